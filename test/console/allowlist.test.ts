@@ -48,7 +48,7 @@ const listed = async () => [
   ...(await employer.there.chains.continued(employer.there.workspace)).allowlist,
 ]
 
-test('links allow and remove a host, and the screen first lists what used it', async () => {
+test('signed changes allow and remove a host, and the screen first lists its agents and secrets', async () => {
   const { ada, page, there, projectId, answer, call } = employer
   await ada.sees('Allowed hosts')
   await page.getByText('No allowed hosts yet').waitFor()

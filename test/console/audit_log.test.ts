@@ -103,12 +103,12 @@ describe('suggestions', () => {
     expect(ids('allowed a')).toContain('action:allowlist.added')
   })
 
-  test('any host can be looked for, also before a call went there', () => {
+  test('a host can be searched for before any call to it', () => {
     expect(ids('hooks.slack.com')[0]).toBe('domain:hooks.slack.com')
     expect(chosenOf('domain:localhost:8443')).toEqual({ name: 'domain', value: 'localhost:8443' })
   })
 
-  test('nothing is suggested before something is typed', () => {
+  test('an empty search has no suggestions', () => {
     expect(suggestionsFor('  ', names)).toEqual([])
     expect(suggestionsFor('x', undefined).map(({ id }) => id)).toEqual(['credential:x', 'actor:x'])
   })

@@ -347,7 +347,15 @@ export async function openVisitor(
     picture: async (name) => {
       if (process.env.CONSOLE_PICTURES === undefined) return
       await page.setViewportSize({ width: 1280, height: 800 })
+      // Toasts of earlier steps would cover the screen.
+      const toasts = page.getByRole('region', { name: /^Notices/ })
+      const show = (display: string) =>
+        toasts.evaluateAll((found: HTMLElement[], value) => {
+          for (const each of found) each.style.display = value
+        }, display)
+      await show('none')
       await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+      await show('')
     },
     sees: async (heading, { reveals = false } = {}) => {
       await page.waitForFunction(hasHeading, heading).catch(async () => {

@@ -53,8 +53,8 @@ async function connect(key: string, choice: ConnectionChoice = stage.choice, all
   return { page, ...(await settled(connection, allow)) }
 }
 
-describe('Connecting', () => {
-  test('stores the root with its hosts once the person has approved', async () => {
+describe('connecting', () => {
+  test('a connection stores the root with its hosts after the user approves it', async () => {
     const { connection, url, device } = await start('DRIVE')
     expect(device).toBeNull()
     expect(await poll(connection)).toEqual({ state: 'waiting' })
@@ -81,7 +81,7 @@ describe('Connecting', () => {
     expect(await codeOf(poll(connection))).toBe('connect_ended')
   })
 
-  test('sends the server neither code nor verifier nor secret', async () => {
+  test('a connection sends the server no code, verifier or client secret', async () => {
     await connect('SILENT')
     const { parameters } = stage.provider.requests.at(-1) ?? {}
     const { client_secret, refresh_token } = await root('SILENT')
@@ -92,7 +92,7 @@ describe('Connecting', () => {
     }
   })
 
-  test('adds missing hosts to the allowlist if the person asks for it', async () => {
+  test('a connection allows missing hosts if the user asks for it', async () => {
     const { missing } = await connect('ALLOWED', stage.choice, true)
     expect(missing).toEqual([])
     const { entries } = await allowlistCommands.list(stage.held, stage.at)
@@ -100,7 +100,7 @@ describe('Connecting', () => {
     expect(await connect('ALLOWED')).toMatchObject({ missing: [] })
   })
 
-  test('replaces an existing secret, but none that was changed meanwhile', async () => {
+  test('a connection replaces an existing secret, unless someone changed it meanwhile', async () => {
     const set = (value: string) =>
       secretsCommands.set(stage.held, {
         ...stage.at,
@@ -116,7 +116,7 @@ describe('Connecting', () => {
     await cancel(connection)
   })
 
-  test('registers a client with an MCP server, which needs its address only', async () => {
+  test('a connection to an MCP server needs only its address, and registers a client', async () => {
     await connect('MCP', { url: `${stage.provider.url}/mcp` })
     expect(await root('MCP')).toMatchObject({
       resource: `${stage.provider.url}/mcp`,
@@ -125,7 +125,7 @@ describe('Connecting', () => {
     })
   })
 
-  test('lists the providers that need a client, and whether this console connects', () => {
+  test('the worker lists providers that need a client, and whether this console can connect', () => {
     const { isLocal, providers } = connectionsCommands.providers()
     expect(isLocal).toBe(true)
     expect(providers.find(({ name }) => name === 'google')).toMatchObject({
@@ -140,10 +140,10 @@ describe('Connecting', () => {
 type Change = Record<string, unknown>
 type FailedCall = [what: string, code: string, fault: ProviderFaults]
 
-describe('Nothing is stored', () => {
+describe('a failed connection', () => {
   const failures: FailedCall[] = [
     ['the person denies access', 'connect_access_denied', { denies: true }],
-    ['the state is another', 'connect_other_flow', { editRedirect: (it) => it.set('state', 'x') }],
+    ['the state differs', 'connect_other_flow', { editRedirect: (it) => it.set('state', 'x') }],
     ['the state is missing', 'connect_other_flow', { editRedirect: (it) => it.delete('state') }],
     ['the code is missing', 'connect_code_missing', { editRedirect: (it) => it.delete('code') }],
     ['the code is wrong', 'connect_token_refused', { editRedirect: (it) => it.set('code', 'x') }],
@@ -156,7 +156,7 @@ describe('Nothing is stored', () => {
     ['the answer is too large', 'connect_answer_refused', { answer: cannedAnswers.huge }],
     ['the answer is lost', 'connect_unreachable', { losesAnswer: true }],
   ]
-  test.each(failures)('if %s', async (_, code, fault) => {
+  test.each(failures)('a connection stores nothing if %s', async (_, code, fault) => {
     stage.provider.setFault(fault)
     const { connection, url } = await start('FAILED')
     const page = await stage.browse(url ?? '')
@@ -171,8 +171,8 @@ describe('Nothing is stored', () => {
     ['the provider is unknown', 'connect_unknown_provider', { provider: 'constructor' }],
     ['a preset has no client', 'connect_client_missing', { provider: 'google' }],
     ['an address is not https', 'connect_address_refused', { url: 'http://127.0.0.1/mcp' }],
-    ['nothing answers', 'connect_unreachable', { url: 'https://127.0.0.1:1/mcp' }],
-    ['a host is not one', 'validation_error', { provider: 'google', domains: ['https://x'] }],
+    ['the provider does not answer', 'connect_unreachable', { url: 'https://127.0.0.1:1/mcp' }],
+    ['a host is invalid', 'validation_error', { provider: 'google', domains: ['https://x'] }],
     [
       'the redirect leads elsewhere',
       'connect_redirect_refused',
@@ -180,17 +180,17 @@ describe('Nothing is stored', () => {
     ],
     ['there is no device flow', 'connect_endpoint_missing', { provider: 'slack', device: true }],
   ]
-  test.each(refusals)('if %s', async (_, code, choice) => {
+  test.each(refusals)('a connection is refused if %s', async (_, code, choice) => {
     const given = choice.provider === 'slack' ? { ...choice, clientId: 'x' } : choice
     expect(await codeOf(start('REFUSED', given))).toBe(code)
   })
 
-  test('if the hosts that may use it are missing', async () => {
+  test('a connection is refused without hosts', async () => {
     const { domains: _, ...choice } = stage.choice
     expect(await codeOf(start('REFUSED', choice))).toBe('connect_hosts_missing')
   })
 
-  test('if the metadata of an MCP server is for another issuer, or without PKCE', async () => {
+  test('a connection is refused if the metadata of an MCP server has another issuer, or no PKCE', async () => {
     const choice = { url: `${stage.provider.url}/mcp` }
     stage.provider.setFault({
       editMetadata: (it) => Object.assign(it, { issuer: 'https://x.example' }),
@@ -200,7 +200,7 @@ describe('Nothing is stored', () => {
     expect(await codeOf(start('REFUSED', choice))).toBe('connect_pkce_missing')
   })
 
-  test('if the person cancels: its redirect address is closed', async () => {
+  test('a cancelled connection stores nothing and closes its redirect address', async () => {
     const { connection, url } = await start('CANCELLED')
     await cancel(connection)
     expect(await codeOf(poll(connection))).toBe('connect_ended')
@@ -208,19 +208,19 @@ describe('Nothing is stored', () => {
     expect(await names()).not.toContain('CANCELLED')
   })
 
-  test('if another program has the redirect address', async () => {
+  test('a connection is refused if another program uses the redirect address', async () => {
     const other = Bun.serve({ hostname: '127.0.0.1', port: 28977, fetch: () => new Response() })
     expect(await codeOf(start('REFUSED'))).toBe('connect_port_taken')
     await other.stop(true)
   })
 
-  test('if a later flow takes over the redirect address', async () => {
+  test('a connection stores nothing if a later one takes its redirect address', async () => {
     const earlier = await start('EARLIER')
     expect(await connect('LATER')).toMatchObject({ state: 'stored' })
     expect(await codeOf(poll(earlier.connection))).toBe('connect_ended')
   })
 
-  test('if too many flows are in progress', async () => {
+  test('a connection is refused if too many are in progress', async () => {
     const { redirectUri: _, ...choice } = stage.choice
     const flows = await Promise.all(Array.from({ length: 8 }, () => start('MANY', choice)))
     expect(await codeOf(start('MORE', choice))).toBe('connect_too_many')
@@ -257,7 +257,7 @@ test('a device code is confirmed elsewhere', async () => {
   expect(await settled(connection)).toMatchObject({ state: 'stored' })
 }, 20_000)
 
-describe('Reconnecting', () => {
+describe('reconnecting', () => {
   const reconnect = (key: string) =>
     connectionsCommands.reconnect(stage.held, {
       ...stage.at,
@@ -272,7 +272,7 @@ describe('Reconnecting', () => {
     return rows.find((row) => row.key === key)?.cells.development
   }
 
-  test('replaces the root of a secret whose renewal was refused, and the matrix shows both', async () => {
+  test('a reconnect replaces the root after a refused renewal, and the matrix shows both states', async () => {
     await connect('AGAIN')
     const before = await root('AGAIN')
     const { workspaceId, projectId, environment } = stage.at
@@ -296,7 +296,7 @@ describe('Reconnecting', () => {
     })
   })
 
-  test('is refused for a secret that was not connected', async () => {
+  test('a reconnect is refused for a secret that was not connected', async () => {
     const secrets = [{ key: 'PLAIN', value: 'value', policy: null }]
     await secretsCommands.set(stage.held, { ...stage.at, secrets })
     expect(await codeOf(reconnect('PLAIN'))).toBe('not_connected')
@@ -304,13 +304,13 @@ describe('Reconnecting', () => {
   })
 })
 
-describe('The console of a server', () => {
+describe('the console of a server', () => {
   const place = { workspace: 'My team', project: 'payments', environment: 'development' }
   const command = (choice: Parameters<typeof connectionsCommands.command>[1]['choice']) =>
     connectionsCommands.command(stage.held, { ...place, key: 'DRIVE', choice }).command
   const at = "-w 'My team' -p payments -e development"
 
-  test('connects nothing itself', async () => {
+  test('the console of a server connects nothing itself', async () => {
     showPageOf('server')
     expect(connectionsCommands.providers().isLocal).toBe(false)
     expect(await codeOf(start('ELSEWHERE'))).toBe('connect_elsewhere')
@@ -318,7 +318,7 @@ describe('The console of a server', () => {
     expect(await codeOf(again)).toBe('connect_elsewhere')
   })
 
-  test('shows a command that a shell reads as the person chose it', () => {
+  test('the console of a server shows a command that a shell parses as chosen', () => {
     const choice = {
       provider: 'google',
       clientId: "it's; rm",
@@ -334,7 +334,7 @@ describe('The console of a server', () => {
     expect(command(null)).toBe(`cloakroom secrets reconnect DRIVE ${at}`)
   })
 
-  test('sees when the secret has arrived', async () => {
+  test('the console of a server notices the stored secret', async () => {
     const arrived = (after: number) =>
       connectionsCommands.arrived(stage.held, { ...stage.at, key: 'ARRIVES', after })
     expect(await arrived(0)).toBeNull()

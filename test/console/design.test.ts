@@ -163,7 +163,7 @@ function drawnCharts() {
     )
 }
 
-test('charts of 0, 1, 2, 14 and 90 days are right on desktops and phones', async () => {
+test('charts of 0, 1, 2, 14 and 90 days keep their labels and bars inside, on desktops and phones', async () => {
   const right = [0, 1, 2, 14, 90].map((days) => ({
     days,
     areBarsInside: true,

@@ -76,7 +76,7 @@ test('a part that is forbidden has its reason, and the others are shown', async 
   expect(calls.why).toBeNull()
 })
 
-test('missing names are those that an environment with other secrets has not', async () => {
+test('a missing name is a name that an environment with other secrets lacks', async () => {
   const place = openEnvironment(project.project, project.project.owner, 'staging')
   await uploadSecrets(place, [{ key: 'OTHER', value: 'value', policy: null }], true)
   const { missing } = await overviewCommands.read(keysOf(project.project.owner), at)

@@ -69,7 +69,7 @@ test('the local console listens on both loopback addresses, or on none', async (
 })
 
 inBrowser.test(
-  'a browser keeps the session, the keys and passkeys under the name of that console',
+  'a browser stores the session, the keys and passkeys under the host name of the local console',
   async () => {
     const stage = await openStage()
     const server = stage.app.controlPlane
@@ -169,7 +169,7 @@ async function credentials(email: string) {
   return { email, password: authKey(masterKey) }
 }
 
-test('a log-in sets cookies whose names include the port', async () => {
+test('signing in sets cookies with the port in their names', async () => {
   const email = freshEmail('cookies')
   await signUp(app.controlPlane, email)
   const answer = await ask(`${origin}/api/auth/console/login/`, {
@@ -277,7 +277,7 @@ test('the local console returns only data and its own two cookies, whatever the 
   await lying.stop(true)
 })
 
-test('the local console forwards only what its page sends, and follows no redirect', async () => {
+test('the local console forwards only requests of its page, and follows no redirect', async () => {
   const asked: Headers[] = []
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -305,7 +305,7 @@ test('the local console does not listen on other loopback addresses', async () =
   await expect(fetch(`http://127.0.0.2:${port}/console/`)).rejects.toThrow()
 })
 
-test('the local console tells a change that was sent from one that was not', async () => {
+test('the local console distinguishes a change that was sent from one that was not', async () => {
   const silent = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-test('Lock deletes the keys that stayed open, a reload does not restore them, and the password does', async () => {
+test('Lock deletes remembered keys, a reload does not restore them, and the password unlocks again', async () => {
   const ada = await stage.person('ada')
   const { page } = ada
   const button = (name: string) => page.getByRole('button', { name, exact: true })

@@ -65,7 +65,7 @@ async function stay(name: string): Promise<void> {
   await page.getByRole('option', { name }).click()
 }
 
-test('after 15 idle minutes the console warns, locks all tabs, hides what is shown, and gives the reason', async () => {
+test('the console warns before 15 idle minutes end, locks all tabs, hides values, and gives the reason', async () => {
   const value = marked('sk_live_')
   await page.getByRole('link', { name: 'Secrets', exact: true }).click()
   await press('Create project')
@@ -101,7 +101,7 @@ test('after 15 idle minutes the console warns, locks all tabs, hides what is sho
   await ada.judge()
 })
 
-test('work in one tab keeps the others open', async () => {
+test('activity in one tab keeps the others unlocked', async () => {
   await unlock(other)
   await unlock(page)
   await Promise.all([page, other].map((each) => pass(each, 10 * MINUTE)))
@@ -120,7 +120,7 @@ test('a machine that slept through the 15 minutes wakes up locked', async () => 
   await isLocked(other)
 })
 
-test('Lock and log out in one tab apply to all tabs', async () => {
+test('Lock and Sign out in one tab apply to all tabs', async () => {
   await unlock(page)
   await unlock(other)
   await chooseInAccount(other, 'Lock')
@@ -146,7 +146,7 @@ test('Lock is in the palette, which shows its shortcut', async () => {
   await ada.sees('Unlock')
 })
 
-test('how long keys stay open changes without a log-in, and survives a reload', async () => {
+test('the lock time changes without signing in, and survives a reload', async () => {
   await restartWorker()
   await unlock(page)
   await chooseInAccount(page, 'Account')
@@ -190,7 +190,7 @@ const storedKeys = () =>
     return { rows: rows.length, taken: await Promise.all(taken) }
   })
 
-test('keys that stay open are under a key that no script can export, and end with Lock and on time even if the clock is set back', async () => {
+test('a remembered unlock uses a key that no script can export, and ends with Lock and on time even if the clock is set back', async () => {
   await restartWorker()
   await stay('8 hours')
   await unlock(page)
@@ -238,7 +238,7 @@ test('a session that ended elsewhere locks an idle page and deletes its keys', a
   expect(await askWorker(page, 'workspaces.list')).toBe('locked')
 })
 
-test('a log-out that does not reach the server locks, and reports that the session remains', async () => {
+test('a sign-out that does not reach the server locks, and reports that the session remains', async () => {
   await logIn(page, email)
   await page.context().route('**/api/auth/logout/', (route) => route.abort())
   await chooseInAccount(page, 'Sign out')

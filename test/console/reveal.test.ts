@@ -20,7 +20,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-test('a value is hidden after 30 seconds, in a tab that slept, and when the window loses focus, and a copy is said to stay', async () => {
+test('a value is hidden after 30 seconds, in a tab that slept, and when the window loses focus, and the page warns that a copy stays', async () => {
   const { page } = ada
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const value = page.getByText(VALUE)

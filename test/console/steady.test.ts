@@ -65,8 +65,8 @@ async function openWithoutData(page: Page, address: string): Promise<() => Promi
   }
 }
 
-describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
-  test('when the data arrives', async () => {
+describe.each(SCREENS)('the screen %s', (screen) => {
+  test('controls stay in place when the data arrives', async () => {
     const { page } = ada
     const release = await openWithoutData(page, addressOf(screen))
     // What is not read yet is no 0.
@@ -78,7 +78,7 @@ describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
     expect(moved).toEqual([])
   })
 
-  test('when time passes and the data is read again', async () => {
+  test('controls stay in place when the data is read again', async () => {
     const { page } = ada
     await settle(page, pending)
     const moved = await measureShift(page, async () => {
@@ -89,7 +89,7 @@ describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
     expect(moved).toEqual([])
   })
 
-  test('when agents make calls and ask for approval', async () => {
+  test('controls stay in place when agents make calls and ask for approval', async () => {
     const { page } = ada
     await restOnRow(page)
     const badge = page.getByRole('navigation').getByRole('link', { name: /^Live requests/ })
@@ -114,7 +114,7 @@ describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
     expect(await badge.textContent()).not.toBe(before)
   })
 
-  test('when the pointer passes over them', async () => {
+  test('controls stay in place when the pointer passes over them', async () => {
     const { page } = ada
     await page.mouse.move(0, 0)
     // A list that was held shows what it held back.

@@ -1,4 +1,4 @@
-/** Shows the screens to a person who has unlocked, and the entrances to everyone else. */
+/** Shows the screens to an unlocked user, and the entrances to everyone else. */
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { AGAIN_MS } from './availability.ts'

@@ -22,7 +22,7 @@ const LONGEST_MS = 2_147_483_647
 
 type Open = WorkspaceReader & SignedIn & AccountKeys & { until: number | null }
 
-export async function openSession(
+export async function openUnlockedSession(
   changed: (state: AccountState) => void,
   notify: (notice: WorkspaceNotice) => void,
 ): Promise<UnlockedSession> {

@@ -8,7 +8,7 @@ import { commandNamed } from './commands/index.ts'
 import { ensureCurves } from './curves.ts'
 import { failureFrom } from './failure.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
-import { openSession } from './unlocked_session.ts'
+import { openUnlockedSession } from './unlocked_session.ts'
 
 const post = (message: FromWorker) => postMessage(message)
 
@@ -16,7 +16,7 @@ const opening = open()
 
 async function open() {
   await ensureCurves()
-  const session = await openSession(
+  const session = await openUnlockedSession(
     (account) => post({ account }),
     (notice) => post({ notice }),
   )

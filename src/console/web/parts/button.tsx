@@ -65,7 +65,7 @@ export function Button({ kind, size, icon, isFull, shortcut, children, ...props 
   )
 }
 
-/** Covers what the button says and keeps its place. */
+/** Covers the button's label and keeps its width. */
 export function WithSpinner({ isPending, children }: { isPending: boolean; children: ReactNode }) {
   return (
     <>

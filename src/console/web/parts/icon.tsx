@@ -1,4 +1,4 @@
-/** An icon beside a text that says the same. */
+/** An icon beside a text with the same meaning. */
 import type { LucideIcon } from 'lucide-react'
 
 export function Icon({ of: Shape, size = 15 }: { of: LucideIcon; size?: 12 | 13 | 15 | 16 | 20 }) {

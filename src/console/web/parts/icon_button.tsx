@@ -9,7 +9,7 @@ type Props = Omit<ButtonProps, 'className' | 'style' | 'children' | 'aria-label'
   Pick<ButtonLook, 'kind' | 'size' | 'shortcut'> & {
     icon: LucideIcon
     label: string
-    /** Shown when it is pointed at, where the label has more words than are needed there. */
+    /** A shorter label for the tooltip. */
     tip?: string
   }
 

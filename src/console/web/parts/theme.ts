@@ -1,4 +1,4 @@
-/** Dark or light: as the system says, or as the person chose here. */
+/** Dark or light: the system setting, or the user's choice. */
 const KEY = 'theme'
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]

@@ -7,7 +7,7 @@ export type Address = { to: `/w/$workspaceId/${string}`; search: Record<string, 
 export type PaletteEntry = {
   id: string
   label: string
-  /** At the right: where it is. */
+  /** The place, at the right. */
   hint?: string
   icon?: LucideIcon
   isMono?: boolean

@@ -32,7 +32,7 @@ async function set(session: UnlockedSession, { change, versions, ...at }: Order)
   await uploadSecrets(place, entries, false)
 }
 
-/** Calls of the last 7 days, counted by where they went. */
+/** Calls of the last 7 days, counted by their target. */
 async function calls(
   session: UnlockedSession,
   { workspaceId, projectId, environment, key }: OfSecret,

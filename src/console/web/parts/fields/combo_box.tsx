@@ -1,4 +1,4 @@
-/** One of many options, found by typing. With `allowsOther`, what is typed is a value, too. */
+/** One of many options, found by typing. With `allowsOther`, the typed text is a value, too. */
 import { ChevronsUpDown } from 'lucide-react'
 import { ComboBox as AriaComboBox, Button, FieldError, Input, Label } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'

@@ -1,4 +1,4 @@
-/** One of few choices, each with what it means. The narrowest comes first. */
+/** One of few choices, each with a description. The narrowest comes first. */
 import { Label, Radio, RadioGroup } from 'react-aria-components'
 import { FIELD, FIELD_LABEL } from './field_class.ts'
 

@@ -13,7 +13,7 @@ type Props = {
   values: readonly string[]
   onChange(values: string[]): void
   suggestions?: readonly string[]
-  /** Returns what is wrong with a value, or null. */
+  /** Returns the error of a value, or null. */
   validate?(value: string): string | null
   /** Such as the host of a URL. */
   normalize?(text: string): string

@@ -1,4 +1,4 @@
-/** Confirms what can't be undone: names what is lost and, where that is much, asks for the name to be typed. */
+/** Confirms a change that can't be undone. It names the losses, and asks for the name of a large object. */
 import { type ReactNode, useState } from 'react'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../button.tsx'
@@ -10,7 +10,7 @@ type Props = {
   /** The label of the button, here and in the dialog. */
   verb: string
   title: string
-  /** Names what is lost. */
+  /** Names the losses. */
   children: ReactNode
   /** Must be typed before the button works. */
   typed?: string

@@ -1,4 +1,4 @@
-/** Asks for an answer before anything else. Escape closes it, and the focus returns to where it came from. */
+/** Asks for an answer before anything else. Escape closes it, and the focus returns to its earlier place. */
 import type { ReactNode } from 'react'
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components'
 

@@ -12,7 +12,7 @@ const TONES = {
 }
 
 type WordProps = {
-  /** Names what is changed, such as `Hosts`. */
+  /** Names the changed field, such as `Hosts`. */
   label: string
   text: string
   /** Amber if nothing is possible with it. */

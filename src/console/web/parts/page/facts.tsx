@@ -1,4 +1,4 @@
-/** Short facts about one thing: a name and what it is. */
+/** Short facts about one thing, each with its name. */
 import type { ReactNode } from 'react'
 
 export function Facts({ rows }: { rows: readonly (readonly [label: string, value: ReactNode])[] }) {

@@ -1,4 +1,4 @@
-/** Long work: what is running, and how much of it is done where that is known. */
+/** The progress of long work: the current step, and the finished share if known. */
 import { ProgressBar } from 'react-aria-components'
 
 export function ProgressMeter({ label, done }: { label: string; done?: number | undefined }) {

@@ -1,4 +1,4 @@
-/** A figure and what it counts. */
+/** A figure and its unit. */
 import { SkeletonFigure } from './skeleton.tsx'
 
 const TONES = { red: 'text-red', amber: 'text-amber', green: 'text-green' }

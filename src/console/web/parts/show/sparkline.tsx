@@ -1,4 +1,4 @@
-/** Counts of a few days as bars. The label says what they show. */
+/** Counts of a few days as bars. The label describes them. */
 const HEIGHTS = { row: 'h-4 w-16', panel: 'h-11 w-full' }
 /** The size of the drawing, which is stretched to its place. */
 const SLOT = 10

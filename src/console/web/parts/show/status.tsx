@@ -19,7 +19,7 @@ const DOTS = {
 type Props = {
   tone: keyof typeof TONES
   icon?: LucideIcon
-  /** A dot in place of an icon, for what is going on now. */
+  /** A dot in place of an icon, for a running state. */
   dot?: boolean
   children: ReactNode
 }

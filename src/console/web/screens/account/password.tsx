@@ -36,7 +36,7 @@ export function PasswordCard({ email }: { email: string }) {
         note={<p className="text-ink-2">{words.effect}</p>}
         onClose={close}
         onSubmit={submit}
-        // The field says why.
+        // The field shows the reason.
         maySubmit={() => isStrong !== false}
       >
         <PasswordField

@@ -154,7 +154,7 @@ function PhoneRow({ entry, uses, menu }: PhoneRowProps) {
   )
 }
 
-/** Rows of the server that differ from what was signed: shown, and used for nothing. */
+/** Rows of the server that differ from what was signed: shown, but never used. */
 function Misstated({ listed: { unsigned, leftOut } }: { listed: Listed }) {
   const lists = [
     [words.unsigned, unsigned],

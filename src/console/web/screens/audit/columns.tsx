@@ -95,7 +95,7 @@ export function whoOf({ records: [{ agent_id }] }: RecordGroup): string {
   return agent_id || texts.live.anonymous
 }
 
-/** A person by what is before the @ of the address. */
+/** A person, by the part of the email before the @. */
 function shortWhoOf(group: RecordGroup): string {
   const [who = ''] = group.records[0].user_id === null ? [] : whoOf(group).split('@')
   return who || whoOf(group)

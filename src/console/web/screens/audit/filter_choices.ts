@@ -1,4 +1,4 @@
-/** The menu that adds filters: for each kind, what is known, the most frequent first. */
+/** The menu that adds filters: for each kind, the known names, the most frequent first. */
 import type { MenuChoice } from '../../parts/overlays/menu.tsx'
 import { texts } from '../../texts/index.ts'
 import { actionGroups, knownActions } from './actions.ts'

@@ -1,4 +1,4 @@
-/** The address of the audit log: what is filtered, in which order, and what is open. */
+/** The audit log's address: the filters, the order, and the open event. */
 
 /** These take several names with commas between them. */
 export const manyNames = ['actor', 'domain', 'credential', 'action'] as const

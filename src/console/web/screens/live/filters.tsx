@@ -23,7 +23,7 @@ export function useFilter() {
   return { filter, change, isFiltered }
 }
 
-/** An address names only what is filtered. */
+/** The address contains only active filters. */
 function dropEmpty<T extends object>(search: T) {
   const entries = Object.entries(search).filter(([, value]) => value && value !== 'all')
   return Object.fromEntries(entries) as { [name in keyof T]?: string }

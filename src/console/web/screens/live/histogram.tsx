@@ -1,4 +1,4 @@
-/** Small bars, oldest first: what passed, and in red what was refused. */
+/** Small bars, oldest first: allowed calls, and refused calls in red. */
 export type Bar = { passed: number; refused: number }
 
 const HEIGHT = 40

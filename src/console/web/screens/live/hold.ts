@@ -6,7 +6,7 @@ import { type PointerEvent, type UIEvent, useState } from 'react'
 
 /**
  * `now` as it was when the hold began. `isReady` is false until there is something to hold. `refresh` shows the newest
- * state once, and the hold goes on.
+ * state once, and stays paused.
  */
 export function useHeld<T>(now: T, isHeld: boolean, isReady: boolean) {
   const [kept, setKept] = useState<{ state: T } | null>(null)

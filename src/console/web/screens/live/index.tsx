@@ -155,7 +155,7 @@ function PauseButton({ isPaused, onChange }: PauseProps) {
   )
 }
 
-/** Reads again what waits as soon as a record says that something new waits or was decided. */
+/** Reads the waiting items again when a record reports a new one or a decision. */
 function useNewlyWaiting(calls: readonly LiveCall[]): void {
   const approval = calls.find(isAboutApproval)?.id
   const host = calls.find(({ reason }) => reason === 'domain_blocked')?.id

@@ -93,7 +93,7 @@ function rightsIn(list: MemberList | undefined) {
   return { manages, rekeys: manages && list.isSigned }
 }
 
-/** A page notice says that the server is unavailable; what was read stays. */
+/** Not shown for an unavailable server, which a page notice reports. Data that was read stays. */
 function Failed({ error, isRead }: { error: AskError | null; isRead: boolean }) {
   if (error === null || (isRead && error.code === 'unreachable')) return null
   return <ScreenFailure error={error} />

@@ -1,4 +1,4 @@
-/** The secrets of a project by environment: what is missing or differs, and everything that changes it. */
+/** The secrets of a project by environment, with missing and different values, and all actions. */
 import { FolderPlus } from 'lucide-react'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'

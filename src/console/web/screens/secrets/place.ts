@@ -1,4 +1,4 @@
-/** The screen's address, and what was read of the project. */
+/** The screen's address, and the project's data. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import type { Permission } from '../../../../core/grant.ts'

@@ -1,8 +1,8 @@
-/** One value that was typed: shown at once, stored, and taken back where the server refuses. */
+/** Saves a typed value. The cell shows it immediately, and rolls back if the server refuses. */
 import { queryKey, useCommand } from '../../queries.ts'
 import { type Cell, CHANGED, type Matrix, type Project } from './place.ts'
 
-/** The cell is new at once, and as it was where the server refuses. */
+/** Updates the cell before the server answers. */
 export function useSave(place: Project) {
   return useCommand('secrets.save', {
     changes: CHANGED,

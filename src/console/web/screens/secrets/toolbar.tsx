@@ -9,7 +9,7 @@ import { type FilterId, filterIds } from './filters.ts'
 import { secretsRoute, useGo } from './place.ts'
 
 const words = texts.matrix
-/** Milliseconds until what is typed is in the address. */
+/** Milliseconds until the typed text is in the address. */
 const TYPING_MS = 300
 /** Shown even if no secret matches. */
 const ALWAYS: readonly FilterId[] = ['all', 'missing', 'different']

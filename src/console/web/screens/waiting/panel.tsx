@@ -1,4 +1,4 @@
-/** Everything that waits for a person, above the calls, and what is allowed now. */
+/** Everything that waits for a person, above the calls, and the current approvals. */
 import { Shield } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'

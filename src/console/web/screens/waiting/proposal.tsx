@@ -1,4 +1,4 @@
-/** An agent's proposal: what it asks for, the exact change, and the fields for secrets that are missing. */
+/** An agent's proposal: its hosts and secrets, the exact change, and the fields for secrets that are missing. */
 import { Lightbulb } from 'lucide-react'
 import { useState } from 'react'
 import { useManages, useMay } from '../../manages.ts'

@@ -11,7 +11,7 @@ import type { AgentToken } from '../place.ts'
 
 const words = texts.agents
 
-/** Shown only where the keys say more than the scope: several environments, none, or an old key. */
+/** Shown only if the keys differ from the scope: several environments, no key, or an old key. */
 export function keyRow({ keys, environment }: AgentToken): (readonly [string, string])[] {
   const isExpected = keys.length === 1 && environment !== null && keys[0]?.isCurrent
   if (isExpected) return []

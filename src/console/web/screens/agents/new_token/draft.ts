@@ -1,4 +1,4 @@
-/** A token that is being put together, and the order that comes of it. */
+/** A draft of a new token, and the order made from it. */
 
 import { limitNames, UNLIMITED } from '../../../../../core/token_limits.ts'
 import type { Input } from '../../../keys/messages.ts'

@@ -102,7 +102,7 @@ function problemOf(key: string, { environment }: SecretsPlace, { rows }: PanePro
   return isTaken ? texts.secretSheets.taken(key) : undefined
 }
 
-/** Says what was stored, and closes the sheet. */
+/** Reports the stored secret, and closes the sheet. */
 export function useStored() {
   const go = useGo()
   return useCallback(

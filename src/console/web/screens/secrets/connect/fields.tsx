@@ -1,4 +1,4 @@
-/** The provider, the client that is registered there, and what it may be used for. */
+/** The provider, the client that is registered there, and its hosts. */
 import { domainOf } from '../../../../../client/connect/domain_of.ts'
 import { parseDomain } from '../../../../../core/net/domain.ts'
 import { Checkbox } from '../../../parts/fields/checkbox.tsx'

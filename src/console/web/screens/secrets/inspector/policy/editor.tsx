@@ -1,4 +1,4 @@
-/** Edits the policy of a secret, or of several: the sentence, what it would do, and the exact change to sign. */
+/** Edits the policy of a secret, or of several: the sentence, its effect on recent calls, and the exact change to sign. */
 import { type ComponentProps, type ReactNode, useMemo, useState } from 'react'
 import type { Policy } from '../../../../../../core/policy/policy.ts'
 import { Button } from '../../../../parts/button.tsx'
