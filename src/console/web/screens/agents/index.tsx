@@ -4,7 +4,6 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { useIsMember, useManages } from '../../frame/manages.ts'
 import { NEW } from '../../frame/navigation.ts'
 import { usePaletteCommands } from '../../frame/palette_state.ts'
-import { useShortcuts } from '../../shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { NotFound } from '../../parts/page/not_found.tsx'
@@ -12,6 +11,7 @@ import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { Status } from '../../parts/show/status.tsx'
 import { useAsk } from '../../queries.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import { texts } from '../../texts/index.ts'
 import { AgentInspector } from './inspector/index.tsx'
 import { AgentList } from './list.tsx'
@@ -53,8 +53,8 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
   const rows = useMemo(() => (data ? agentRows(workspaceId, data) : null), [data, workspaceId])
   const shown = rows?.find(({ id }) => id === show)
   useNewKey()
-  const button = (
-    <Button kind="primary" icon={Plus} onPress={() => go({ make: NEW })}>
+  const button = (kind: 'primary' | 'secondary') => (
+    <Button kind={kind} icon={Plus} onPress={() => go({ make: NEW })}>
       {words.make}
     </Button>
   )
@@ -62,7 +62,7 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
     <>
       <Screen
         title={texts.common.areas.agents}
-        primary={button}
+        primary={button('primary')}
         toolbar={<AgentToolbar {...{ rows: rows ?? [], find, setFind, chip, setChip }} />}
         inspector={
           shown ? <AgentInspector key={shown.id} row={shown} onClose={() => go({})} /> : null
@@ -70,7 +70,9 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
       >
         {error ? <FailureNote error={error} /> : null}
         {rows ? (
-          <AgentList {...{ workspaceId, rows, find, chip, show: shown?.id, button }} />
+          <AgentList
+            {...{ workspaceId, rows, find, chip, show: shown?.id, button: button('secondary') }}
+          />
         ) : error ? null : (
           <SkeletonRows count={8} hasHeader />
         )}

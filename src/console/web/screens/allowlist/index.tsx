@@ -3,7 +3,6 @@ import { getRouteApi } from '@tanstack/react-router'
 import { Globe, Plus } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { useManages } from '../../frame/manages.ts'
-import { useShortcuts } from '../../shortcuts.ts'
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { SearchField } from '../../parts/fields/search_field.tsx'
@@ -16,6 +15,7 @@ import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { Ago } from '../../parts/show/ago.tsx'
 import { Status } from '../../parts/show/status.tsx'
 import { useAsk } from '../../queries.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import { texts } from '../../texts/index.ts'
 import { AddHost } from './add.tsx'
 import { type AllowedHost, actionsOf, useHostColumns } from './columns.tsx'
@@ -38,8 +38,8 @@ export function Allowlist() {
     [manages],
   )
   useShortcuts(shortcuts)
-  const add = (
-    <Button kind="primary" icon={Plus} onPress={() => setAdding(true)}>
+  const add = (kind: 'primary' | 'secondary') => (
+    <Button kind={kind} icon={Plus} onPress={() => setAdding(true)}>
       {words.add}
     </Button>
   )
@@ -47,7 +47,7 @@ export function Allowlist() {
     <Screen
       title={texts.common.areas.allowlist}
       state={manages === false ? <Status tone="neutral">{words.onlyAdmins}</Status> : null}
-      primary={manages ? add : null}
+      primary={manages ? add('primary') : null}
       toolbar={
         <SearchField
           label={words.find}
@@ -67,7 +67,7 @@ export function Allowlist() {
             entries={data.entries}
             find={find}
             manages={manages === true}
-            add={add}
+            add={add('secondary')}
           />
         </>
       ) : error ? null : (
