@@ -1,7 +1,10 @@
 /** Rules of the console's design that hold on every screen and in every state. */
 import type { Page } from 'playwright-core'
 
-/** @returns what breaks a rule: one primary action, red only where something is destroyed, and no code or ID */
+/**
+ * @returns what breaks a rule: one primary action, red controls only where something is destroyed, one Tab stop in a
+ * grid, and no code or ID outside of details
+ */
 export function brokenRules(page: Page): Promise<string[]> {
   return page.evaluate(findBrokenRules)
 }
@@ -33,6 +36,16 @@ function findBrokenRules(): string[] {
     const { color, backgroundColor } = getComputedStyle(control)
     return color === red || backgroundColor === red
   })
+  // A field in a cell has its buttons beside it.
+  const grids = [...document.querySelectorAll('[role="grid"]')].filter(
+    (grid) =>
+      !document.activeElement?.matches('input, textarea') || !grid.contains(document.activeElement),
+  )
+  const stopsIn = (grid: Element) =>
+    [...grid.querySelectorAll<HTMLElement>('button, a[href], input, textarea, [tabindex]')].filter(
+      (element) => element.tabIndex >= 0 && isShown(element),
+    )
+  const manyStops = grids.filter((grid) => stopsIn(grid).length > 1)
   const texts: string[] = []
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -47,6 +60,7 @@ function findBrokenRules(): string[] {
       ? [`more than one primary action: ${primary.map(nameOf).join(', ')}`]
       : []),
     ...reds.map((control) => `red outside of a dialog or a menu: ${nameOf(control)}`),
+    ...manyStops.map((grid) => `more than one Tab stop: ${stopsIn(grid).map(({ outerHTML }) => outerHTML.slice(0, 200)).join(', ')}`),
     ...texts,
   ]
 }

@@ -192,22 +192,49 @@ test('days of a chart are chosen with the arrow keys or by dragging', async () =
   expect(await faint()).toBe(11)
 })
 
-test('menus, dialogs, sheets and toasts are accessible while they are open', async () => {
-  const button = (name: string) => page.getByRole('button', { name, exact: true })
-  await button('Show a toast').click()
-  for (const [opener, role] of [
-    ['Export', 'menu'],
-    ['Open dialog', 'dialog'],
-    ['Open sheet', 'dialog'],
-    ['Delete secret', 'alertdialog'],
-  ] as const) {
-    await button(opener).click()
-    await page.getByRole(role).last().waitFor()
-    await visitor.judge()
-    await page.keyboard.press('Escape')
-    await button(opener).waitFor()
-  }
-})
+const pressing = (name: string) => () => page.getByRole('button', { name, exact: true }).click()
+const typingInto = (name: string, text: string) => async () => {
+  const field = page.getByRole('combobox', { name })
+  await field.fill('')
+  await field.pressSequentially(text)
+}
+const overlays = [
+  { name: 'a menu', role: 'menu', open: pressing('Export') },
+  { name: 'the choices of a word', role: 'menu', open: pressing('Environment: production') },
+  { name: 'the panel of a word', role: 'dialog', open: pressing('Methods: GET') },
+  { name: 'a dialog', role: 'dialog', open: pressing('Open dialog') },
+  { name: 'a sheet', role: 'dialog', open: pressing('Open sheet') },
+  { name: 'a question', role: 'alertdialog', open: pressing('Delete secret') },
+  {
+    name: 'a select',
+    role: 'listbox',
+    open: () => specimen('fields/select').getByRole('button').first().click(),
+  },
+  { name: 'a combo box', role: 'listbox', open: typingInto('Allowed host', 'api') },
+  { name: 'a token field', role: 'listbox', open: typingInto('Hosts', 'hooks') },
+  { name: 'a suggest field', role: 'listbox', open: typingInto('Filter audit log', 'deploy') },
+]
+
+test.each(overlays)(
+  '$name is accessible while it is open beside a toast, in both themes and sizes',
+  async ({ role, open }) => {
+    const shown = page.locator(`[role=${role}]:not([data-toast])`)
+    await pressing('Show a toast')()
+    for (const theme of ['Dark', 'Light']) {
+      await page.getByRole('radio', { name: theme }).check({ force: true })
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 800 })
+        await open()
+        await shown.waitFor()
+        await visitor.judge(theme === 'Light' ? { only: 'colors' } : {})
+        await page.keyboard.press('Escape')
+        await shown.waitFor({ state: 'detached' })
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
+    visitor.report()
+  },
+)
 
 test('a secret value is shown for 30 seconds at most and hides when the window loses the focus', async () => {
   const value = specimen('show/secret_value')

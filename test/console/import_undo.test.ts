@@ -83,12 +83,13 @@ test('the undo of an import leaves names that someone changed, deleted or added 
   })
 })
 
-const NONE: string[] = []
+type Race = { endpoint: string; key: string; restored: string[]; deleted: string[] }
+const races: Race[] = [
+  { endpoint: 'secrets.upsert', key: 'STRIPE_KEY', restored: [], deleted: ['NEW_ONE'] },
+  { endpoint: 'secrets.delete', key: 'NEW_ONE', restored: ['STRIPE_KEY'], deleted: [] },
+]
 
-test.each([
-  { endpoint: 'secrets.upsert', key: 'STRIPE_KEY', restored: NONE, deleted: ['NEW_ONE'] },
-  { endpoint: 'secrets.delete', key: 'NEW_ONE', restored: ['STRIPE_KEY'], deleted: NONE },
-])(
+test.each(races)(
   'a concurrent write of $key just before $endpoint is not overwritten by the undo',
   async (race) => {
     const here = elsewhere()

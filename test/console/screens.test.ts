@@ -225,6 +225,33 @@ test('keys open areas after G, list themselves with ?, and are off in fields and
   await page.keyboard.press('Escape')
 })
 
+test('J and K lead to the list from anywhere, / leads to its filter, and ? lists these keys', async () => {
+  const { page } = await open(named('agents'))
+  const rowInFocus = (row: string) =>
+    page.waitForFunction((wanted) => {
+      const found = document.activeElement?.closest('[data-row]')?.getAttribute('data-row')
+      return found === wanted
+    }, row)
+  await page.locator('h1').focus()
+  await page.keyboard.press('j')
+  await rowInFocus('0')
+  await page.keyboard.press('k')
+  await rowInFocus('-1')
+  await page.locator('h1').focus()
+  await page.keyboard.press('Control+/')
+  await page.keyboard.press('/')
+  await page.waitForFunction(
+    () => document.activeElement?.getAttribute('aria-keyshortcuts') === '/',
+  )
+  await page.locator('h1').focus()
+  await page.keyboard.press('?')
+  const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  const keys = await list.locator('kbd').allInnerTexts()
+  expect(keys).toEqual(expect.arrayContaining(['/', 'J', 'K', 'N', 'ENTER', 'ESC', '?']))
+  expect(new Set(keys).size).toBe(keys.length)
+  await page.keyboard.press('Escape')
+})
+
 test('toasts float in the corner, stay while they have the focus, and F6 leads to them', async () => {
   const { page, judge } = await open(named('workspaces'))
   await page.clock.install()

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Axe finds nothing in any sheet, inspector, dialog, menu or tooltip, nor in the palette: in dark and light, wide and on
- * a phone. The states are those of the review pictures.
+ * Axe finds nothing in any sheet, inspector, dialog, menu, tooltip or empty screen, nor in the palette: in dark and light,
+ * wide and on a phone. The states are those of the review pictures.
  */
 import { expect } from 'bun:test'
 import { requires } from '../support/requires.ts'
@@ -15,10 +15,11 @@ import { openWorld, type World } from './pictures/seeds.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
 
-/** In screens.test.ts, as each screen as it opens, or without an effect on roles and colors. */
+/** In screens.test.ts, or without an effect on roles and colors. */
 const ELSEWHERE = /^(server-away|longer-.*)$/
+/** Screens with data, as they open, are those of screens.test.ts. */
 const states = [...secretScreens, ...workspaceScreens, ...everywhere].filter(
-  ({ name, prepare }) => prepare && !ELSEWHERE.test(name),
+  ({ name, prepare, seed }) => (prepare || seed === 'empty') && !ELSEWHERE.test(name),
 )
 
 let world: World

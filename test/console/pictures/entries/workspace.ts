@@ -113,6 +113,8 @@ const live: Entry[] = [
     prepare: async (scene) => {
       const url = 'https://api.linear.app/graphql'
       await callAs(scene.world, scene.seed, 'deploy-bot', url, 'LINEAR_API_KEY')
+      // A stream that was not open yet missed the call.
+      await scene.page.reload()
       await review(scene, /^Review api\.linear\.app/)
       await scene.button('Sign and allow').click()
       await scene.page.getByText('Allowed. Waiting for the next call…').waitFor()

@@ -6,6 +6,7 @@ import { useRequired } from '../form.tsx'
 import { Icon } from '../icon.tsx'
 import { ERROR, FIELD, FIELD_LABEL, INPUT } from './field_class.ts'
 import { type FieldOption, OptionList } from './options.tsx'
+import { useSuggestions } from './use_suggestions.ts'
 
 type Props = {
   label: string
@@ -20,6 +21,7 @@ type Props = {
 
 export function ComboBox(props: Props) {
   const { label, options, value, onChange, allowsOther = false, isRequired = false } = props
+  const { getContainer, ...shown } = useSuggestions()
   const { mark, isMarked } = useRequired(isRequired, value.trim() === '')
   const labelOf = (id: string) => options.find((option) => option.id === id)?.label ?? id
   const typed = {
@@ -42,6 +44,7 @@ export function ComboBox(props: Props) {
       }}
       {...(allowsOther ? typed : {})}
       {...mark}
+      {...shown}
     >
       <Label className={FIELD_LABEL}>{label}</Label>
       <span className="relative flex">
@@ -56,7 +59,7 @@ export function ComboBox(props: Props) {
       <FieldError data-field-error className={ERROR}>
         {texts.common.required(label)}
       </FieldError>
-      <OptionList />
+      <OptionList getContainer={getContainer} />
     </AriaComboBox>
   )
 }

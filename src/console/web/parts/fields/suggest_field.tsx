@@ -1,11 +1,13 @@
 /** Finds one of many things of several kinds by typing. What is chosen leaves the field. `/` leads to it. */
 import { Search } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
+import { UNSAFE_PortalProvider } from 'react-aria/PortalProvider'
 import { ComboBox, Input, ListBox, ListBoxItem, Popover } from 'react-aria-components'
 import { Icon } from '../icon.tsx'
 import { ITEM, LIST, POPOVER } from '../overlays/list_class.ts'
 import { Kbd } from '../show/kbd.tsx'
 import { useSlash } from './use_slash.ts'
+import { useSuggestions } from './use_suggestions.ts'
 
 export type Suggestion = { id: string; label: string; kind: string }
 
@@ -21,6 +23,7 @@ export function SuggestField({ label, placeholder, suggest, onChoose }: Props) {
   const [text, setText] = useState('')
   const input = useRef<HTMLInputElement>(null)
   const box = useRef<HTMLSpanElement>(null)
+  const { getContainer, ...shown } = useSuggestions()
   useSlash(input)
   const items = suggest(text)
   const choose = (id: string) => {
@@ -36,6 +39,7 @@ export function SuggestField({ label, placeholder, suggest, onChoose }: Props) {
   }
   return (
     <ComboBox
+      {...shown}
       aria-label={label}
       allowsCustomValue
       menuTrigger="input"
@@ -63,16 +67,18 @@ export function SuggestField({ label, placeholder, suggest, onChoose }: Props) {
         />
         {text === '' ? <Kbd>/</Kbd> : null}
       </span>
-      <Popover triggerRef={box} placement="bottom start" className={`${POPOVER} w-80`} offset={4}>
-        <ListBox<Suggestion> className={LIST}>
-          {({ id, label: name, kind }) => (
-            <ListBoxItem id={id} textValue={name} className={ITEM}>
-              <span className="w-20 shrink-0 text-small text-ink-3">{kind}</span>
-              <span className="min-w-0 flex-1 truncate">{name}</span>
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
+      <UNSAFE_PortalProvider getContainer={getContainer}>
+        <Popover triggerRef={box} placement="bottom start" className={`${POPOVER} w-80`} offset={4}>
+          <ListBox<Suggestion> className={LIST}>
+            {({ id, label: name, kind }) => (
+              <ListBoxItem id={id} textValue={name} className={ITEM}>
+                <span className="w-20 shrink-0 text-small text-ink-3">{kind}</span>
+                <span className="min-w-0 flex-1 truncate">{name}</span>
+              </ListBoxItem>
+            )}
+          </ListBox>
+        </Popover>
+      </UNSAFE_PortalProvider>
     </ComboBox>
   )
 }

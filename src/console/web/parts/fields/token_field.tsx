@@ -7,6 +7,7 @@ import { useRequired } from '../form.tsx'
 import { Icon } from '../icon.tsx'
 import { BOX, ERROR, FIELD, FIELD_LABEL } from './field_class.ts'
 import { OptionList } from './options.tsx'
+import { useSuggestions } from './use_suggestions.ts'
 
 type Props = {
   label: string
@@ -24,6 +25,7 @@ type Props = {
 export function TokenField(props: Props) {
   const { label, values, onChange, suggestions = [], placeholder, isRequired = false } = props
   const { text, setText, error: wrong, add, onKeyDown } = useTokens(props)
+  const { getContainer, ...shown } = useSuggestions()
   const { mark, isMarked } = useRequired(isRequired, values.length === 0)
   const error = wrong ?? (isMarked ? texts.common.required(label) : null)
   const input = useRef<HTMLInputElement>(null)
@@ -48,6 +50,7 @@ export function TokenField(props: Props) {
       onSelectionChange={(key) => key !== null && add(String(key))}
       onBlur={() => add(text)}
       {...mark}
+      {...shown}
     >
       <Label className={FIELD_LABEL}>{label}</Label>
       <span
@@ -69,7 +72,7 @@ export function TokenField(props: Props) {
       <FieldError data-field-error className={ERROR}>
         {error}
       </FieldError>
-      <OptionList />
+      <OptionList getContainer={getContainer} />
     </ComboBox>
   )
 }

@@ -45,10 +45,14 @@ export function elementOf(grid: Element, { row, column, control }: Stop): HTMLEl
   return stops[Math.min(control, stops.length - 1)] ?? null
 }
 
+/** A header that a phone hides is no stop any more, but still has the index of one. */
+const STOPS = `[data-column], [tabindex="0"], ${CONTROLS}`
+
 /** Every control is out of the Tab order but one. */
 export function keepOneTabStop(grid: HTMLElement, active: Stop): void {
-  const target = elementOf(grid, active) ?? grid.querySelector<HTMLElement>('[data-column]')
-  for (const element of grid.querySelectorAll<HTMLElement>(`[data-column], ${CONTROLS}`)) {
+  const first = grid.querySelector<HTMLElement>('[data-column]')
+  const target = elementOf(grid, active) ?? (first && stopsOfCell(first)[0])
+  for (const element of grid.querySelectorAll<HTMLElement>(STOPS)) {
     const wanted = element === target ? 0 : -1
     if (element.tabIndex !== wanted || !element.hasAttribute('tabindex')) element.tabIndex = wanted
   }

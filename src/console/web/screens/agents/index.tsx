@@ -53,8 +53,8 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
   const rows = useMemo(() => (data ? agentRows(workspaceId, data) : null), [data, workspaceId])
   const shown = rows?.find(({ id }) => id === show)
   useNewKey()
-  const button = (
-    <Button kind="primary" icon={Plus} onPress={() => go({ make: NEW })}>
+  const button = (kind: 'primary' | 'secondary') => (
+    <Button kind={kind} icon={Plus} onPress={() => go({ make: NEW })}>
       {words.make}
     </Button>
   )
@@ -62,7 +62,7 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
     <>
       <Screen
         title={texts.common.areas.agents}
-        primary={button}
+        primary={button('primary')}
         toolbar={<AgentToolbar {...{ rows, find, setFind, chip, setChip }} />}
         inspector={
           shown ? <AgentInspector key={shown.id} row={shown} onClose={() => go({})} /> : null
@@ -70,7 +70,9 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
       >
         {error ? <ScreenFailure error={error} /> : null}
         {rows ? (
-          <AgentList {...{ workspaceId, rows, find, chip, show: shown?.id, button }} />
+          <AgentList
+            {...{ workspaceId, rows, find, chip, show: shown?.id, button: button('secondary') }}
+          />
         ) : error ? null : (
           <SkeletonRows count={8} hasHeader />
         )}

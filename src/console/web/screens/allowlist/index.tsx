@@ -38,8 +38,8 @@ export function Allowlist() {
     [manages],
   )
   useShortcuts(shortcuts)
-  const add = (
-    <Button kind="primary" icon={Plus} onPress={() => setAdding(true)}>
+  const add = (kind: 'primary' | 'secondary') => (
+    <Button kind={kind} icon={Plus} onPress={() => setAdding(true)}>
       {words.add}
     </Button>
   )
@@ -47,7 +47,7 @@ export function Allowlist() {
     <Screen
       title={texts.common.areas.allowlist}
       state={manages === false ? <Status tone="neutral">{words.onlyAdmins}</Status> : null}
-      primary={manages ? add : null}
+      primary={manages ? add('primary') : null}
       toolbar={
         <SearchField
           label={words.find}
@@ -67,7 +67,7 @@ export function Allowlist() {
             entries={data.entries}
             find={find}
             manages={manages === true}
-            add={add}
+            add={add('secondary')}
           />
         </>
       ) : error ? null : (
