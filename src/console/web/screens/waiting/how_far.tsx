@@ -1,6 +1,7 @@
 /** How far a signature goes: this call alone, or later calls for as long as the policies of the secrets permit. */
 import { RadioCards } from '../../parts/fields/radio_cards.tsx'
 import { Select } from '../../parts/fields/select.tsx'
+import { InspectorSection } from '../../parts/page/section.tsx'
 import { texts } from '../../texts/index.ts'
 import type { WaitingRequest } from '../../waiting.ts'
 
@@ -38,15 +39,16 @@ export function HowFar({ request, value, onChange }: Props) {
   const options = [...(isSingle ? [once] : []), ...(window ? [later] : [])]
   if (options.length === 0) return null
   return (
-    <div className="flex flex-col gap-3 border-t border-line px-4 py-3">
+    <InspectorSection title={words.howFar}>
       <RadioCards
         label={words.howFar}
+        isLabelHidden
         options={options}
         value={value === null ? 'once' : 'window'}
         onChange={(id) => onChange(id === 'once' ? null : narrowestWindow(request))}
       />
       {value ? <WindowFields request={request} value={value} onChange={onChange} /> : null}
-    </div>
+    </InspectorSection>
   )
 }
 
@@ -55,7 +57,7 @@ type FieldsProps = Props & { value: NonNullable<Extent> }
 function WindowFields({ request: { prefixes, mostSeconds }, value, onChange }: FieldsProps) {
   const lengths = [...new Set([...LENGTHS.filter((each) => each < mostSeconds), mostSeconds])]
   return (
-    <div className="grid grid-cols-2 gap-3">
+    <div className="mt-3 grid grid-cols-2 gap-3">
       <Select
         label={words.prefix}
         options={prefixes.map((id) => ({ id, label: id }))}
