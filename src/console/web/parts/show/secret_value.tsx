@@ -20,6 +20,9 @@ type Props = {
   onError: (error: unknown) => void
 }
 
+/** Its first line is as high as the buttons, which stay in place when the value appears. */
+const TEXT = 'flex-1 py-[3px] leading-5 phone:py-1.5'
+
 export function SecretValue({ name, read, onError }: Props) {
   const { value, setValue, isReading, withValue } = useRead(read, onError)
   const [isCopied, setCopied] = useState(false)
@@ -41,16 +44,18 @@ export function SecretValue({ name, read, onError }: Props) {
   const isShown = value !== null
   return (
     <span className="flex flex-col gap-1">
-      <span className="flex items-center gap-1 rounded-[8px] border border-line-2 bg-canvas py-1 pr-1 pl-3">
+      <span className="flex items-start gap-1 rounded-[8px] border border-line-2 bg-canvas py-1 pr-1 pl-3">
         {isShown ? (
           <code
             data-secret-value
-            className="min-w-0 flex-1 font-mono text-mono wrap-anywhere whitespace-pre-wrap"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a long value is scrolled with the keyboard.
+            tabIndex={0}
+            className={`max-h-60 min-w-0 overflow-auto font-mono text-mono wrap-anywhere whitespace-pre-wrap ${TEXT}`}
           >
             {value}
           </code>
         ) : (
-          <span className="flex-1 text-caption tracking-[1.5px] text-ink-2">••••••••</span>
+          <span className={`text-caption tracking-[1.5px] text-ink-2 ${TEXT}`}>••••••••</span>
         )}
         {isShown ? <TimeLeft /> : null}
         <IconButton
@@ -96,7 +101,11 @@ function useRead(read: Props['read'], onError: Props['onError']) {
 /** A ring that empties until the value hides. */
 function TimeLeft() {
   return (
-    <svg aria-hidden="true" viewBox="0 0 16 16" className="size-4 shrink-0 -rotate-90">
+    <svg
+      aria-hidden="true"
+      viewBox="0 0 16 16"
+      className="my-[5px] size-4 shrink-0 -rotate-90 phone:my-2"
+    >
       <circle cx="8" cy="8" r="6" fill="none" strokeWidth="2" className="stroke-line-2" />
       <circle
         cx="8"

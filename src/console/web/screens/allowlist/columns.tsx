@@ -56,12 +56,12 @@ export function useHostColumns(manages: boolean, remove: (domain: string) => voi
 }
 
 /** In 7 days. */
-export function callsOf({ domain }: AllowedHost, uses: HostUses): number {
+export function countCalls({ domain }: AllowedHost, uses: HostUses): number {
   return uses?.get(domain)?.calls.reduce((sum, count) => sum + count, 0) ?? 0
 }
 
 function usageColumns(uses: HostUses): GridColumn<AllowedHost>[] {
-  const totalOf = (entry: AllowedHost) => callsOf(entry, uses)
+  const totalOf = (entry: AllowedHost) => countCalls(entry, uses)
   return [
     {
       id: 'calls',

@@ -18,7 +18,13 @@ import { useAsk } from '../../queries.ts'
 import { useShortcuts } from '../../shortcuts.ts'
 import { texts } from '../../texts/index.ts'
 import { AddHost } from './add.tsx'
-import { type AllowedHost, actionsOf, callsOf, type HostUses, useHostColumns } from './columns.tsx'
+import {
+  type AllowedHost,
+  actionsOf,
+  countCalls,
+  type HostUses,
+  useHostColumns,
+} from './columns.tsx'
 import { RemoveHost } from './remove.tsx'
 
 const route = getRouteApi('/w/$workspaceId/allowlist')
@@ -134,7 +140,7 @@ type PhoneRowProps = { entry: AllowedHost; uses: HostUses; menu: ReactNode }
 
 function PhoneRow({ entry, uses, menu }: PhoneRowProps) {
   const use = uses?.get(entry.domain)
-  const calls = callsOf(entry, uses)
+  const calls = countCalls(entry, uses)
   return (
     <div className="flex items-center gap-2">
       <div className="min-w-0 flex-1">

@@ -43,12 +43,16 @@ type Props = {
   openId: string | undefined
   onOpen(call: LiveCall): void
   isLoading: boolean
+  /** No call will arrive any more. */
+  hasEnded: boolean
   isFiltered: boolean
   onShowAll(): void
 }
 
-export function Calls({ calls, openId, onOpen, isLoading, isFiltered, onShowAll }: Props) {
-  if (isLoading && calls.length === 0) return <SkeletonRows count={14} hasHeader />
+export function Calls(props: Props) {
+  const { calls, openId, onOpen, isLoading, hasEnded, isFiltered, onShowAll } = props
+  if (isLoading && calls.length === 0)
+    return hasEnded ? null : <SkeletonRows count={14} hasHeader />
   return (
     <DataGrid
       label={words.list}

@@ -99,6 +99,7 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
           <Calls
             {...{ calls: found, openId, isFiltered }}
             isLoading={!isReady}
+            hasEnded={live.state === 'ended'}
             onOpen={({ id }) => setOpen(id)}
             onShowAll={() =>
               change({ show: 'all', agent: undefined, host: undefined, secret: undefined })

@@ -222,13 +222,14 @@ function HowFar({ proposed: { change, narrowing, unlimited }, value, onChange }:
     },
   ] as const
   return (
-    <div className="border-t border-line px-4 py-3">
+    <InspectorSection title={words.howFar}>
       <RadioCards
         label={words.howFar}
+        isLabelHidden
         options={options}
         value={value ? 'secret' : 'any'}
         onChange={(id) => onChange(id === 'secret')}
       />
-    </div>
+    </InspectorSection>
   )
 }

@@ -3,6 +3,7 @@ import { callMethods } from '../../../../core/policy/policy.ts'
 import { Choices } from '../../parts/fields/checkbox.tsx'
 import { RadioCards } from '../../parts/fields/radio_cards.tsx'
 import { Select } from '../../parts/fields/select.tsx'
+import { InspectorSection } from '../../parts/page/section.tsx'
 import { texts } from '../../texts/index.ts'
 import type { WaitingRequest } from '../../waiting.ts'
 
@@ -41,15 +42,16 @@ export function HowFar({ request, value, onChange }: Props) {
   const options = [...(isSingle ? [once] : []), ...(window ? [later] : [])]
   if (options.length === 0) return null
   return (
-    <div className="flex flex-col gap-3 border-t border-line px-4 py-3">
+    <InspectorSection title={words.howFar}>
       <RadioCards
         label={words.howFar}
+        isLabelHidden
         options={options}
         value={value === null ? 'once' : 'window'}
         onChange={(id) => onChange(id === 'once' ? null : narrowestWindow(request))}
       />
       {value ? <WindowFields request={request} value={value} onChange={onChange} /> : null}
-    </div>
+    </InspectorSection>
   )
 }
 
@@ -61,7 +63,7 @@ function WindowFields({ request, value, onChange }: FieldsProps) {
   const lengths = [...new Set([...LENGTHS.filter((each) => each < mostSeconds), mostSeconds])]
   const others = callMethods.filter((other) => other !== method)
   return (
-    <div className="grid grid-cols-2 gap-3">
+    <div className="mt-3 grid grid-cols-2 gap-3">
       <Select
         label={words.prefix}
         options={prefixes.map((id) => ({ id, label: id }))}
