@@ -19,6 +19,7 @@ import { uuidv7 } from '../../src/core/crypto/encoding.ts'
 import { login, prelogin, register } from '../../src/features/accounts/contract.ts'
 import { identityOf, proveKeys } from '../../src/sigchain/index.ts'
 import { marked } from '../support/canary.ts'
+import { runBeforeKeysWorker } from './worker_scripts.ts'
 
 /** Strong enough for the product. */
 export const PASSWORD = marked('four unlikely words ')
@@ -75,14 +76,14 @@ export async function logIn(server: string, email: string, password = PASSWORD) 
 
 /**
  * Answers Argon2 in this browser context with the keys that this process has derived already, because each run
- * takes a second there. The page derives other passwords, and those of accounts that it created, itself.
+ * takes a second there. The page derives other passwords, and those of accounts that it created, itself. No route sees
+ * the script of Argon2, because another worker starts it.
  */
-export async function answerKnownPasswords(context: BrowserContext): Promise<void> {
-  await context.route('**/assets/argon2_worker-*.js', async (route) => {
-    const [response, known] = await Promise.all([route.fetch(), listKnown()])
-    const body = `${await response.text()}\n;(${answerKnown})(${JSON.stringify(known)})`
-    await route.fulfill({ response, body })
-  })
+export function answerKnownPasswords(context: BrowserContext): Promise<void> {
+  return runBeforeKeysWorker(
+    context,
+    async () => `(${answerKnown})(${JSON.stringify(await listKnown())})`,
+  )
 }
 
 function listKnown() {
@@ -99,31 +100,24 @@ function listKnown() {
 }
 
 type Order = {
-  message: number[]
-  salt: number[]
+  message: ArrayLike<number> & Iterable<number>
+  salt: ArrayLike<number> & Iterable<number>
   memory_kib: number
   iterations: number
   parallelism: number
 }
 
-/** Runs in the worker of Argon2, after its own code. */
+/** Runs in the worker of the keys, before its own code: it starts a worker for each run of Argon2. */
 function answerKnown(known: { order: Order; key: number[] }[]): void {
-  const { onmessage: derive } = self
-  self.onmessage = (event: MessageEvent<Order>) => {
-    const { message, salt, memory_kib, iterations, parallelism } = event.data
-    const order = [[...message], [...salt], memory_kib, iterations, parallelism].join()
-    const found = known.find(
-      (entry) =>
-        order ===
-        [
-          entry.order.message,
-          entry.order.salt,
-          entry.order.memory_kib,
-          entry.order.iterations,
-          entry.order.parallelism,
-        ].join(),
-    )
-    if (found) self.postMessage(Uint8Array.from(found.key))
-    else derive?.call(self, event)
+  const textOf = ({ message, salt, memory_kib, iterations, parallelism }: Order) =>
+    [[...message], [...salt], memory_kib, iterations, parallelism].join()
+  const keys = new Map(known.map(({ order, key }) => [textOf(order), key]))
+  const { Worker: BrowserWorker } = self
+  self.Worker = class extends BrowserWorker {
+    override postMessage(order: Order) {
+      const key = keys.get(textOf(order))
+      if (key) this.onmessage?.(new MessageEvent('message', { data: Uint8Array.from(key) }))
+      else super.postMessage(order)
+    }
   }
 }

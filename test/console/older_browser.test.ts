@@ -5,6 +5,7 @@ import { freshEmail } from '../support/app.ts'
 import { requires } from '../support/requires.ts'
 import { signUp } from './accounts.ts'
 import { logIn, openStage, type Stage } from './browser.ts'
+import { runBeforeKeysWorker } from './worker_scripts.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
 
@@ -40,10 +41,9 @@ test('a browser without X25519, Ed25519 and iteration of streams signs in, opens
   const { page } = ada
   let workers = 0
   await page.context().addInitScript(removeFeatures)
-  await page.context().route('**/assets/worker-*.js', async (route) => {
+  await runBeforeKeysWorker(page.context(), async () => {
     workers += 1
-    const response = await route.fetch()
-    await route.fulfill({ response, body: `(${removeFeatures})();${await response.text()}` })
+    return `(${removeFeatures})()`
   })
   await page.reload()
   await logIn(page, email)

@@ -1,5 +1,6 @@
 /** Moves the clocks of the keys' worker: time passes, the machine sleeps, or someone sets the clock. */
 import type { Page } from 'playwright-core'
+import { runBeforeKeysWorker } from './worker_scripts.ts'
 
 export type Shift = {
   /** Milliseconds by which the wall clock is moved. */
@@ -41,11 +42,8 @@ function controlled() {
 }
 
 /** For all workers that this browser begins from now on. */
-export async function controlClock(page: Page): Promise<void> {
-  await page.context().route('**/assets/worker-*.js', async (route) => {
-    const response = await route.fetch()
-    await route.fulfill({ response, body: `(${controlled})();${await response.text()}` })
-  })
+export function controlClock(page: Page): Promise<void> {
+  return runBeforeKeysWorker(page.context(), async () => `(${controlled})()`)
 }
 
 /** The worker that holds the keys of a page. */

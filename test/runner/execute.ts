@@ -77,14 +77,19 @@ const usesBrowser = (file: string) => reaches(file, [BROWSER])
 
 type Group = { group: TimedGroup; files: string[]; count: number }
 
-/** Files that use a browser run in one process, with one Chromium and one server. They often wait. */
+/**
+ * Each process of files that use a browser has one Chromium and one server, which keep a core busy for half of the time.
+ * One process is enough beside many other files; where most files use a browser, the others need only one.
+ */
 export function groupFiles(files: readonly string[], processes: number): Group[] {
   const browser = files.filter(usesBrowser)
   const others = files.filter((file) => !usesBrowser(file))
-  const left = browser.length === 0 ? processes : Math.max(1, processes - 1)
+  const most = browser.length === 0 ? processes : Math.max(1, processes - 1)
+  const counts =
+    browser.length > others.length ? { browser: most, others: 1 } : { browser: 1, others: most }
   const groups: Group[] = [
-    { group: 'browser', files: browser, count: 1 },
-    { group: 'others', files: others, count: left },
+    { group: 'browser', files: browser, count: counts.browser },
+    { group: 'others', files: others, count: counts.others },
   ]
   return groups.filter((each) => each.files.length > 0)
 }

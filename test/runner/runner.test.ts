@@ -98,7 +98,7 @@ describe('this tree', () => {
   })
 })
 
-test('files that use a browser run in one process, and leave it out of the other processes', () => {
+test('beside many other files, those that use a browser run in one process of their own', () => {
   const files = [
     'test/console/secrets.test.ts',
     'test/cli/help.test.ts',
@@ -109,6 +109,15 @@ test('files that use a browser run in one process, and leave it out of the other
     { group: 'others', files: files.slice(1), count: 2 },
   ])
   expect(groupFiles(files.slice(1), 3)).toMatchObject([{ group: 'others', count: 3 }])
+})
+
+test('where most files use a browser, their group gets all processes but one', () => {
+  const files = ['audit', 'live', 'words'].map((name) => `test/console/${name}.test.ts`)
+  expect(groupFiles(files, 3)).toMatchObject([
+    { group: 'browser', count: 2 },
+    { group: 'others', count: 1 },
+  ])
+  expect(groupFiles(files, 1)).toMatchObject([{ count: 1 }, { count: 1 }])
 })
 
 /** Each `Bun.sleep` of a test, and whether a comment in one of the three lines before it says why. */

@@ -104,8 +104,10 @@ function equals({
 
 export const isRequest = sql`is_request(${auditLogs.source}, ${auditLogs.action})`
 
+/** Few names are split: those that contain the text. */
 function isCredential(name: string): SQL {
-  return sql`${name} = any(string_to_array(${auditLogs.credentialRef}, ','))`
+  const { credentialRef } = auditLogs
+  return sql`(strpos(${credentialRef}, ${name}) > 0 and ${name} = any(string_to_array(${credentialRef}, ',')))`
 }
 
 /** A UUID may be an agent's id, a token's, or a name that looks like one. */

@@ -52,15 +52,42 @@ function Ticked({
 }: Omit<CheckboxProps, 'children'> & { children?: ReactNode }) {
   return (
     <AriaCheckbox className="group inline-flex cursor-pointer items-center gap-2" {...props}>
-      <span
-        aria-hidden="true"
-        className="grid size-4 shrink-0 place-items-center rounded-[4px] border border-control bg-surface text-transparent group-data-indeterminate:border-accent group-data-indeterminate:bg-accent group-data-indeterminate:text-on-accent group-selected:border-accent group-selected:bg-accent group-selected:text-on-accent"
-      >
-        <span className="hidden group-data-indeterminate:block group-selected:block">
-          <Icon of={props.isIndeterminate ? Minus : Check} size={12} />
-        </span>
-      </span>
+      <Tick isIndeterminate={props.isIndeterminate} />
       {children}
     </AriaCheckbox>
+  )
+}
+
+function Tick({ isIndeterminate = false }: { isIndeterminate?: boolean | undefined }) {
+  return (
+    <span
+      aria-hidden="true"
+      className="grid size-4 shrink-0 place-items-center rounded-[4px] border border-control bg-surface text-transparent group-data-indeterminate:border-accent group-data-indeterminate:bg-accent group-data-indeterminate:text-on-accent group-selected:border-accent group-selected:bg-accent group-selected:text-on-accent"
+    >
+      <span className="hidden group-data-indeterminate:block group-selected:block">
+        <Icon of={isIndeterminate ? Minus : Check} size={12} />
+      </span>
+    </span>
+  )
+}
+
+type RowCheckboxProps = { name: string; isSelected: boolean; onChange(): void }
+
+/** For each row of a list: the browser's own checkbox, which takes a tenth of the time to create. */
+export function RowCheckbox({ name, isSelected, onChange }: RowCheckboxProps) {
+  return (
+    <label
+      data-selected={isSelected || undefined}
+      className="group relative inline-flex cursor-pointer rounded-[4px] outline-offset-2 outline-accent has-focus-visible:outline-2"
+    >
+      <input
+        type="checkbox"
+        aria-label={name}
+        checked={isSelected}
+        onChange={onChange}
+        className="absolute inset-0 m-0 cursor-pointer opacity-0"
+      />
+      <Tick />
+    </label>
   )
 }

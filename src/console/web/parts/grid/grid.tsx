@@ -2,7 +2,7 @@
  * Rows under fixed columns. Only rows in view are in the page, so 100,000 rows scroll like ten. The grid is one Tab
  * stop; arrow keys, J and K, Page Up and Down, Home and End move inside, and Enter opens a row.
  */
-import { useMemo, useRef } from 'react'
+import { type CSSProperties, useMemo, useRef } from 'react'
 import { GridHeader } from './header.tsx'
 import { layOutGrid } from './layout.ts'
 import { GridRow, type RowProps } from './row.tsx'
@@ -34,10 +34,10 @@ export function DataGrid<Row extends object>(props: GridProps<Row>) {
   const { from, to } = useRowWindow(scroller, layout, props)
   const onKeyDown = useGridKeys({ scroller, layout, rowHeight, onOpen, onJump })
   if (rows.length === 0 && empty !== undefined) return empty
-  const template = columns.map(({ width }) => width).join(' ')
+  // Once, so that no row has a style of its own.
+  const style = { '--grid-columns': columns.map(({ width }) => width).join(' ') } as CSSProperties
   const shown: Omit<RowProps<Row>, 'item'> = {
     columns,
-    template,
     idOf,
     openId,
     selected: props.selection?.selected,
@@ -55,16 +55,11 @@ export function DataGrid<Row extends object>(props: GridProps<Row>) {
         aria-rowcount={rows.length + 1}
         aria-colcount={columns.length}
         className="min-h-0 flex-1 overflow-auto overscroll-contain [scrollbar-width:thin] [scroll-padding-top:32px]"
+        style={style}
         onKeyDown={onKeyDown}
         tabIndex={-1}
       >
-        <GridHeader
-          columns={columns}
-          template={template}
-          sorting={sorting}
-          sortBy={sortBy}
-          isHidden={isPhone}
-        />
+        <GridHeader columns={columns} sorting={sorting} sortBy={sortBy} isHidden={isPhone} />
         {/* biome-ignore lint/a11y/useSemanticElements: see above */}
         <div role="rowgroup" style={{ paddingTop: layout.tops[from], height: layout.tops.at(-1) }}>
           {layout.items.slice(from, to).map((item) => (

@@ -6,16 +6,15 @@ import type { GridColumn } from './types.ts'
 
 type Props<Row> = {
   columns: readonly GridColumn<Row>[]
-  template: string
   sorting: Sorting | null
   sortBy(id: string): void
   isHidden: boolean
 }
 
-export function GridHeader<Row>({ columns, template, sorting, sortBy, isHidden }: Props<Row>) {
+export function GridHeader<Row>({ columns, sorting, sortBy, isHidden }: Props<Row>) {
   const look = isHidden
     ? 'sr-only'
-    : `sticky top-0 z-1 grid h-8 min-w-fit items-center ${SCROLLBAR_ROOM}`
+    : `sticky top-0 z-1 grid h-8 min-w-fit grid-cols-(--grid-columns) items-center ${SCROLLBAR_ROOM}`
   return (
     // biome-ignore lint/a11y/useSemanticElements: see grid.tsx
     <div
@@ -23,7 +22,6 @@ export function GridHeader<Row>({ columns, template, sorting, sortBy, isHidden }
       data-row={-1}
       aria-rowindex={1}
       className={`${look} border-b border-line bg-bg text-small font-medium text-ink-3`}
-      style={isHidden ? undefined : { gridTemplateColumns: template }}
       tabIndex={-1}
     >
       {columns.map((column, at) => (

@@ -12,6 +12,12 @@ export type Layout<Row> = {
   places: readonly number[]
 }
 
+/** What of a grid is in view, in pixels. */
+export type View = { top: number; height: number }
+
+/** Rows on either side of those in view. */
+const MORE_ROWS = 6
+
 export const HEADING_HEIGHT = 30
 
 /**
@@ -56,15 +62,15 @@ export function itemAt(tops: readonly number[], offset: number): number {
   return low
 }
 
-/** Items in view, with some more on either side. */
-export function windowOf(
+/** Items in view, with some more on either side. A list that became shorter than its view was scrolled is at its end. */
+export function windowIn(
   tops: readonly number[],
-  scrollTop: number,
-  viewHeight: number,
-  more: number,
+  { top, height }: View,
+  more = MORE_ROWS,
 ): { from: number; to: number } {
   const count = tops.length - 1
-  const from = Math.max(0, itemAt(tops, scrollTop) - more)
-  const to = Math.min(count, itemAt(tops, scrollTop + viewHeight) + 1 + more)
+  const start = Math.min(top, Math.max(0, (tops.at(-1) ?? 0) - height))
+  const from = Math.max(0, itemAt(tops, start) - more)
+  const to = Math.min(count, itemAt(tops, start + height) + 1 + more)
   return { from, to: Math.max(from, to) }
 }

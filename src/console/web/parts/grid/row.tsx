@@ -6,7 +6,6 @@ import type { GridColumn } from './types.ts'
 export type RowProps<Row> = {
   item: GridItem<Row>
   columns: readonly GridColumn<Row>[]
-  template: string
   idOf(row: Row): string
   openId: string | undefined
   /** Rows with a ticked box. */
@@ -19,7 +18,6 @@ export type RowProps<Row> = {
 export function GridRow<Row>({
   item,
   columns,
-  template,
   idOf,
   openId,
   selected,
@@ -52,8 +50,7 @@ export function GridRow<Row>({
       data-row={index}
       aria-rowindex={index + 2}
       aria-selected={openId === undefined ? undefined : isOpen}
-      className={`grid min-w-fit items-center border-b border-line ${size} ${tone} ${onOpen ? 'cursor-default' : ''}`}
-      style={{ gridTemplateColumns: phone ? 'minmax(0, 1fr)' : template }}
+      className={`grid min-w-fit ${phone ? 'grid-cols-[minmax(0,1fr)]' : 'grid-cols-(--grid-columns)'} items-center border-b border-line ${size} ${tone} ${onOpen ? 'cursor-default' : ''}`}
       onClick={press}
       tabIndex={-1}
     >

@@ -1,7 +1,7 @@
 /** A first column of checkboxes; the one in the header selects all rows shown. */
-import { type ComponentProps, memo, useMemo } from 'react'
+import { memo, type ReactNode, useMemo } from 'react'
 import { texts } from '../../texts/index.ts'
-import { Checkbox } from '../fields/checkbox.tsx'
+import { Checkbox, RowCheckbox } from '../fields/checkbox.tsx'
 import type { GridColumn, GridProps } from './types.ts'
 
 const words = texts.common.grid
@@ -22,12 +22,14 @@ export function useSelectColumn<Row>({ columns, rows, idOf, selection }: Props<R
       id: 'selected',
       width: '44px',
       header: (
-        <Box
-          name={words.selectAll}
-          isSelected={isAll}
-          isIndeterminate={!isAll && selected.size > 0}
-          onChange={(all) => onChange(new Set(all ? rows.map(idOf) : []))}
-        />
+        <Box>
+          <Checkbox
+            name={words.selectAll}
+            isSelected={isAll}
+            isIndeterminate={!isAll && selected.size > 0}
+            onChange={(all) => onChange(new Set(all ? rows.map(idOf) : []))}
+          />
+        </Box>
       ),
       cell: (row) => (
         <RowBox
@@ -45,14 +47,14 @@ export function useSelectColumn<Row>({ columns, rows, idOf, selection }: Props<R
 type RowBoxProps = { id: string; name: string; isSelected: boolean; toggle(id: string): void }
 
 const RowBox = memo(function RowBox({ id, toggle, ...box }: RowBoxProps) {
-  return <Box {...box} onChange={() => toggle(id)} />
+  return (
+    <Box>
+      <RowCheckbox {...box} onChange={() => toggle(id)} />
+    </Box>
+  )
 })
 
 /** Within the padding of the cell, which is wider than what is left of the column. */
-function Box(props: ComponentProps<typeof Checkbox>) {
-  return (
-    <span className="-mr-2.5 flex">
-      <Checkbox {...props} />
-    </span>
-  )
+function Box({ children }: { children: ReactNode }) {
+  return <span className="-mr-2.5 flex">{children}</span>
 }

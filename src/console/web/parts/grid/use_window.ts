@@ -1,20 +1,25 @@
 /** The items of a grid that are in view. It changes when an item comes into view or leaves, not with every pixel. */
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { type Layout, windowOf } from './layout.ts'
+import { type Layout, type View, windowIn } from './layout.ts'
 import type { GridProps } from './types.ts'
 
-const MORE_ROWS = 12
 /** Before the element is measured. */
-const FIRST_ROWS = 30
+const FIRST_VIEW: View = { top: 0, height: 600 }
 
+/**
+ * The window follows from what the browser last reported. To read the element again after each change of the rows would
+ * have the browser lay them out twice, and render them twice.
+ */
 export function useRowWindow<Row>(
   scroller: RefObject<HTMLElement | null>,
   { tops, items }: Layout<Row>,
   { onEnd, startId, idOf }: Pick<GridProps<Row>, 'onEnd' | 'startId' | 'idOf'>,
 ) {
-  const [shown, setShown] = useState({ from: 0, to: FIRST_ROWS })
+  const [view, setView] = useState(FIRST_VIEW)
+  const known = useRef(tops)
   const isStarted = useRef(false)
   useLayoutEffect(() => {
+    known.current = tops
     const element = scroller.current
     if (!element || isStarted.current) return
     isStarted.current = true
@@ -22,12 +27,14 @@ export function useRowWindow<Row>(
     // In the middle, whatever is before it.
     element.scrollTop = (tops[start] ?? 0) - element.clientHeight / 2
   }, [scroller, tops, items, idOf, startId])
+  // Without rows, another element may take the grid's place.
+  const hasRows = items.length > 0
   useLayoutEffect(() => {
     const element = scroller.current
-    if (!element) return
+    if (!element || !hasRows) return
     const look = () => {
-      const next = windowOf(tops, element.scrollTop, element.clientHeight, MORE_ROWS)
-      setShown((before) => (before.from === next.from && before.to === next.to ? before : next))
+      const next = { top: element.scrollTop, height: element.clientHeight }
+      setView((before) => (isSameWindow(known.current, before, next) ? before : next))
     }
     look()
     const resized = new ResizeObserver(look)
@@ -37,11 +44,16 @@ export function useRowWindow<Row>(
       resized.disconnect()
       element.removeEventListener('scroll', look)
     }
-  }, [scroller, tops])
+  }, [scroller, hasRows])
+  const shown = windowIn(tops, view)
   const isAtEnd = shown.to >= items.length
   useEffect(() => {
-    if (isAtEnd && items.length > 0) onEnd?.()
-  }, [isAtEnd, items.length, onEnd])
-  const to = Math.min(shown.to, items.length)
-  return { from: Math.min(shown.from, to), to }
+    if (isAtEnd && hasRows) onEnd?.()
+  }, [isAtEnd, hasRows, onEnd])
+  return shown
+}
+
+function isSameWindow(tops: readonly number[], one: View, other: View): boolean {
+  const [before, after] = [windowIn(tops, one), windowIn(tops, other)]
+  return before.from === after.from && before.to === after.to
 }

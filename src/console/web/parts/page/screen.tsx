@@ -1,7 +1,7 @@
 /** The frame of every screen: a title with its actions, a toolbar, the content, and an inspector beside it. */
 import type { LucideIcon } from 'lucide-react'
 import { MoreHorizontal } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { memo, type ReactNode } from 'react'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../button.tsx'
 import { IconMenu, type MenuChoice } from '../overlays/menu.tsx'
@@ -32,10 +32,10 @@ type Props = {
 }
 
 export function Screen(props: Props) {
-  const { toolbar, inspector, isPage = false, children } = props
+  const { toolbar, inspector, isPage = false, children, ...top } = props
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <TopBar {...props} />
+      <TopBar {...top} />
       {toolbar ? (
         <div className="flex min-h-14 shrink-0 items-center gap-2 px-5 py-3 phone:px-4">
           {toolbar}
@@ -60,7 +60,11 @@ export function Screen(props: Props) {
   )
 }
 
-function TopBar({ title, crumb, switcher, state, primary, secondary = [], more = [] }: Props) {
+type TopBarProps = Omit<Props, 'toolbar' | 'inspector' | 'isPage' | 'children'>
+
+/** What happens below renders its buttons again only if one of them changes. */
+const TopBar = memo(function TopBar(props: TopBarProps) {
+  const { title, crumb, switcher, state, primary, secondary = [], more = [] } = props
   const choices = [...secondary, ...more]
   const menu = { label: texts.common.more, icon: MoreHorizontal }
   return (
@@ -107,4 +111,4 @@ function TopBar({ title, crumb, switcher, state, primary, secondary = [], more =
       </div>
     </header>
   )
-}
+})

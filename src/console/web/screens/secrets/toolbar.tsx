@@ -1,5 +1,5 @@
 /** Filters of the matrix: by name and by chip. Both are in the address. */
-import { useEffect, useState } from 'react'
+import { memo, useEffect, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { SearchField } from '../../parts/fields/search_field.tsx'
 import { FilterChip, FilterChips } from '../../parts/page/filter_chip.tsx'
@@ -29,11 +29,6 @@ type Props = {
 }
 
 export function SecretsToolbar({ find, onFind, counts }: Props) {
-  const go = useGo()
-  const chosen = useFilterId()
-  const present = filterIds.filter((id) => ALWAYS.includes(id) || counts[id] > 0 || id === chosen)
-  const shown = present.filter((id) => !MORE.includes(id))
-  const more = present.filter((id) => MORE.includes(id))
   return (
     <>
       <SearchField
@@ -43,6 +38,20 @@ export function SecretsToolbar({ find, onFind, counts }: Props) {
         onChange={onFind}
         shortcut="/"
       />
+      <Filters counts={counts} />
+    </>
+  )
+}
+
+/** A letter typed into the field renders none of it again. */
+const Filters = memo(function Filters({ counts }: Pick<Props, 'counts'>) {
+  const go = useGo()
+  const chosen = useFilterId()
+  const present = filterIds.filter((id) => ALWAYS.includes(id) || counts[id] > 0 || id === chosen)
+  const shown = present.filter((id) => !MORE.includes(id))
+  const more = present.filter((id) => MORE.includes(id))
+  return (
+    <>
       <div className="min-w-0 phone:flex-1">
         <FilterChips label={words.filters}>
           {shown.map((id) => (
@@ -75,7 +84,7 @@ export function SecretsToolbar({ find, onFind, counts }: Props) {
       </span>
     </>
   )
-}
+})
 
 /** Filters while it is typed; the address follows a moment later. */
 export function useFind() {
