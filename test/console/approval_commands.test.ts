@@ -11,6 +11,7 @@ import {
 import { proposalsCommands } from '../../src/console/web/keys/commands/proposals.ts'
 import type { UnlockedSession } from '../../src/console/web/keys/unlocked_session.ts'
 import { listAgents, registerAgent } from '../../src/features/agents/contract.ts'
+import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { type Stage, sharedStage } from '../support/agent.ts'
 import { HELD, type HeldStage, heldStage } from '../support/approvals.ts'
 import { marked } from '../support/canary.ts'
@@ -120,6 +121,11 @@ test('a press allows only the call that was shown', async () => {
   expect((await waiting()).released).toMatchObject([{ id: order.id, window: null }])
   expect(await project.resolve(call())).toMatchObject({ status: 200 })
   expect(await approvalsCommands.status(keys, order)).toBe('used')
+  const action = 'approval.released'
+  const query = { workspace_id: workspaceId, credential: 'KEY', action }
+  expect(await keys.api.list(listAuditLogs, { query })).toMatchObject([
+    { action, credential_ref: 'KEY' },
+  ])
 })
 
 test('a request whose secret was replaced after it was shown releases nothing', async () => {
