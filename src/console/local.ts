@@ -11,7 +11,6 @@ import { openProviderFetch } from '../client/connect/provider_fetch.ts'
 import { serverTrust } from '../client/http/trust.ts'
 import { isNotConnected } from '../core/net/not_connected.ts'
 import { ATTRIBUTES, consoleCookies } from '../http/console_cookies.ts'
-import { causeOf } from '../outbound/connection/fetch.ts'
 import { LocalConnections } from './connecting/local_connections.ts'
 import { answerConnection, refusal } from './connecting/routes.ts'
 import { openConsole } from './serve.ts'
@@ -146,7 +145,7 @@ async function handOn(request: Request, server: string, suffix: string): Promise
     }
     return new Response(answer.body, { status: answer.status, headers: returned })
   } catch (error) {
-    const code = isNotConnected(causeOf(error).code) ? 'unavailable' : codeFor(request)
+    const code = isNotConnected(error) ? 'unavailable' : codeFor(request)
     return refusal(503, code, `${server} is unreachable from this machine.`)
   }
 }

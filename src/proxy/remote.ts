@@ -12,7 +12,6 @@ import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
 import { type Domain, domainMatches, parseDomain } from '../core/net/domain.ts'
 import { isNotConnected } from '../core/net/not_connected.ts'
 import { STRICT_HEADER } from '../core/policy/unfilled.ts'
-import { causeOf } from '../outbound/connection/fetch.ts'
 import { headersPassedOn, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { USER_AGENT } from '../outbound/index.ts'
 import { FORWARD_PREFIX, fromStep } from '../outbound/links.ts'
@@ -173,8 +172,7 @@ async function send(
     return await fetch(url, { ...init, ...serverTrust() })
   } catch (cause) {
     const fault = new Fault('unavailable', { message: 'The resolver cannot be reached.', cause })
-    const { code } = causeOf(cause)
-    throw mayRepeat(init.method) || isNotConnected(code) ? fault : withoutRetry(fault)
+    throw mayRepeat(init.method) || isNotConnected(cause) ? fault : withoutRetry(fault)
   }
 }
 

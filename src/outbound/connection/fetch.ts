@@ -130,7 +130,7 @@ export function upstreamFault(error: unknown): Fault {
     const fix = UNKNOWN_ISSUER.test(cause.code) ? { setting: 'RESOLVER_CA_FILE' } : undefined
     return new Fault('upstream_tls_error', { cause, fix })
   }
-  if (isNotConnected(cause.code)) return new Fault('upstream_unreachable', { cause })
+  if (isNotConnected(cause)) return new Fault('upstream_unreachable', { cause })
   return new Fault('upstream_protocol_error', { cause })
 }
 

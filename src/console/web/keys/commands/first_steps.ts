@@ -1,7 +1,7 @@
 /** The first run of a workspace: reads what exists, and adds the rest in one command. */
 import { listEnvironments, listProjects } from '../../../../features/projects/contract.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
-import { agentsCommands } from './agents.ts'
+import { agentsCommands } from './agents/index.ts'
 import { allowlistCommands } from './allowlist.ts'
 import { projectsCommands } from './projects.ts'
 import { secretsCommands } from './secrets.ts'

@@ -6,7 +6,7 @@ import type { UnlockedSession } from '../unlocked_session.ts'
 /** Each area is loaded with its first command. */
 export const commandAreas = {
   accounts: async () => (await import('./accounts.ts')).accountsCommands,
-  agents: async () => (await import('./agents.ts')).agentsCommands,
+  agents: async () => (await import('./agents/index.ts')).agentsCommands,
   allowlist: async () => (await import('./allowlist.ts')).allowlistCommands,
   approvals: async () => (await import('./approvals.ts')).approvalsCommands,
   connections: async () => (await import('./connections/index.ts')).connectionsCommands,

@@ -15,7 +15,7 @@ import { Refused } from '../failure.ts'
 import { type Place, workspaceOf } from '../places.ts'
 import { ending, environmentNames, projectNamesOf } from '../tokens.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
-import { agentsCommands } from './agents.ts'
+import { agentsCommands } from './agents/index.ts'
 
 export const projectsCommands = {
   create,

@@ -2,7 +2,7 @@
 import { knownHosts } from '../../../../client/actions/allowlist.ts'
 import { readMembers } from '../../../../client/actions/members.ts'
 import { readSecretNames } from '../../../../client/actions/secret_names.ts'
-import { agentsCommands } from '../commands/agents.ts'
+import { agentsCommands } from '../commands/agents/index.ts'
 import { placeIn } from '../places.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
 import { tryRead } from './read_part.ts'

@@ -6,15 +6,15 @@ import {
   issueToAgent,
   issueToWorkload,
   registerWithToken,
-} from '../../../../client/actions/issue_token.ts'
-import type { TokenOrder } from '../../../../client/agents/tokens.ts'
-import type { WorkspacePlace } from '../../../../client/workspace.ts'
-import type { TokenLimits } from '../../../../core/token_limits.ts'
-import { LostAnswer } from '../../lost_answer.ts'
-import { Refused } from '../failure.ts'
-import { placeIn } from '../places.ts'
-import { placesIn } from '../tokens.ts'
-import type { UnlockedSession } from '../unlocked_session.ts'
+} from '../../../../../client/actions/issue_token.ts'
+import type { TokenOrder } from '../../../../../client/agents/tokens.ts'
+import type { WorkspacePlace } from '../../../../../client/workspace.ts'
+import type { TokenLimits } from '../../../../../core/token_limits.ts'
+import { LostAnswer } from '../../../lost_answer.ts'
+import { Refused } from '../../failure.ts'
+import { placeIn } from '../../places.ts'
+import { placesIn } from '../../tokens.ts'
+import type { UnlockedSession } from '../../unlocked_session.ts'
 
 export const newTokenCommands = { issue, newToken, forgetToken }
 

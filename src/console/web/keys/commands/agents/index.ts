@@ -1,14 +1,14 @@
 /** Agents, and the tokens of agents and workloads. */
-import { endToken, removeAgent } from '../../../../client/actions/end_tokens.ts'
-import { giveKeys, lackingKeys } from '../../../../client/actions/grant.ts'
-import { readTokens } from '../../../../client/actions/read_tokens.ts'
-import { grantTo, type TokenOwner } from '../../../../client/agents/tokens.ts'
-import type { Place } from '../../../../client/signed/statements.ts'
-import type { WorkspacePlace } from '../../../../client/workspace.ts'
-import { getAgent, listAgents } from '../../../../features/agents/contract.ts'
-import { getInstance } from '../../../../features/instance/contract.ts'
-import { Refused } from '../failure.ts'
-import { placeIn } from '../places.ts'
+import { endToken, removeAgent } from '../../../../../client/actions/end_tokens.ts'
+import { giveKeys, lackingKeys } from '../../../../../client/actions/grant.ts'
+import { readTokens } from '../../../../../client/actions/read_tokens.ts'
+import { grantTo, type TokenOwner } from '../../../../../client/agents/tokens.ts'
+import type { Place } from '../../../../../client/signed/statements.ts'
+import type { WorkspacePlace } from '../../../../../client/workspace.ts'
+import { getAgent, listAgents } from '../../../../../features/agents/contract.ts'
+import { getInstance } from '../../../../../features/instance/contract.ts'
+import { Refused } from '../../failure.ts'
+import { placeIn } from '../../places.ts'
 import {
   activeToken,
   ending,
@@ -17,8 +17,8 @@ import {
   projectNamesOf,
   type Token,
   type TokensOwner,
-} from '../tokens.ts'
-import type { UnlockedSession } from '../unlocked_session.ts'
+} from '../../tokens.ts'
+import type { UnlockedSession } from '../../unlocked_session.ts'
 import { newTokenCommands } from './new_tokens.ts'
 
 export const agentsCommands = {
