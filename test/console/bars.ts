@@ -60,7 +60,12 @@ function findBrokenRules(): string[] {
       ? [`more than one primary action: ${primary.map(nameOf).join(', ')}`]
       : []),
     ...reds.map((control) => `red outside of a dialog or a menu: ${nameOf(control)}`),
-    ...manyStops.map((grid) => `more than one Tab stop: ${stopsIn(grid).map(({ outerHTML }) => outerHTML.slice(0, 200)).join(', ')}`),
+    ...manyStops.map(
+      (grid) =>
+        `more than one Tab stop: ${stopsIn(grid)
+          .map(({ outerHTML }) => outerHTML.slice(0, 200))
+          .join(', ')}`,
+    ),
     ...texts,
   ]
 }

@@ -3,8 +3,8 @@
  * or a dialog is open (WCAG 2.1.4 asks for that).
  */
 import { useEffect } from 'react'
-import { shared } from './shared.ts'
 import { isPaletteOpen } from './frame/palette_state.ts'
+import { shared } from './shared.ts'
 
 export type Shortcut = {
   /** A key, or `g` and a key, such as `n` or `g s`. */

@@ -1,8 +1,8 @@
 /** Keys of the secrets screen. E and C act on the cell that has the focus, or on the one in the inspector. */
 import { useMemo } from 'react'
-import { type Shortcut, useShortcuts } from '../../shortcuts.ts'
 import { ask } from '../../keys/ask.ts'
 import { say } from '../../parts/overlays/toasts.tsx'
+import { type Shortcut, useShortcuts } from '../../shortcuts.ts'
 import { helpFor, texts } from '../../texts/index.ts'
 import { type At, atOf, type Edits } from './edits.ts'
 import { type Matrix, type Project, secretsRoute, useEnvironment, useGo } from './place.ts'
