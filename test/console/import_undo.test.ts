@@ -30,7 +30,7 @@ beforeEach(async () => {
   await put([{ key: 'STRIPE_KEY', value: 'before', policy: LIMITED }])
 })
 
-/** Another machine, with a memory of its own. */
+/** Another machine, with its own memory. */
 const elsewhere = () => openEnvironment(project, project.owner, to.environment)
 const put = (entries: Entry[], place = elsewhere()) => uploadSecrets(place, entries, true)
 const stored = async () => {

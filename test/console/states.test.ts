@@ -16,7 +16,7 @@ import { openWorld, type World } from './pictures/seeds.ts'
 const { test, beforeAll, afterAll } = requires('chromium')
 
 /** In screens.test.ts, or without an effect on roles and colors. */
-const ELSEWHERE = /^(server-away|longer-.*)$/
+const ELSEWHERE = /^(server|longer)-/
 /** Screens with data, as they open, are those of screens.test.ts. */
 const states = [...secretScreens, ...workspaceScreens, ...everywhere].filter(
   ({ name, prepare, seed }) => (prepare || seed === 'empty') && !ELSEWHERE.test(name),

@@ -30,7 +30,7 @@ export async function render(entry: Entry, world: World, folder: string): Promis
 
 export type Watched = Visitor & { pending: ReadonlySet<Request> }
 
-/** A visitor of the entry's own, at its address. */
+/** Opens the entry's address in its own browser context. */
 export async function enter(entry: Entry, world: World): Promise<Watched> {
   const seed = await world.seedOf(entry.seed ?? 'empty')
   const address = addressOf(entry, seed)

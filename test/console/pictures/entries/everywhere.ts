@@ -8,7 +8,7 @@ async function search({ page }: Scene, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-/** Of the last icon button that is shown there. */
+/** Points at the last icon button of a header. */
 async function showTooltip({ page }: Scene, place: Locator): Promise<void> {
   // A pointer that has not moved yet shows none.
   await page.mouse.move(1, 1)

@@ -76,7 +76,7 @@ export const inspectorTexts = {
   sameValue: 'Same value',
   otherValue: (version: number) => `•••••••• (version ${version})`,
   noLimits: 'No limits',
-  notRestored: 'Not undone. Open Versions to retry.',
+  notRestored: 'Not undone. Open the versions to retry.',
   restored: (key: string, version: number) => `${key} restored from version ${version}.`,
 
   people: 'People',
