@@ -21,7 +21,7 @@ test('the console explains at each insecure address why it cannot start, and lis
     const { page } = visitor
     expect(await page.evaluate(() => isSecureContext)).toBe(false)
     await visitor.sees('The console needs HTTPS or localhost')
-    await page.getByText(`At ${origin}, your browser offers no Web Crypto.`).waitFor()
+    await page.getByText(`Your browser offers no Web Crypto at ${origin}.`).waitFor()
     const headings = await page.getByRole('heading', { level: 2 }).allInnerTexts()
     expect(headings).toEqual(['Use HTTPS', 'Use a tunnel to localhost', 'Use the command line'])
     expect(await page.locator('code').allInnerTexts()).toEqual([

@@ -149,7 +149,7 @@ test('a policy that refused a call gains exactly the one method, and the value s
   const { ada, page, call } = employer
   expect(await call({ token, method: 'POST' })).toBe('policy_blocked')
   const region = await opened(/POST.*Refused|Refused.*POST/, 'Allow POST for STRIPE_KEY?')
-  await region.getByText('The policy of STRIPE_KEY does not allow the method POST.').waitFor()
+  await region.getByText('The policy of STRIPE_KEY doesn’t allow the method POST.').waitFor()
   await region.getByText('Methods of STRIPE_KEY in production').waitFor()
   await ada.judge()
   await page.keyboard.press('Control+Enter')
