@@ -14,6 +14,7 @@ import { usePaletteCommands } from './palette_state.ts'
 import { PhoneTabs } from './phone_tabs.tsx'
 import { ShortcutList } from './shortcut_list.tsx'
 import { Sidebar } from './sidebar.tsx'
+import { UnsavedGuard } from './unsaved_guard.tsx'
 import { WorkspaceMenu } from './workspace_menu.tsx'
 
 type Props = { email: string; children: ReactNode }
@@ -41,6 +42,7 @@ export default function Frame({ email, children }: Props) {
       <Toasts />
       <CommandPalette />
       <ShortcutList />
+      <UnsavedGuard />
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { ComboBox, FieldError, Input, Label } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { useRequired } from '../form.tsx'
 import { Icon } from '../icon.tsx'
+import { unsavedMark } from '../overlays/unsaved.ts'
 import { BOX, ERROR, FIELD, FIELD_LABEL } from './field_class.ts'
 import { OptionList } from './options.tsx'
 
@@ -26,6 +27,8 @@ export function TokenField(props: Props) {
   const { text, setText, error: wrong, add, onKeyDown } = useTokens(props)
   const { mark, isMarked } = useRequired(isRequired, values.length === 0)
   const error = wrong ?? (isMarked ? texts.common.required(label) : null)
+  const [first] = useState(values)
+  const isUnsaved = text !== '' || values.join() !== first.join()
   const input = useRef<HTMLInputElement>(null)
   const remove = (value: string) => {
     onChange(values.filter((other) => other !== value))
@@ -48,6 +51,7 @@ export function TokenField(props: Props) {
       onSelectionChange={(key) => key !== null && add(String(key))}
       onBlur={() => add(text)}
       {...mark}
+      {...unsavedMark(isUnsaved)}
     >
       <Label className={FIELD_LABEL}>{label}</Label>
       <span

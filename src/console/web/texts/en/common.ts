@@ -3,6 +3,12 @@ export const common = {
   appName: 'Cloakroom',
   loading: 'Loading',
   cancel: 'Cancel',
+  unsaved: {
+    title: 'Discard changes?',
+    help: 'Your changes are not saved.',
+    keep: 'Keep editing',
+    discard: 'Discard',
+  },
   close: 'Close',
   lock: 'Lock',
   lockKeys: 'Ctrl+Shift+L',
