@@ -26,7 +26,8 @@ export const sheetTexts = {
   drop: 'Drop to import',
   preview: 'Preview changes',
   back: 'Back',
-  line: (line: number, reason: string) => `Line ${line}: ${reason}`,
+  line: (line: number, name: string | null, reason: string) =>
+    name === null ? `Line ${line}: ${reason}` : `Line ${line} (${name}): ${reason}`,
   fixFirst: 'Fix these lines first. Nothing is imported.',
   repeated: (keys: readonly string[]) => `Listed twice, so the last value counts: ${listed(keys)}.`,
   changes: { new: 'New', value: 'New value', policy: 'New policy' },
