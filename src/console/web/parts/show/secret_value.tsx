@@ -45,7 +45,9 @@ export function SecretValue({ name, read, onError }: Props) {
         {isShown ? (
           <code
             data-secret-value
-            className="min-w-0 flex-1 font-mono text-mono wrap-anywhere whitespace-pre-wrap"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also with the keyboard
+            tabIndex={0}
+            className="max-h-80 min-w-0 flex-1 overflow-auto font-mono text-mono wrap-anywhere whitespace-pre-wrap"
           >
             {value}
           </code>
