@@ -304,6 +304,7 @@ async function keepsTyped(page: Page, { verb, path }: Form): Promise<boolean> {
     keptFromBack.push(verb)
   }
   expect(await warnsOfReload(page)).toBe(true)
+  await field.focus()
   await page.keyboard.press('Escape')
   await question.getByRole('button', { name: 'Discard' }).click()
   await panel.waitFor({ state: 'detached' })
