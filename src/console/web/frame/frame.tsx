@@ -4,9 +4,10 @@ import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
 import { useLandmark } from 'react-aria/useLandmark'
 import { Toasts } from '../parts/overlays/toasts.tsx'
 import { ErrorBoundary } from '../parts/page/error_boundary.tsx'
+import { NoMember, NotFound } from '../parts/page/not_found.tsx'
 import { useShortcutKeys, useShortcuts } from '../shortcuts.ts'
 import { texts } from '../texts/index.ts'
-import { useCurrentWorkspace } from './current_workspace.ts'
+import { useCurrentWorkspace, useMissingWorkspace } from './current_workspace.ts'
 import { allAreas, begun, everywhere } from './navigation.ts'
 import { PageNotices } from './notices.tsx'
 import { CommandPalette } from './palette/index.tsx'
@@ -51,6 +52,7 @@ function Content({ children }: { children: ReactNode }) {
   const ref = useRef<HTMLElement>(null)
   const { landmarkProps } = useLandmark({ role: 'main' }, ref)
   const workspaceId = useCurrentWorkspace()?.workspace.id ?? null
+  const missing = useMissingWorkspace()
   return (
     <main
       {...landmarkProps}
@@ -62,7 +64,9 @@ function Content({ children }: { children: ReactNode }) {
       <Suspense>
         <Refusals workspaceId={workspaceId} />
       </Suspense>
-      <ErrorBoundary>{children}</ErrorBoundary>
+      <ErrorBoundary>
+        {missing === null ? children : missing.wasMember ? <NoMember /> : <NotFound />}
+      </ErrorBoundary>
     </main>
   )
 }
