@@ -86,9 +86,12 @@ export const sheetTexts = {
 
   newProject: 'New project',
   projectName: 'Project name',
+  projectRule: 'Use 2 to 63 lowercase letters, digits, _ and -. Start with a letter or digit.',
+  notAllowed: 'This name isn’t allowed.',
   createProject: 'Create project',
   newEnvironment: 'New environment',
   environmentName: 'Environment name',
+  environmentRule: 'Use up to 32 lowercase letters, digits, _ and -. Start with a letter.',
   createEnvironment: 'Create environment',
   created: (name: string) => `${name} created.`,
 }
