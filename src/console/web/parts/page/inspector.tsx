@@ -87,13 +87,16 @@ function isInOverlay(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest(overlay) !== null
 }
 
-/** Returns the focus unless the person is already elsewhere. */
+/** Returns the focus unless the person is already elsewhere. The row that had it may be gone, at once or a moment later. */
 function useFocusOnce(heading: { current: HTMLElement | null }): void {
   useEffect(() => {
     const before = document.activeElement
     heading.current?.focus()
     return () => {
-      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus()
+      const isLost = () => document.activeElement === document.body
+      if (before instanceof HTMLElement && isLost()) before.focus()
+      const focusContent = () => isLost() && document.getElementById('content')?.focus()
+      requestAnimationFrame(() => requestAnimationFrame(focusContent))
     }
   }, [heading])
 }
