@@ -1,4 +1,6 @@
 /** Words that all screens share. */
+import { searchKeys } from './keys.ts'
+
 export const common = {
   appName: 'Cloakroom',
   loading: 'Loading',
@@ -39,7 +41,7 @@ export const common = {
   },
   phoneAreas: { 'Live requests': 'Live' } as Record<string, string>,
   search: 'Search',
-  searchKeys: '⌘K',
+  searchKeys,
   more: 'More',
   allWorkspaces: 'All workspaces',
   shortcuts: {
@@ -66,6 +68,8 @@ export const common = {
   hideNamed: (name: string) => `Hide ${name}`,
   notFoundTitle: 'Page not found',
   notFound: 'Not found, or you don’t have access.',
+  noMemberTitle: 'No access',
+  noMember: 'You’re no longer a member of this workspace.',
   toStart: 'Go to your workspaces',
   undo: 'Undo',
   undoOf: (notice: number) => `Undo, notice ${notice}`,
