@@ -248,6 +248,10 @@ test('the form that unlocks marks an empty password, and unlocks with the passwo
   await bob.close()
 })
 
+/** Files whose form is in a sheet or an inspector, as the test below found them. */
+const guarded = new Set<string>()
+const keptFromBack: string[] = []
+
 test('a form inside the account marks its empty fields, sends nothing and stays usable', async () => {
   const { page } = ada
   await sendEmpty(page, firstRun, ada)
@@ -256,9 +260,61 @@ test('a form inside the account marks its empty fields, sends nothing and stays 
   await label(page, 'Host').fill('api.example.com')
   await press(page, firstRun.verb)
   await page.getByText('Waiting for the call').waitFor()
-  for (const form of inside) await sendEmpty(page, form, ada)
+  for (const form of inside) {
+    await sendEmpty(page, form, ada)
+    if (await keepsTyped(page, form)) guarded.add(form.file)
+  }
   await ada.judge()
 })
+
+test('every sheet and inspector with a form asks before it discards what was typed', () => {
+  const others = ['workspaces/', 'account/', 'audit/', 'allowlist/']
+  const expected = inside.map(({ file }) => file)
+  expect([...guarded]).toEqual([
+    ...new Set(expected.filter((file) => !others.some((folder) => file.startsWith(folder)))),
+  ])
+  expect(keptFromBack).toEqual(['Create token'])
+})
+
+/** @returns false for a form in a dialog, whose Cancel button discards */
+async function keepsTyped(page: Page, { verb, path }: Form): Promise<boolean> {
+  const button = page.getByRole('button', { name: verb, exact: true }).last()
+  const panel = page.locator('[data-sheet], [data-inspector]').filter({ has: button })
+  if ((await panel.count()) === 0) return false
+  const field = panel.locator('form input:not([type=radio]):visible, form textarea:visible').first()
+  await field.fill('typed_text')
+  const question = page.getByRole('alertdialog', { name: 'Discard changes?' })
+  const keep = async () => {
+    await question.getByRole('button', { name: 'Keep editing' }).click()
+    await question.waitFor({ state: 'detached' })
+    expect(await field.inputValue()).toBe('typed_text')
+  }
+  await page.keyboard.press('Escape')
+  await keep()
+  await panel.getByRole('button', { name: 'Close', exact: true }).click()
+  await keep()
+  if (await panel.evaluate((element) => element.hasAttribute('data-sheet'))) {
+    await page.mouse.click(8, 400)
+    expect(await field.inputValue()).toBe('typed_text')
+  }
+  // Any other form was opened by a load of the page, which the browser asks about.
+  if (page.url().includes('?') && !path.includes('?')) {
+    await page.evaluate(() => history.back())
+    await keep()
+    keptFromBack.push(verb)
+  }
+  expect(await warnsOfReload(page)).toBe(true)
+  await field.focus()
+  await page.keyboard.press('Escape')
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await panel.waitFor({ state: 'detached' })
+  expect(await warnsOfReload(page)).toBe(false)
+  return true
+}
+
+function warnsOfReload(page: Page): Promise<boolean> {
+  return page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
+}
 
 async function sendEmpty(page: Page, { path, verb, fields, open }: Form, person?: Person) {
   const address = `${stage.origin}/console/${path.replace('W', person?.workspaceId ?? '')}`

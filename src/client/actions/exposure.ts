@@ -8,7 +8,7 @@ import {
   verifyGrant,
 } from '../../sigchain/index.ts'
 import { emailsIn } from '../signed/link_in_words.ts'
-import { listAllTokens, verifiedOf } from '../signed/rekey_tokens.ts'
+import { type ListedToken, listAllTokens, verifiedOf } from '../signed/rekey_tokens.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 
 /** Null in a plain workspace, where nothing is signed. @throws UntrustedChain */
@@ -54,11 +54,10 @@ function peopleIn(chain: Chain, links: readonly Link[]) {
   })
 }
 
-type Token = Awaited<ReturnType<typeof listAllTokens>>[number]
 type Looked = {
   chain: Chain
   links: readonly Link[]
-  token: Token
+  token: ListedToken
   environment: string | null
 }
 
@@ -70,7 +69,8 @@ async function tokenIn({ chain, links, token, environment }: Looked) {
   const before = { ...chain, revokedTokens: new Set<string>() }
   const text = await verifyGrant(before, grant, { id, publicKey }, new Date(0)).catch(refusedAsText)
   if (typeof text === 'string') {
-    return [{ id, label, environments: [], mayRead: null, after: null, to: null, fault: text }]
+    const unknown = { agent: null, mayRead: null, after: null, to: null }
+    return [{ ...unknown, id, label, environments: [], fault: text }]
   }
   const isLive = token.status === 'active'
   const { places } = await verifiedOf(token, chain)
@@ -82,12 +82,18 @@ async function tokenIn({ chain, links, token, environment }: Looked) {
   )
   return [
     {
-      ...{ id, label: text.label, environments: named ?? [], fault: null },
+      ...{ id, agent: agentOf(token, text), label: text.label },
+      ...{ environments: named ?? [], fault: null },
       mayRead: text.capabilities.some((capability) => capability === 'read'),
       after: links[(chain.positions.get(text.head) ?? 0) - 1]?.at ?? null,
       to: revoked?.at ?? text.expires_at,
     },
   ]
+}
+
+/** The agent's name, if the token is one of the agent that its grant names. */
+export function agentOf({ agent }: ListedToken, { agent_id: id }: TokenGrant): string | null {
+  return agent !== null && agent.id === id ? agent.name : null
 }
 
 /** Null stands for every environment. */

@@ -22,6 +22,7 @@ import type { MemberSigner } from './statements.ts'
 
 export type SeenToken = CallResult<typeof listAgentTokens>[number]
 type Provision = SeenToken['provisioned'][number]
+export type ListedToken = SeenToken & { agent: { id: string; name: string } | null }
 
 /** What is left as it is, and so ends with the old key. */
 export type LeftToken = {
@@ -59,7 +60,7 @@ export async function tokensFor(
   }
 }
 
-/** All that there are, of agents and workloads. */
+/** All tokens of agents and workloads. `agent` is the name and ID of a token's agent. */
 export async function listAllTokens(
   api: Api,
   workspace_id: string,
@@ -67,10 +68,15 @@ export async function listAllTokens(
 ) {
   const agents = await api.list(listAgents, { params: { workspace_id } })
   const listed = await Promise.all([
-    ...agents.map(({ id }) =>
-      api.list(listAgentTokens, { params: { workspace_id, registration_id: id } }),
-    ),
-    ...projects.map(({ id }) => api.list(listWorkloadTokens, { params: { project_id: id } })),
+    ...agents.map(async ({ id, name }) => {
+      const params = { workspace_id, registration_id: id }
+      const own = await api.list(listAgentTokens, { params })
+      return own.map((token): ListedToken => ({ ...token, agent: { id, name } }))
+    }),
+    ...projects.map(async ({ id }) => {
+      const own = await api.list(listWorkloadTokens, { params: { project_id: id } })
+      return own.map((token): ListedToken => ({ ...token, agent: null }))
+    }),
   ])
   return listed.flat()
 }

@@ -19,6 +19,20 @@ export function useCurrentWorkspaceId(): string | null {
   return match?.params.workspaceId ?? last.get()
 }
 
+/**
+ * Whether the address has a workspace that is not in the user's list, such as after a removal. `wasMember` is true if this
+ * browser opened it last.
+ */
+export function useMissingWorkspace(): { wasMember: boolean } | null {
+  const match = useMatch({ from: '/w/$workspaceId', shouldThrow: false })
+  const { data, isFetching } = useAsk('workspaces.list', null)
+  const remembered = last.useValue()
+  const id = match?.params.workspaceId
+  // The list is read again right after a workspace is created or joined.
+  if (id === undefined || data === undefined || isFetching) return null
+  return data.some((each) => each.id === id) ? null : { wasMember: remembered === id }
+}
+
 /** `isHere` is false on pages outside of a workspace, such as the account. Null while nothing is read. */
 export function useCurrentWorkspace(): { workspace: ListedWorkspace; isHere: boolean } | null {
   const match = useMatch({ from: '/w/$workspaceId', shouldThrow: false })

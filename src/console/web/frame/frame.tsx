@@ -4,11 +4,12 @@ import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef } from 'reac
 import { useLandmark } from 'react-aria/useLandmark'
 import { Toasts } from '../parts/overlays/toasts.tsx'
 import { ErrorBoundary } from '../parts/page/error_boundary.tsx'
+import { NoMember, NotFound } from '../parts/page/not_found.tsx'
 import { useAsk } from '../queries.ts'
 import { useShortcutKeys, useShortcuts } from '../shortcuts.ts'
 import { setTerminalWorkspace } from '../terminal.ts'
 import { texts } from '../texts/index.ts'
-import { useCurrentWorkspace } from './current_workspace.ts'
+import { useCurrentWorkspace, useMissingWorkspace } from './current_workspace.ts'
 import { allAreas, begun, everywhere } from './navigation.ts'
 import { PageNotices } from './notices.tsx'
 import { CommandPalette } from './palette/index.tsx'
@@ -16,6 +17,7 @@ import { usePaletteCommands } from './palette_state.ts'
 import { PhoneTabs } from './phone_tabs.tsx'
 import { ShortcutList } from './shortcut_list.tsx'
 import { Sidebar } from './sidebar.tsx'
+import { UnsavedGuard } from './unsaved_guard.tsx'
 import { WorkspaceMenu } from './workspace_menu.tsx'
 
 type Props = { email: string; children: ReactNode }
@@ -44,6 +46,7 @@ export default function Frame({ email, children }: Props) {
       <Toasts />
       <CommandPalette />
       <ShortcutList />
+      <UnsavedGuard />
     </div>
   )
 }
@@ -52,6 +55,7 @@ function Content({ children }: { children: ReactNode }) {
   const ref = useRef<HTMLElement>(null)
   const { landmarkProps } = useLandmark({ role: 'main' }, ref)
   const workspaceId = useCurrentWorkspace()?.workspace.id ?? null
+  const missing = useMissingWorkspace()
   return (
     <main
       {...landmarkProps}
@@ -63,7 +67,9 @@ function Content({ children }: { children: ReactNode }) {
       <Suspense>
         <Refusals workspaceId={workspaceId} />
       </Suspense>
-      <ErrorBoundary>{children}</ErrorBoundary>
+      <ErrorBoundary>
+        {missing === null ? children : missing.wasMember ? <NoMember /> : <NotFound />}
+      </ErrorBoundary>
     </main>
   )
 }

@@ -1,6 +1,7 @@
-/** Several views of one thing, one of them shown. */
-import type { ReactNode } from 'react'
+/** Several views of one thing, one of them shown. Leaving one with unsaved text asks first. */
+import { type ReactNode, useRef, useState } from 'react'
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components'
+import { closeAsking } from './overlays/unsaved.ts'
 
 type Props<Id extends string> = {
   label: string
@@ -10,13 +11,21 @@ type Props<Id extends string> = {
 }
 
 export function Tabs<Id extends string>({ label, tabs, selected, onSelect }: Props<Id>) {
+  const box = useRef<HTMLDivElement>(null)
+  const [own, setOwn] = useState(tabs[0]?.id)
+  const shown = selected ?? own
+  const select = (id: Id) => {
+    setOwn(id)
+    onSelect?.(id)
+  }
   return (
     <AriaTabs
+      ref={box}
       className="outline-none"
-      {...(selected === undefined ? {} : { selectedKey: selected })}
+      {...(shown === undefined ? {} : { selectedKey: shown })}
       onSelectionChange={(key) => {
         const chosen = tabs.find(({ id }) => id === key)
-        if (chosen) onSelect?.(chosen.id)
+        if (chosen && chosen.id !== shown) closeAsking(box.current, () => select(chosen.id))
       }}
     >
       <TabList aria-label={label} className="flex gap-4 border-b border-line px-4">

@@ -65,3 +65,8 @@ export const texts = {
 export function helpFor(code: string): { said?: string; help?: string } {
   return texts.errors.byCode[code] ?? {}
 }
+
+/** Tokens of several agents may have the same label. `agent` is null for the token of a workload. */
+export function tokenName({ agent, label }: { agent: string | null; label: string }): string {
+  return agent === null || agent === label ? label : `${agent} · ${label}`
+}

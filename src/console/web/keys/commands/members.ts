@@ -1,4 +1,5 @@
 /** Members of a workspace with their fingerprints, changes of members, and the rekey. */
+import { agentOf } from '../../../../client/actions/exposure.ts'
 import {
   activeMembers,
   giveRole,
@@ -99,6 +100,7 @@ async function ending(session: UnlockedSession, { userId, ...at }: In & { userId
   const { held: found, left } = await signedBy(session, at, userId)
   const tokens = found.map(({ token, grant, places }) => ({
     id: token.id,
+    agent: agentOf(token, grant),
     label: grant.label,
     kind: grant.kind,
     environments: places.map(({ environment }) => environment),

@@ -5,6 +5,7 @@ import { ComboBox, FieldError, Input, Label } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { useRequired } from '../form.tsx'
 import { Icon } from '../icon.tsx'
+import { unsavedMark } from '../overlays/unsaved.ts'
 import { BOX, ERROR, FIELD, FIELD_LABEL } from './field_class.ts'
 import { OptionList } from './options.tsx'
 import { useSuggestions } from './use_suggestions.ts'
@@ -28,6 +29,8 @@ export function TokenField(props: Props) {
   const { getContainer, ...shown } = useSuggestions()
   const { mark, isMarked } = useRequired(isRequired, values.length === 0)
   const error = wrong ?? (isMarked ? texts.common.required(label) : null)
+  const [first] = useState(values)
+  const isUnsaved = text !== '' || values.join() !== first.join()
   const input = useRef<HTMLInputElement>(null)
   const remove = (value: string) => {
     onChange(values.filter((other) => other !== value))
@@ -51,6 +54,7 @@ export function TokenField(props: Props) {
       onBlur={() => add(text)}
       {...mark}
       {...shown}
+      {...unsavedMark(isUnsaved)}
     >
       <Label className={FIELD_LABEL}>{label}</Label>
       <span

@@ -1,5 +1,8 @@
-/** Asks for an answer before anything else. Escape closes it, and the focus returns to its earlier place. */
-import type { ReactNode } from 'react'
+/**
+ * Asks for an answer before anything else. Escape closes it, and the focus returns to where it came from. A press beside
+ * it does nothing if something is typed in it.
+ */
+import { type ReactNode, useRef } from 'react'
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components'
 
 type Props = {
@@ -14,15 +17,18 @@ type Props = {
 }
 
 export function Dialog({ title, isOpen, onClose, children, footer, isAlert = false }: Props) {
+  const dialog = useRef<HTMLElement>(null)
   return (
     <ModalOverlay
       className="fixed inset-0 z-40 grid place-items-center bg-scrim p-4 data-entering:animate-[fade_0.15s_ease-out] phone:place-items-end"
       isOpen={isOpen}
       isDismissable={!isAlert}
+      shouldCloseOnInteractOutside={() => !dialog.current?.querySelector('[data-unsaved]')}
       onOpenChange={(open) => open || onClose()}
     >
       <Modal className="max-h-[85vh] w-[min(480px,100%)] overflow-auto rounded-card bg-surface shadow-pop phone:w-full">
         <AriaDialog
+          ref={dialog}
           data-dialog
           className="flex flex-col gap-4 p-5 outline-none"
           role={isAlert ? 'alertdialog' : 'dialog'}

@@ -1,9 +1,13 @@
-/** A form or a guide over the right side of the screen. Escape closes it. */
+/**
+ * A form or a guide over the right side of the screen. Escape closes it, and a press beside it. With unsaved text in it,
+ * closing asks first, and a press beside it does nothing.
+ */
 import { X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../icon_button.tsx'
+import { closeAsking, hasUnsaved } from './unsaved.ts'
 
 type Props = {
   title: string
@@ -21,18 +25,26 @@ const WIDTHS = { 420: 'desk:w-[420px]', 560: 'desk:w-[560px]' }
 
 export function Sheet({ title, isOpen, onClose, children, footer, ...props }: Props) {
   const { width = 420, needsAnswer = false } = props
+  const sheet = useRef<HTMLElement>(null)
+  const close = () => closeAsking(sheet.current, onClose)
   return (
     <ModalOverlay
       className="fixed inset-0 z-40 bg-scrim data-entering:animate-[fade_0.15s_ease-out]"
       isOpen={isOpen}
       isDismissable={!needsAnswer}
       isKeyboardDismissDisabled={needsAnswer}
-      onOpenChange={(open) => open || onClose()}
+      shouldCloseOnInteractOutside={() => !hasUnsaved(sheet.current)}
+      onOpenChange={(open) => open || close()}
     >
       <Modal
         className={`fixed inset-y-0 right-0 w-full bg-surface shadow-pop data-entering:animate-[slide_0.18s_ease-out] ${WIDTHS[width]}`}
       >
-        <AriaDialog data-dialog className="flex h-full flex-col outline-none">
+        <AriaDialog
+          ref={sheet}
+          data-dialog
+          data-sheet
+          className="flex h-full flex-col outline-none"
+        >
           <header className="flex h-13 shrink-0 items-center justify-between border-b border-line pr-2 pl-5">
             <Heading slot="title" level={2} className="text-title font-semibold">
               {title}
@@ -40,7 +52,7 @@ export function Sheet({ title, isOpen, onClose, children, footer, ...props }: Pr
             <IconButton
               icon={X}
               label={texts.common.close}
-              onPress={onClose}
+              onPress={close}
               {...(needsAnswer ? {} : { shortcut: 'Esc' })}
             />
           </header>

@@ -1,11 +1,13 @@
 /**
  * Shows one thing beside the list it is in: a column on a wide screen, over the list below 1,200 px, a page on a phone.
- * It takes the focus when it opens, returns it when it closes, and Escape closes it.
+ * It takes the focus when it opens, returns it when it closes, and Escape closes it. With unsaved text in it, closing
+ * asks first.
  */
 import { X } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../icon_button.tsx'
+import { closeAsking } from '../overlays/unsaved.ts'
 
 type Props = {
   title: string
@@ -24,9 +26,11 @@ type Props = {
 export function Inspector(props: Props) {
   const { title, isMono = false, status, badge, onClose, footer, children } = props
   const heading = useRef<HTMLHeadingElement>(null)
+  const inspector = useRef<HTMLElement>(null)
+  const close = () => closeAsking(inspector.current, onClose)
   const id = useId()
   useFocusOnce(heading)
-  useEscape(onClose)
+  useEscape(close)
   const place = status
     ? 'px-4 pb-1 text-title wrap-anywhere has-[+:empty]:pb-3.5'
     : 'min-w-0 truncate'
@@ -42,6 +46,7 @@ export function Inspector(props: Props) {
   )
   return (
     <section
+      ref={inspector}
       data-inspector
       aria-labelledby={id}
       className="flex w-[372px] shrink-0 flex-col overflow-hidden border-l border-line bg-surface max-wide:absolute max-wide:inset-y-0 max-wide:right-0 max-wide:z-10 max-wide:shadow-pop phone:fixed phone:inset-0 phone:z-30 phone:w-full phone:border-0"
@@ -50,7 +55,7 @@ export function Inspector(props: Props) {
         {status ?? headingLine}
         <span className="ml-auto flex shrink-0 items-center gap-2 text-ink-3">
           {badge}
-          <IconButton icon={X} label={texts.common.close} size="small" onPress={onClose} />
+          <IconButton icon={X} label={texts.common.close} size="small" onPress={close} />
         </span>
       </header>
       <div className="min-h-0 flex-1 overflow-auto">
@@ -82,13 +87,16 @@ function isInOverlay(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest(overlay) !== null
 }
 
-/** Returns the focus unless the person is already elsewhere. */
+/** Returns the focus unless the person is already elsewhere. The row that had it may be gone, at once or a moment later. */
 function useFocusOnce(heading: { current: HTMLElement | null }): void {
   useEffect(() => {
     const before = document.activeElement
     heading.current?.focus()
     return () => {
-      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus()
+      const isLost = () => document.activeElement === document.body
+      if (before instanceof HTMLElement && isLost()) before.focus()
+      const focusContent = () => isLost() && document.getElementById('content')?.focus()
+      requestAnimationFrame(() => requestAnimationFrame(focusContent))
     }
   }, [heading])
 }

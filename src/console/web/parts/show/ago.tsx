@@ -7,6 +7,9 @@ const UNITS = [
   ['minute', 60_000],
 ] as const
 
+/** The part of a unit that counts as a whole one of the time that is left. */
+const ROUNDED_UP = 0.05
+
 const whole = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
 
@@ -29,6 +32,7 @@ function agoText(difference: number, isShort: boolean): string {
   const distance = Math.abs(difference)
   const [unit, length] = UNITS.find(([, size]) => distance >= size) ?? []
   if (!unit) return isShort ? words.short.now : words.now
-  const count = Math.trunc(distance / length)
+  // What was made for 90 days has 90 days a minute later.
+  const count = Math.trunc(distance / length + (difference > 0 ? ROUNDED_UP : 0))
   return isShort ? words.short[unit](count) : relative.format(Math.sign(difference) * count, unit)
 }

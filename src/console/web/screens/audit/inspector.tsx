@@ -10,7 +10,7 @@ import { exactMomentOf } from '../../parts/show/moments.ts'
 import { Tag } from '../../parts/show/tag.tsx'
 import { texts } from '../../texts/index.ts'
 import { CallMenu, CallSection, WhatHappened } from '../live/call.tsx'
-import { callHostOf } from '../live/words.ts'
+import { callTitleOf } from '../live/words.ts'
 import { whatOf } from './actions.ts'
 import { namesIn, Result, whereOf, whoOf } from './columns.tsx'
 import type { RecordGroup } from './groups.ts'
@@ -45,7 +45,7 @@ function Event({ group, ...props }: Props & { group: RecordGroup }) {
   return (
     <Inspector
       key={group.id}
-      title={isCall ? `${record.method ?? ''} ${callHostOf(record)}`.trim() : whatOf(group)}
+      title={isCall ? callTitleOf(record) : whatOf(group)}
       status={<Result group={group} />}
       badge={isCall ? <CallMenu workspaceId={workspaceId} call={record} /> : null}
       onClose={onClose}

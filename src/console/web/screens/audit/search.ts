@@ -12,7 +12,12 @@ const others = ['period', 'since', 'until', 'order', 'open'] as const
 export type FilterName = (typeof filterNames)[number]
 export type AuditFilters = { [name in FilterName | (typeof others)[number]]?: string }
 
-/** The known parameters of the address. */
+/** A day, or a moment, in a form that the server knows. */
+function isTime(value: string): boolean {
+  return /^\d{4}-\d\d-\d\d(T|$)/.test(value) && !Number.isNaN(Date.parse(value))
+}
+
+/** The known parameters of the address. An invalid time counts as absent. */
 export function auditSearch(search: Record<string, unknown>): AuditFilters {
   const known = [...filterNames, ...others].flatMap((name) => {
     const value = search[name]
@@ -21,5 +26,7 @@ export function auditSearch(search: Record<string, unknown>): AuditFilters {
       ? [[name, String(value)] as const]
       : []
   })
-  return Object.fromEntries(known.filter(([, value]) => value !== ''))
+  const isKept = (name: string, value: string) =>
+    value !== '' && ((name !== 'since' && name !== 'until') || isTime(value))
+  return Object.fromEntries(known.filter(([name, value]) => isKept(name, value)))
 }

@@ -9,7 +9,7 @@ import { Proof } from '../../parts/page/proof.tsx'
 import { InspectorSection } from '../../parts/page/section.tsx'
 import { momentOf } from '../../parts/show/moments.ts'
 import { useAsk } from '../../queries.ts'
-import { texts } from '../../texts/index.ts'
+import { texts, tokenName } from '../../texts/index.ts'
 
 const words = texts.audit.seen
 
@@ -55,7 +55,7 @@ function Lists({ people, rekeys, tokens }: Seen) {
         {tokens.length === 0 ? <p className="text-ink-2">{words.noTokens}</p> : null}
         <ul className="flex flex-col gap-1.5">
           {tokens.map((token) => (
-            <Line key={token.id} name={token.label} text={aboutToken(token)}>
+            <Line key={token.id} name={tokenName(token)} text={aboutToken(token)}>
               <Proof>
                 <code>{token.id}</code>
                 {token.fault === null ? null : <p>{token.fault}</p>}

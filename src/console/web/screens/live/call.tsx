@@ -15,7 +15,15 @@ import { Tag } from '../../parts/show/tag.tsx'
 import { texts } from '../../texts/index.ts'
 import { RevokeQuestion } from '../agents/revoke.tsx'
 import type { LiveCall } from './stream.ts'
-import { callHostOf, callOutcomeOf, callPathOf, isRefused, secretsOf, whyOf } from './words.ts'
+import {
+  callHostOf,
+  callOutcomeOf,
+  callPathOf,
+  callTitleOf,
+  isRefused,
+  secretsOf,
+  whyOf,
+} from './words.ts'
 
 const words = texts.live
 
@@ -24,7 +32,7 @@ type Props = { workspaceId: string; call: LiveCall; onClose(): void }
 export function CallInspector({ workspaceId, call, onClose }: Props) {
   return (
     <Inspector
-      title={`${call.method ?? ''} ${callHostOf(call)}`.trim()}
+      title={callTitleOf(call)}
       status={<CallStatus call={call} />}
       badge={<CallMenu workspaceId={workspaceId} call={call} />}
       onClose={onClose}

@@ -10,7 +10,7 @@ import { Tag } from '../../parts/show/tag.tsx'
 import { UrlText } from '../../parts/show/url.tsx'
 import { texts } from '../../texts/index.ts'
 import type { LiveCall } from './stream.ts'
-import { callHostOf, callOutcomeOf, callPathOf, secretsOf } from './words.ts'
+import { callHostOf, callOutcomeOf, callPathOf, callTitleOf, secretsOf } from './words.ts'
 
 const words = texts.live
 
@@ -101,6 +101,7 @@ export function CallResultCell({ call }: { call: LiveCall }) {
 }
 
 function Request({ call }: { call: LiveCall }) {
+  if (callHostOf(call) === '') return <span className="text-ink-3">{callTitleOf(call)}</span>
   return <UrlText method={call.method ?? ''} host={callHostOf(call)} path={callPathOf(call)} />
 }
 

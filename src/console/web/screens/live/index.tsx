@@ -39,6 +39,13 @@ export function Live() {
   )
 }
 
+/** Without a connection, an empty list may be out of date, so it counts as unread. */
+function useFeed(workspaceId: string) {
+  const live = useLiveCalls(workspaceId)
+  const isEmpty = live.state === 'waiting' && !live.calls.some(isCall)
+  return isEmpty ? { ...live, isRead: false } : live
+}
+
 /** The address has the ID of the open item. */
 function useOpened() {
   const { open } = route.useSearch()
@@ -49,7 +56,7 @@ function useOpened() {
 }
 
 function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) {
-  const live = useLiveCalls(workspaceId)
+  const live = useFeed(workspaceId)
   const { waiting, error, isRead } = useWaiting(workspaceId, EVERY_MS)
   useNewlyWaiting(live.calls)
   const [isPaused, setPaused] = useState(false)

@@ -31,6 +31,11 @@ export const callHostOf = ({ target_url, target_domain }: LiveCall) =>
 export const secretsOf = ({ credential_ref }: LiveCall) =>
   credential_ref ? [...new Set(credential_ref.split(','))] : []
 
+/** The method and the host. A call that failed before its target was read has neither. */
+export function callTitleOf(call: LiveCall): string {
+  return `${call.method ?? ''} ${callHostOf(call)}`.trim() || texts.live.noTarget
+}
+
 /** The part of a call's URL after the host. */
 export function callPathOf({ target_url, target_path }: LiveCall): string {
   const url = URL.parse(target_url ?? '')

@@ -11,7 +11,7 @@ import { FailureNote } from '../../parts/page/failure.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { DiffBlock } from '../../parts/show/diff_block.tsx'
 import { queryKey, useAsk, useCommand } from '../../queries.ts'
-import { texts } from '../../texts/index.ts'
+import { texts, tokenName } from '../../texts/index.ts'
 import { isManager, type ListedMember } from './listed.ts'
 
 const words = texts.members.end
@@ -145,13 +145,13 @@ function Ending({ workspaceId, userId, keep, onKeep }: TokensProps) {
   return (
     <div className="flex flex-col gap-2">
       {tokens.length > 0 ? <p>{words.tokens(tokens.length)}</p> : null}
-      {tokens.map(({ id, kind, label, environments }) => (
+      {tokens.map(({ id, kind, agent, label, environments }) => (
         <Checkbox
           key={id}
           isSelected={keep.includes(id)}
           onChange={(kept) => onKeep(kept ? [...keep, id] : keep.filter((other) => other !== id))}
         >
-          {words.token(kind, label, environments.join(', '))}
+          {words.token(kind, tokenName({ agent, label }), environments.join(', '))}
         </Checkbox>
       ))}
       {left.map(({ id, label, reason }) => (

@@ -95,7 +95,7 @@ function AddForm({ workspaceId, onAdded }: FormProps) {
         mono
         value={draft.url}
         onChange={(url) => setDraft({ ...draft, url })}
-        error={fault}
+        error={fault && words.urlFault(fault)}
       />
       <Choices
         label={words.chosen}

@@ -1,8 +1,16 @@
 /** Words that all screens share. */
+import { searchKeys } from './keys.ts'
+
 export const common = {
   appName: 'Cloakroom',
   loading: 'Loading',
   cancel: 'Cancel',
+  unsaved: {
+    title: 'Discard changes?',
+    help: 'Your changes are not saved.',
+    keep: 'Keep editing',
+    discard: 'Discard',
+  },
   close: 'Close',
   lock: 'Lock',
   lockKeys: 'Ctrl+Shift+L',
@@ -33,7 +41,7 @@ export const common = {
   },
   phoneAreas: { 'Live requests': 'Live' } as Record<string, string>,
   search: 'Search',
-  searchKeys: '⌘K',
+  searchKeys,
   more: 'More',
   allWorkspaces: 'All workspaces',
   shortcuts: {
@@ -60,6 +68,8 @@ export const common = {
   hideNamed: (name: string) => `Hide ${name}`,
   notFoundTitle: 'Page not found',
   notFound: 'Not found, or you don’t have access.',
+  noMemberTitle: 'No access',
+  noMember: 'You’re no longer a member of this workspace.',
   toStart: 'Go to your workspaces',
   undo: 'Undo',
   undoOf: (notice: number) => `Undo, notice ${notice}`,

@@ -77,6 +77,7 @@ export const live = {
   tokenId: 'Token ID',
   code: 'Code',
   gone: 'Nothing to review',
+  noTarget: 'Request without a valid target',
   goneHelp: 'This was decided, or is older than the calls shown here.',
   allowHost: (host: string) => `Allow ${host}?`,
   allowEntry: (entry: string, secret: string) => `Allow ${entry} for ${secret}?`,

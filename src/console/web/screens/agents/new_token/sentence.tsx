@@ -32,7 +32,9 @@ export function TokenSentence({ draft, change, ...given }: Props) {
         <WordMenu
           label={words.days}
           text={words.lengths[days]}
-          choices={choicesOf(words.lengths, days, (id) => change({ days: id }))}
+          choices={choicesOf({ ...words.lengths, never: words.noEnd }, days, (id) =>
+            change({ days: id }),
+          )}
         />
         {'.'}
       </p>

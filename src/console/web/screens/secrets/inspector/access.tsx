@@ -10,7 +10,7 @@ import { Ago } from '../../../parts/show/ago.tsx'
 import { Avatar } from '../../../parts/show/avatar.tsx'
 import { StackedBars } from '../../../parts/show/stacked_bars.tsx'
 import { useAsk } from '../../../queries.ts'
-import { texts } from '../../../texts/index.ts'
+import { texts, tokenName } from '../../../texts/index.ts'
 import { type SecretsPlace, useMayHere } from '../place.ts'
 import { type OfSecret, sum, useSecretUse } from './use.ts'
 
@@ -104,7 +104,7 @@ function Tokens({ place }: { place: SecretsPlace }) {
           <Row
             key={id}
             sign={<Icon of={agent === null ? Box : Bot} />}
-            name={agent === null ? label : agent === label ? agent : `${agent} · ${label}`}
+            name={tokenName({ agent, label })}
             note={
               <>
                 {capabilities.includes('read') ? words.may.read : words.may.use}

@@ -52,6 +52,7 @@ export function ValueForm({ place, name, cell, carried, onDone }: Props) {
         isRequired
         autoFocus={cell !== undefined}
         value={value}
+        stored=""
         onChange={setValue}
       />
       <Checkbox isSelected={isShown} onChange={setShown}>

@@ -9,6 +9,7 @@ import { TextField } from '../../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../../parts/form.tsx'
 import { SHEET_FORM, SheetFooter } from '../../../parts/overlays/sheet.tsx'
 import { say } from '../../../parts/overlays/toasts.tsx'
+import { closeAsking } from '../../../parts/overlays/unsaved.ts'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { texts } from '../../../texts/index.ts'
 import { ConnectForm } from '../connect/connect_form.tsx'
@@ -34,7 +35,9 @@ export function AddSecret({ place, matrix, project }: PaneProps & { project: str
           { id: 'connect', label: connectWords.byProvider },
         ]}
         value={isConnecting ? 'connect' : 'new'}
-        onChange={(chosen) => go({ pane: chosen }, true)}
+        onChange={(chosen) =>
+          closeAsking(document.querySelector('[data-sheet]'), () => go({ pane: chosen }, true))
+        }
       />
       {isConnecting ? (
         <ConnectForm place={place} matrix={matrix} project={project} />
@@ -87,11 +90,18 @@ function ValueForm({ place, matrix }: Pick<PaneProps, 'place' | 'matrix'>) {
           isHidden={!isShown}
           isRequired={isEmpty}
           value={values[field] ?? ''}
+          stored=""
           onChange={(value) => setValues({ ...values, [field]: value })}
         />
       ))}
       <div className="flex flex-col gap-2">
-        <Checkbox isSelected={isSame} onChange={setSame}>
+        <Checkbox
+          isSelected={isSame}
+          onChange={(isChecked) => {
+            setSame(isChecked)
+            setValues(isChecked ? gathered(values) : spread(values, matrix.environments))
+          }}
+        >
           {words.sameEverywhere}
         </Checkbox>
         <Checkbox isSelected={isShown} onChange={setShown}>
@@ -109,6 +119,18 @@ function ValueForm({ place, matrix }: Pick<PaneProps, 'place' | 'matrix'>) {
       </SheetFooter>
     </FieldForm>
   )
+}
+
+/** The value for all environments: the first one that is typed, so that nothing typed is lost. */
+function gathered(values: Values): Values {
+  const typed = values[EVERYWHERE] || Object.values(values).find((value) => value !== '')
+  return { ...values, [EVERYWHERE]: typed ?? '' }
+}
+
+/** The value for all environments goes into each that has none. */
+function spread(values: Values, environments: readonly string[]): Values {
+  const typed = values[EVERYWHERE] ?? ''
+  return Object.fromEntries(environments.map((each) => [each, values[each] || typed]))
 }
 
 /** While some environments have it already, it can be sent again for the others. */

@@ -1,5 +1,6 @@
 /** A new project, or a new environment of one. */
 import { useState } from 'react'
+import { failureIn } from '../../../availability.ts'
 import { Button } from '../../../parts/button.tsx'
 import { TextField } from '../../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../../parts/form.tsx'
@@ -26,13 +27,14 @@ export function NewProject({ workspaceId }: { workspaceId: string }) {
         },
       },
     )
-  const { error, isPending } = create
+  const { error, isPending, reset } = create
   return (
     <Pane title={words.newProject}>
       <NameForm
         label={words.projectName}
+        rule={words.projectRule}
         verb={words.createProject}
-        {...{ make, error, isPending }}
+        {...{ make, error, isPending, reset }}
       />
     </Pane>
   )
@@ -51,13 +53,14 @@ export function NewEnvironment({ place: { projectId } }: { place: Project }) {
         },
       },
     )
-  const { error, isPending } = add
+  const { error, isPending, reset } = add
   return (
     <Pane title={words.newEnvironment}>
       <NameForm
         label={words.environmentName}
+        rule={words.environmentRule}
         verb={words.createEnvironment}
-        {...{ make, error, isPending }}
+        {...{ make, error, isPending, reset }}
       />
     </Pane>
   )
@@ -65,26 +68,35 @@ export function NewEnvironment({ place: { projectId } }: { place: Project }) {
 
 type FormProps = {
   label: string
+  rule: string
   verb: string
   make(name: string): void
   error: unknown
   isPending: boolean
+  /** Removes the error. */
+  reset(): void
 }
 
-function NameForm({ label, verb, make, error, isPending }: FormProps) {
+function NameForm({ label, rule, verb, make, error, isPending, reset }: FormProps) {
   const [name, setName] = useState('')
+  const fault = failureIn(error)?.code === 'validation_error' ? words.notAllowed : undefined
   return (
     <FieldForm className={SHEET_FORM} onSubmit={() => make(name)}>
       <TextField
         label={label}
+        help={rule}
+        error={fault}
         isRequired
         mono
         autoFocus
         autoComplete="off"
         value={name}
-        onChange={setName}
+        onChange={(typed) => {
+          reset()
+          setName(typed)
+        }}
       />
-      {error ? <FailureNote error={error} /> : null}
+      {error && fault === undefined ? <FailureNote error={error} /> : null}
       <SheetFooter>
         <Button type="submit" kind="primary" isPending={isPending}>
           {verb}

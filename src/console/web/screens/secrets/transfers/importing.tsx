@@ -7,6 +7,7 @@ import { Checkbox } from '../../../parts/fields/checkbox.tsx'
 import { TextArea } from '../../../parts/fields/text_area.tsx'
 import { FieldForm } from '../../../parts/form.tsx'
 import { SHEET_FORM, SheetFooter } from '../../../parts/overlays/sheet.tsx'
+import { unsavedMark } from '../../../parts/overlays/unsaved.ts'
 import { texts } from '../../../texts/index.ts'
 import { type PaneProps, useEnvironment, useGo } from '../place.ts'
 import { EnvironmentSelect } from '../sheets/environment_select.tsx'
@@ -52,22 +53,26 @@ export function Importing({ place, matrix, file }: PaneProps & { file: File | nu
       }
     >
       <EnvironmentSelect matrix={matrix} />
-      {isWriting ? <SourceForm source={source} problems={problems} /> : list}
+      {isWriting ? <SourceForm source={source} problems={problems} /> : null}
+      {/* The text is typed in a form that is no longer shown. */}
+      {isWriting ? null : <div {...unsavedMark(source.isTyped)}>{list}</div>}
     </Pane>
   )
 }
 
-/** The text, and what of it was sent to the preview. */
+/** The text, and the part of it that was sent to the preview. */
 function useSource(file: File | null) {
   const [text, setText] = useState('')
   const [previewed, preview] = useState<string | null>(null)
   const [isBad, setBad] = useState(false)
+  const [isTyped, setIsTyped] = useState(false)
   const read = useCallback(async (given: Blob) => {
     try {
       const bytes = await given.arrayBuffer()
       const decoded = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
       setText(decoded)
       setBad(false)
+      setIsTyped(false)
       preview(decoded)
     } catch {
       setBad(true)
@@ -78,15 +83,16 @@ function useSource(file: File | null) {
   }, [file, read])
   const write = (next: string) => {
     setText(next)
+    setIsTyped(next !== '')
     preview(next.length - text.length > TYPED ? next : null)
   }
-  return { text, previewed, preview, isBad, read, write }
+  return { text, isTyped, previewed, preview, isBad, read, write }
 }
 
 type SourceProps = ProblemsProps & { source: ReturnType<typeof useSource> }
 
 function SourceForm({ source, problems }: SourceProps) {
-  const { text, isBad, read, write, preview } = source
+  const { text, isTyped, isBad, read, write, preview } = source
   const [isShown, setShown] = useState(false)
   return (
     <FieldForm className={SHEET_FORM} onSubmit={() => preview(text)}>
@@ -97,6 +103,7 @@ function SourceForm({ source, problems }: SourceProps) {
         isRequired
         isHidden={!isShown}
         value={text}
+        stored={isTyped ? '' : text}
         onChange={write}
         error={isBad ? words.notText : undefined}
       />
@@ -106,7 +113,7 @@ function SourceForm({ source, problems }: SourceProps) {
       <FileTrigger onSelect={(files) => files?.[0] && void read(files[0])}>
         <Button icon={Upload}>{words.chooseFile}</Button>
       </FileTrigger>
-      {problems.length > 0 ? <Problems problems={problems} /> : null}
+      {problems.length > 0 ? <Problems text={text} problems={problems} /> : null}
       <SheetFooter>
         <Button type="submit" kind="primary">
           {words.preview}
@@ -118,15 +125,22 @@ function SourceForm({ source, problems }: SourceProps) {
 
 type ProblemsProps = { problems: readonly { line: number; reason: string }[] }
 
-function Problems({ problems }: ProblemsProps) {
+/** Lines of a masked text can't be counted, so their names are listed, too. */
+function Problems({ text, problems }: ProblemsProps & { text: string }) {
+  const lines = text.split('\n')
   return (
     <div role="alert" className="rounded-control bg-red-soft px-3 py-2 text-red">
       <p className="font-medium">{words.fixFirst}</p>
       <ul>
         {problems.map(({ line, reason }) => (
-          <li key={line}>{words.line(line, reason)}</li>
+          <li key={line}>{words.line(line, nameIn(lines[line - 1] ?? ''), reason)}</li>
         ))}
       </ul>
     </div>
   )
+}
+
+/** Null for a line that may be a part of a value. */
+function nameIn(line: string): string | null {
+  return /^\s*(?:export\s+)?([A-Z_][A-Z0-9_]{0,63})\s*=(?!=|\s*$)/.exec(line)?.[1] ?? null
 }

@@ -24,6 +24,8 @@ export function useTransfer(order: TransferOrder | null, { verb, onDone }: Optio
   const left = omitted.order === order ? omitted.keys : NONE
   const changing = data?.problems.length === 0 ? data.rows.filter(isChange) : []
   const wanted = changing.filter(({ key }) => !left.has(key))
+  // An error belongs to the source that was sent.
+  const failed = store.variables?.source === order?.source ? store.error : null
   const act = () => {
     if (!order) return
     const versions = Object.fromEntries(wanted.map(({ key, version }) => [key, version]))
@@ -54,7 +56,7 @@ export function useTransfer(order: TransferOrder | null, { verb, onDone }: Optio
           onLeave={(keys) => setOmitted({ order, keys })}
         />
       ) : null}
-      {store.error ? <FailureNote error={store.error} /> : null}
+      {failed ? <FailureNote error={failed} /> : null}
     </>
   )
   const button =

@@ -30,6 +30,7 @@ export const wizard = {
     '365': '1 year',
     never: 'ever',
   },
+  noEnd: 'No expiry',
   cannotRead: 'It can’t read values.',
   canRead: 'Copies of values outlive the token.',
   endless: 'It works until you revoke it.',

@@ -22,6 +22,7 @@ export const noticeTargetTexts = {
   type: 'Type',
   types: { webhook: 'Webhook', slack: 'Slack', discord: 'Discord', ntfy: 'ntfy' },
   url: 'URL',
+  urlFault: (fault: string) => `This URL ${fault}.`,
   urlHelp: 'Treat it like a password. It’s never shown again.',
   chosen: 'Send a notice when',
   noEvents: 'Choose at least one.',

@@ -1,5 +1,6 @@
 /** Requests to use held secrets, refused hosts and agents' proposals that wait for a person. */
 import { callCount } from '../counts.ts'
+import { signKeys } from '../keys.ts'
 import { exactLength } from '../lengths.ts'
 
 const some = (count: number, one: string, many: string) =>
@@ -24,7 +25,7 @@ export const waitingTexts = {
   isIgnored: 'Ignored',
   ignored: 'Hidden until it happens again.',
   sign: 'Sign and allow',
-  signKeys: '⌘↵',
+  signKeys,
   needsApproval: 'Needs approval',
   allowUse: (agent: string, secrets: string) => `Let ${agent} use ${secrets}?`,
   asks: (agent: string, token: string) => `${agent} (token ${token}) asks to make this call.`,

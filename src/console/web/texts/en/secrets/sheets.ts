@@ -26,7 +26,8 @@ export const sheetTexts = {
   drop: 'Drop to import',
   preview: 'Preview changes',
   back: 'Back',
-  line: (line: number, reason: string) => `Line ${line}: ${reason}`,
+  line: (line: number, name: string | null, reason: string) =>
+    name === null ? `Line ${line}: ${reason}` : `Line ${line} (${name}): ${reason}`,
   fixFirst: 'Fix these lines first. Nothing is imported.',
   repeated: (keys: readonly string[]) => `Listed twice, so the last value counts: ${listed(keys)}.`,
   changes: { new: 'New', value: 'New value', policy: 'New policy' },
@@ -85,9 +86,12 @@ export const sheetTexts = {
 
   newProject: 'New project',
   projectName: 'Project name',
+  projectRule: 'Use 2 to 63 lowercase letters, digits, _ and -. Start with a letter or digit.',
+  notAllowed: 'This name isn’t allowed.',
   createProject: 'Create project',
   newEnvironment: 'New environment',
   environmentName: 'Environment name',
+  environmentRule: 'Use up to 32 lowercase letters, digits, _ and -. Start with a letter.',
   createEnvironment: 'Create environment',
   created: (name: string) => `${name} created.`,
 }
