@@ -143,7 +143,7 @@ test('a change that an unavailable server refuses shows the error and leaves the
   await page.unroute('**/allowlist/**')
 })
 
-test('a change whose answer is lost is not reported as failed, and appears once the server answers', async () => {
+test('a change without an answer is not reported as failed, and appears once the server answers', async () => {
   const { page } = employer
   await page.route('**/allowlist/', async (route) => {
     if (route.request().method() !== 'POST') return route.continue()

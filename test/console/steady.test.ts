@@ -69,7 +69,7 @@ describe.each(SCREENS)('the screen %s', (screen) => {
   test('controls stay in place when the data arrives', async () => {
     const { page } = ada
     const release = await openWithoutData(page, addressOf(screen))
-    // What is not read yet is no 0.
+    // A figure that is not read yet is not shown as 0.
     expect(await page.getByRole('main').evaluate(readableText)).not.toMatch(/(^|\D)0(\D|$)/)
     const moved = await measureShift(page, async () => {
       await release()

@@ -12,7 +12,7 @@ export type Layout<Row> = {
   places: readonly number[]
 }
 
-/** What of a grid is in view, in pixels. */
+/** The visible part of a grid, in pixels. */
 export type View = { top: number; height: number }
 
 /** Rows on either side of those in view. */

@@ -62,7 +62,7 @@ export function Screen(props: Props) {
 
 type TopBarProps = Omit<Props, 'toolbar' | 'inspector' | 'isPage' | 'children'>
 
-/** What happens below renders its buttons again only if one of them changes. */
+/** Typing in the list below renders the buttons again only if one of them changes. */
 const TopBar = memo(function TopBar(props: TopBarProps) {
   const { title, crumb, switcher, state, primary, secondary = [], more = [] } = props
   const choices = [...secondary, ...more]
