@@ -4,6 +4,7 @@
  */
 import { readMembers } from '../../../../client/actions/members.ts'
 import { readSecretNames } from '../../../../client/actions/secret_names.ts'
+import type { CallResult } from '../../../../client/http/api.ts'
 import { listExpiringTokens, listLostCredentials } from '../../../../features/attention/contract.ts'
 import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
 import { getUsage } from '../../../../features/usage/contract.ts'
@@ -20,6 +21,7 @@ type In = { workspaceId: string }
 
 const LAST_DAY = '24h'
 const CHANGES = 8
+const WEEK_MS = 7 * 86_400_000
 /** The most missing names in the answer. */
 const SHOWN_NAMES = 20
 
@@ -32,7 +34,7 @@ async function waitingFor(session: UnlockedSession, at: In) {
   const params = { workspace_id: at.workspaceId }
   const { api } = session
   const [tokens, credentials, missing, people, rekey] = await Promise.all([
-    tryRead(() => api.call(listExpiringTokens, { params })),
+    tryRead(async () => (await api.call(listExpiringTokens, { params })).filter(isEnding)),
     tryRead(() => api.call(listLostCredentials, { params })),
     tryRead(() => missingNames(session, at)),
     tryRead(() => invitedPeople(session, at)),
@@ -59,6 +61,14 @@ async function lastDay(session: UnlockedSession, at: In) {
 }
 
 const CHANGING = actions.filter((action) => action !== 'secret.read').join(',')
+
+type ExpiringToken = CallResult<typeof listExpiringTokens>[number]
+
+/** A token for a week or less is no warning from its first day on, but in the last seventh of its time. */
+function isEnding({ created_at, expires_at }: ExpiringToken): boolean {
+  const [from, to] = [Date.parse(created_at), Date.parse(expires_at)]
+  return to - from > WEEK_MS || to - Date.now() <= (to - from) / 7
+}
 
 /** Names that some environments of a project lack. */
 async function missingNames({ api }: UnlockedSession, { workspaceId }: In) {
