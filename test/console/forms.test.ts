@@ -248,7 +248,7 @@ test('the form that unlocks marks an empty password, and unlocks with the passwo
   await bob.close()
 })
 
-/** Files with a form in a sheet or an inspector, as the test below found them. */
+/** Files with a form in a sheet or an inspector. The next test fills this. */
 const guarded = new Set<string>()
 const keptFromBack: string[] = []
 

@@ -8,7 +8,7 @@ import {
   verifyGrant,
 } from '../../sigchain/index.ts'
 import { emailsIn } from '../signed/link_in_words.ts'
-import { type AgentToken, listAllTokens, verifiedOf } from '../signed/rekey_tokens.ts'
+import { listAllTokens, type OwnedToken, verifiedOf } from '../signed/rekey_tokens.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 
 /** Null in a plain workspace, where nothing is signed. @throws UntrustedChain */
@@ -57,7 +57,7 @@ function peopleIn(chain: Chain, links: readonly Link[]) {
 type Looked = {
   chain: Chain
   links: readonly Link[]
-  token: AgentToken
+  token: OwnedToken
   environment: string | null
 }
 
@@ -92,7 +92,7 @@ async function tokenIn({ chain, links, token, environment }: Looked) {
 }
 
 /** The agent's name, if the token is one of the agent that its grant names. */
-export function agentOf({ agent }: AgentToken, { agent_id: id }: TokenGrant): string | null {
+export function agentOf({ agent }: OwnedToken, { agent_id: id }: TokenGrant): string | null {
   return agent !== null && agent.id === id ? agent.name : null
 }
 

@@ -9,15 +9,15 @@ import { grantEnvironment } from '../vault.ts'
 import type { OpenWorkspace } from '../workspace.ts'
 import {
   type LeftToken,
-  type ListedToken,
   leftOf,
   listAllTokens,
+  type OwnedToken,
   signerIn,
   verifiedOf,
 } from './rekey_tokens.ts'
 import { type MemberSigner, type Place, signGrant } from './statements.ts'
 
-export type SignedToken = { token: ListedToken; grant: TokenGrant; places: Place[] }
+export type SignedToken = { token: OwnedToken; grant: TokenGrant; places: Place[] }
 
 /** Of tokens that live: those that would not work without what somebody signed, and what of it does not verify. */
 export async function tokensSignedBy(
@@ -38,11 +38,11 @@ export async function tokensSignedBy(
   }
 }
 
-function signersOf({ grant, provisioned }: ListedToken): (string | null)[] {
+function signersOf({ grant, provisioned }: OwnedToken): (string | null)[] {
   return [grant, ...provisioned].map((text) => signerIn(text?.statement ?? ''))
 }
 
-async function judge(chain: Chain, token: ListedToken) {
+async function judge(chain: Chain, token: OwnedToken) {
   const verified = await verifiedOf(token, chain)
   const left = await leftOf(verified, chain)
   const { standing } = verified

@@ -22,7 +22,7 @@ import type { MemberSigner } from './statements.ts'
 
 export type SeenToken = CallResult<typeof listAgentTokens>[number]
 type Provision = SeenToken['provisioned'][number]
-export type AgentToken = SeenToken & { agent: { id: string; name: string } | null }
+export type OwnedToken = SeenToken & { agent: { id: string; name: string } | null }
 
 /** What is left as it is, and so ends with the old key. */
 export type LeftToken = {
@@ -71,11 +71,11 @@ export async function listAllTokens(
     ...agents.map(async ({ id, name }) => {
       const params = { workspace_id, registration_id: id }
       const own = await api.list(listAgentTokens, { params })
-      return own.map((token): AgentToken => ({ ...token, agent: { id, name } }))
+      return own.map((token): OwnedToken => ({ ...token, agent: { id, name } }))
     }),
     ...projects.map(async ({ id }) => {
       const own = await api.list(listWorkloadTokens, { params: { project_id: id } })
-      return own.map((token): AgentToken => ({ ...token, agent: null }))
+      return own.map((token): OwnedToken => ({ ...token, agent: null }))
     }),
   ])
   return listed.flat()

@@ -24,6 +24,7 @@ export const listExpiringTokens = defineEndpoint({
         agent_name: text('deploy-bot').nullable(),
         project_id: projectId.nullable(),
         environment: text('production').nullable(),
+        created_at: timestamp,
         expires_at: timestamp,
       })
       .meta({ id: 'ExpiringToken' }),

@@ -17,6 +17,7 @@ export function attentionRoutes(): Route[] {
           agent_name: agents.name,
           project_id: sql<string | null>`coalesce(${tokens.projectId}, ${agents.projectId})`,
           environment: tokens.environment,
+          created_at: tokens.createdAt,
           expires_at: tokens.expiresAt,
         })
         .from(tokens)

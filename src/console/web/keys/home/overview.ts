@@ -4,6 +4,7 @@
  */
 import { readMembers } from '../../../../client/actions/members.ts'
 import { readSecretNames } from '../../../../client/actions/secret_names.ts'
+import type { CallResult } from '../../../../client/http/api.ts'
 import { permits } from '../../../../core/roles.ts'
 import { listExpiringTokens, listLostCredentials } from '../../../../features/attention/contract.ts'
 import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
@@ -21,6 +22,7 @@ type In = { workspaceId: string }
 
 const LAST_DAY = '24h'
 const CHANGES = 8
+const WEEK_MS = 7 * 86_400_000
 /** The most missing names in the answer. */
 const SHOWN_NAMES = 20
 
@@ -65,7 +67,16 @@ const CHANGING = actions.filter((action) => action !== 'secret.read').join(',')
 async function expiringTokens(session: UnlockedSession, { workspaceId }: In) {
   const { role } = await workspaceOf(session, workspaceId)
   if (!permits(role, 'agent.manage')) return []
-  return session.api.call(listExpiringTokens, { params: { workspace_id: workspaceId } })
+  const params = { workspace_id: workspaceId }
+  return (await session.api.call(listExpiringTokens, { params })).filter(isEnding)
+}
+
+type ExpiringToken = CallResult<typeof listExpiringTokens>[number]
+
+/** A token for a week or less is no warning from its first day on, but in the last seventh of its time. */
+function isEnding({ created_at, expires_at }: ExpiringToken): boolean {
+  const [from, to] = [Date.parse(created_at), Date.parse(expires_at)]
+  return to - from > WEEK_MS || to - Date.now() <= (to - from) / 7
 }
 
 /** Names that some environments of a project lack. */

@@ -32,7 +32,7 @@ function agoText(difference: number, isShort: boolean): string {
   const distance = Math.abs(difference)
   const [unit, length] = UNITS.find(([, size]) => distance >= size) ?? []
   if (!unit) return isShort ? words.short.now : words.now
-  // A token made for 90 days still has 90 days a minute later.
+  // A token for 90 days still has 90 days a minute later.
   const count = Math.trunc(distance / length + (difference > 0 ? ROUNDED_UP : 0))
   return isShort ? words.short[unit](count) : relative.format(Math.sign(difference) * count, unit)
 }
