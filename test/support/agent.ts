@@ -106,6 +106,7 @@ export async function sharedStage({
     return { world, app: await startIn(world, UNLIMITED, currentTimers, database) }
   })
   const { world, app } = await shared
+  app.clock.reset()
   for (const state of [world.names, world.ttls]) state.clear()
   for (const state of [world.lookups, app.logs]) state.length = 0
   const stage = await stageIn(world, { ...app, stop: async () => {} }, names)
