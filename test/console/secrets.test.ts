@@ -118,6 +118,7 @@ test('an environment that refuses a new secret keeps its value in the sheet', as
   expect(await field('Value in staging').inputValue()).toBe(marked('two_'))
   await ada.judge({ reveals: true })
   await page.keyboard.press('Escape')
+  await button('Discard').click()
   await closed()
   await cell(/^TWICE in development: v1/).waitFor()
 })
