@@ -140,7 +140,8 @@ function NewItems({ calls, waiting, onPress }: NewProps) {
     <span role="status" className="ml-auto flex h-7 shrink-0 items-center">
       {calls + waiting > 0 ? (
         <Button size="small" onPress={show}>
-          {words.newItems(calls, waiting)}
+          {waiting > 0 ? <span>{words.newWaiting(waiting)}</span> : null}
+          {calls > 0 ? <span>{words.newCalls(calls)}</span> : null}
         </Button>
       ) : null}
     </span>

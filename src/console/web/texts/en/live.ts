@@ -15,8 +15,8 @@ export const live = {
   pause: 'Pause',
   paused: 'Paused',
   resume: 'Resume',
-  newItems: (calls: number, waiting: number) =>
-    [waiting && `${waiting} waiting`, calls && `${calls} new`].filter(Boolean).join(' · '),
+  newCalls: (count: number) => `${count} new`,
+  newWaiting: (count: number) => `${count} waiting`,
   number: (count: number) => figure.format(count),
   isAllowed: 'Allowed',
   figures: { calls: 'calls, last hour', allowed: 'allowed', refused: 'refused', median: 'median' },
