@@ -44,6 +44,7 @@ test('a member is invited in three steps by a compared fingerprint, joins by the
   await page.getByText('No account uses this email.').waitFor()
   await ada.judge()
   await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Discard' }).click()
   await inviteUntilCompared(ada, bob.email)
   const compared = await page.locator('[data-fingerprint]').innerText()
   await ada.judge()

@@ -1,5 +1,5 @@
 /** Scripts that run in the worker of the keys, before its own. */
-import type { BrowserContext } from 'playwright-core'
+import type { BrowserContext, Route } from 'playwright-core'
 
 type Script = () => Promise<string>
 
@@ -15,7 +15,18 @@ export async function runBeforeKeysWorker(context: BrowserContext, script: Scrip
   const added = [script]
   scripts.set(context, added)
   await context.route('**/assets/worker-*.js', async (route) => {
-    const [response, ...before] = await Promise.all([route.fetch(), ...added.map((each) => each())])
+    const [response, ...before] = await Promise.all([
+      fetchByAddress(route),
+      ...added.map((each) => each()),
+    ])
     await route.fulfill({ response, body: [...before, await response.text()].join(';\n') })
   })
+}
+
+/** The local console has a host name that only browsers resolve. */
+function fetchByAddress(route: Route) {
+  const url = new URL(route.request().url())
+  const { host } = url
+  if (url.hostname.endsWith('.localhost')) url.hostname = '127.0.0.1'
+  return route.fetch({ url: url.href, headers: { ...route.request().headers(), host } })
 }

@@ -16,7 +16,7 @@ export const start = {
     tab: 'Locked in another tab.',
     unreached: 'Locked, but the server still has your session. Unlock, then sign out again.',
   },
-  unavailable: 'The server is unavailable',
+  unavailable: 'Can’t connect to the server',
   closed: 'Registration is closed. Ask the operator to change REGISTRATION.',
   owner: 'This installation is new. The first account owns it.',
   ownerCode: 'Owner code',
