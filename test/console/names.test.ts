@@ -120,7 +120,7 @@ test('a workspace that the server hides blocks the replacement of account keys',
   await page.goto(`${stage.origin}/console/account`)
   await page.getByRole('button', { name: 'Replace keys' }).click()
   await page
-    .getByText('The server hides a workspace where your old keys stay active.')
+    .getByText('The server hides a workspace you were a member of.')
     .first()
     .waitFor()
   await page.goto(`${stage.origin}/console/workspaces`)

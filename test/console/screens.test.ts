@@ -223,10 +223,12 @@ test('keys open areas after G, list themselves with ?, and are off in fields and
   await page.keyboard.press('n')
   expect(await page.getByLabel('Email').inputValue()).toBe('n')
   await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Discard' }).click()
 })
 
 test('J and K lead to the list from anywhere, / leads to its filter, and ? lists these keys', async () => {
   const { page } = await open(named('agents'))
+  await page.locator('[data-row="0"]').waitFor()
   const rowInFocus = (row: string) =>
     page.waitForFunction((wanted) => {
       const found = document.activeElement?.closest('[data-row]')?.getAttribute('data-row')
