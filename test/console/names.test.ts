@@ -119,10 +119,7 @@ test('a workspace that the server hides blocks the replacement of account keys',
   await page.getByText(id).waitFor()
   await page.goto(`${stage.origin}/console/account`)
   await page.getByRole('button', { name: 'Replace keys' }).click()
-  await page
-    .getByText('The server hides a workspace you were a member of.')
-    .first()
-    .waitFor()
+  await page.getByText('The server hides a workspace you were a member of.').first().waitFor()
   await page.goto(`${stage.origin}/console/workspaces`)
   await page.getByRole('button', { name: 'I left it' }).click()
   await page.getByText('The server no longer lists Secret.').waitFor({ state: 'detached' })
