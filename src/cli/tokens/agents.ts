@@ -1,4 +1,5 @@
 /** Finding agents and tokens by what was typed: a name, which is unique where one works, or an id. */
+import { shellWord } from '../../client/agents/shell_word.ts'
 import { holderOf, standingIn } from '../../client/agents/tokens.ts'
 import { ApiError } from '../../client/http/api.ts'
 import type { NameList } from '../../client/known_names.ts'
@@ -79,8 +80,7 @@ export async function namingTaken<T>(scope: Place, name: string, work: Promise<T
     if (!(error instanceof ApiError) || error.code !== 'already_exists') throw error
     const agents = await agentsOf(scope).catch(() => [])
     if (!agents.some((agent) => agent.name === name)) throw error
-    const word = /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
-    const hint = `issue another token for it: cloakroom token issue ${word}`
+    const hint = `issue another token for it: cloakroom token issue ${shellWord(name)}`
     throw new CliError('name_taken', `an agent ${name} exists`, hint)
   }
 }

@@ -120,6 +120,7 @@ const TLS_CODES =
   /^(EPROTO|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE|HOSTNAME_MISMATCH|CRL_)/
 /** An authority of one's own, which an operator can name. */
 const UNKNOWN_ISSUER = /^(UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY_LEAF|SELF_SIGNED_|DEPTH_ZERO_SELF)/
+const NO_ROUTE = /^(ENETUNREACH|EHOSTUNREACH|ETIMEDOUT)/
 
 /** What an error of `fetch` means. */
 export function upstreamFault(error: unknown): Fault {
@@ -130,7 +131,8 @@ export function upstreamFault(error: unknown): Fault {
     const fix = UNKNOWN_ISSUER.test(cause.code) ? { setting: 'RESOLVER_CA_FILE' } : undefined
     return new Fault('upstream_tls_error', { cause, fix })
   }
-  if (isNotConnected(cause)) return new Fault('upstream_unreachable', { cause })
+  if (isNotConnected(cause) || NO_ROUTE.test(cause.code))
+    return new Fault('upstream_unreachable', { cause })
   return new Fault('upstream_protocol_error', { cause })
 }
 

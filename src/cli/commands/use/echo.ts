@@ -3,8 +3,10 @@
  * key is never written down. Three settings make a resolver reach and trust the API; a server that is started
  * behind `--` gets them, and logs only warnings, because the requests are printed on the same terminal.
  */
+
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { shellWord } from '../../../client/agents/shell_word.ts'
 import { printableJson } from '../../../core/printable.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -73,14 +75,10 @@ function announce(
   }
   output.warn(`The echo API listens at ${url} and prints each request here.`)
   if (hasCommand) return
-  const words = Object.entries(settings).map(([name, value]) => `${name}=${quoted(value)}`)
+  const words = Object.entries(settings).map(([name, value]) => `${name}=${shellWord(value)}`)
   output.warn('In another terminal, start a server that reaches and trusts it:')
   output.raw(`${words.join(' ')} cloakroom serve\n`)
   output.warn('Stop: Ctrl-C')
-}
-
-function quoted(text: string): string {
-  return /^[\w./=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function print({ output }: Context, { method, path, headers, bytes }: Shown): void {
