@@ -122,9 +122,17 @@ function openServer(config: Config, host: string, isServing = false): Connection
 }
 
 async function openLocal(config: Config, onFailure: (reason: string) => void): Promise<Connection> {
-  const embedded = await openEmbedded({ dataDir: config.DATA_DIR, onFailure })
+  let client: postgres.Sql | undefined
+  const embedded = await openEmbedded({
+    dataDir: config.DATA_DIR,
+    onFailure: (reason) => {
+      // The driver would retry the connection forever, and its queries would never be rejected.
+      void client?.end({ timeout: 0 })
+      onFailure(reason)
+    },
+  })
   const { path, ...session } = embedded.settings
-  const client = postgres({
+  client = postgres({
     ...COMMON,
     ...session,
     max: 1,

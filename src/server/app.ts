@@ -5,6 +5,7 @@ import { Cron } from 'croner'
 import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
 import { scheduleApprovalUpkeep } from '../approvals/upkeep.ts'
 import { openAudit } from '../audit/open.ts'
+import { endsWithin } from '../core/async/timeout.ts'
 import { systemTimers, type Timers } from '../core/async/timers.ts'
 import { type BodyMemory, openBodyMemory } from '../core/body_memory.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -67,7 +68,7 @@ export type AppOptions = {
   onFailure(reason: string): void
 }
 
-/** Milliseconds that the audit then gets to write its last outcomes. */
+/** Milliseconds that each service gets to store what it has not stored yet: a frozen database must not prevent a stop. */
 const FLUSH_MS = 5_000
 
 export async function startApp(
@@ -142,7 +143,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     stop: async () => {
       await beginStop().then(listeners.close)
       await admin?.close()
-      await outgoing.close()
+      await endsWithin(FLUSH_MS, outgoing.close())
       for (const job of jobs) job?.stop()
       await Promise.all([bus.close(), live.end()])
       await Promise.all([activity, audit, tracer].map((one) => one?.close(FLUSH_MS)))

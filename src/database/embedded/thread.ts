@@ -49,10 +49,16 @@ export class DatabaseThread {
   }
 
   async #close(): Promise<boolean> {
-    const closed = this.#ask({ kind: 'close' }, 'closed')
-    const stopped = await endsWithin(CLOSE_TIMEOUT_MS, closed).catch(() => false)
+    // After PostgreSQL aborted, the thread may never answer again.
+    const stopped = this.#failure === undefined && (await this.#checkpoint())
     this.#worker.terminate()
     return stopped
+  }
+
+  /** Whether the thread wrote a last checkpoint and closed the database. */
+  #checkpoint(): Promise<boolean> {
+    const closed = this.#ask({ kind: 'close' }, 'closed')
+    return endsWithin(CLOSE_TIMEOUT_MS, closed).catch(() => false)
   }
 
   #hear(report: Report): void {

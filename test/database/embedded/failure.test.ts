@@ -1,0 +1,39 @@
+// tier: all
+/** What callers of the embedded database get after PostgreSQL aborted, as it does on a full disk. */
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { endsWithin } from '../../../src/core/async/timeout.ts'
+import { readConfig } from '../../../src/core/config/config.ts'
+import { openDatabase } from '../../../src/database/open.ts'
+import { generateKeys } from '../../../src/operator/own_keys.ts'
+import { databasePlace } from '../../support/places.ts'
+
+test('after PostgreSQL aborts, running and later queries are rejected and close returns', async () => {
+  const dataDir = mkdtempSync(join(databasePlace, 'embedded-failure-'))
+  const reasons: string[] = []
+  const config = readConfig({ DATA_DIR: dataDir }, generateKeys)
+  const { sql, close } = await openDatabase(config, (reason) => reasons.push(reason))
+  try {
+    await sql`CREATE TABLE marks (id integer)`
+    // A checkpoint cannot go on without it.
+    rmSync(join(dataDir, 'postgres/global/pg_control'))
+    const first = sql`CHECKPOINT`
+    const later = Bun.sleep(500).then(() =>
+      Promise.all(Array.from({ length: 30 }, () => isRejected(sql`SELECT 1`))),
+    )
+    expect(await endsWithin(10_000, Promise.all([isRejected(first), later]))).toBe(true)
+    expect(await later).not.toContain(false)
+    expect(reasons).toEqual([expect.stringContaining('PostgreSQL aborted')])
+  } finally {
+    expect(await endsWithin(10_000, close())).toBe(true)
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}, 60_000)
+
+function isRejected(query: PromiseLike<unknown>): Promise<boolean> {
+  return Promise.resolve(query).then(
+    () => false,
+    () => true,
+  )
+}
