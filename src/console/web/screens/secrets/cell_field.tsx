@@ -56,7 +56,7 @@ export function CellField({ row, environment, edits, edit }: Props) {
         }}
         onPaste={(event) => {
           const text = linesIn(event)
-          if (text !== null) edits.toPane(at, text)
+          if (text !== null) edits.toPane(at, { text, stored: '' })
         }}
         onBlur={({ relatedTarget }) => {
           const isWithin = relatedTarget?.closest('[data-cell]')?.contains(field.current)
@@ -95,7 +95,7 @@ function useFieldActions(
   const reveal = async () => {
     try {
       const value = await ask('secrets.reveal', { ...edits.place, ...at })
-      if (value.includes('\n')) edits.toPane(at, value)
+      if (value.includes('\n')) edits.toPane(at, { text: value, stored: value })
       else show(value)
     } catch (error) {
       edits.put(at, { ...edit, takesFocus: true, error })

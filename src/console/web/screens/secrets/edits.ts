@@ -3,7 +3,7 @@ import { useCallback, useMemo, useRef, useState } from 'react'
 import { AskError } from '../../keys/ask.ts'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { texts } from '../../texts/index.ts'
-import { carry } from './carried.ts'
+import { type Carried, carry } from './carried.ts'
 import { type Cell, type Matrix, type Project, useGo } from './place.ts'
 import { useSave } from './save.ts'
 
@@ -84,8 +84,8 @@ export function useEdits(place: Project, { rows }: Matrix) {
     [put, mutateAsync, reset, place],
   )
   const toPane = useCallback(
-    ({ key, environment }: At, text: string) => {
-      carry(key, environment, text)
+    ({ key, environment }: At, value: Carried) => {
+      carry(key, environment, value)
       put({ key, environment }, null)
       go({ key, environment, pane: undefined })
     },

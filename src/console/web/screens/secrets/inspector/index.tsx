@@ -4,7 +4,7 @@ import { Inspector } from '../../../parts/page/inspector.tsx'
 import { EnvironmentLabel } from '../../../parts/show/environment_label.tsx'
 import { Tabs } from '../../../parts/tabs.tsx'
 import { texts } from '../../../texts/index.ts'
-import { taken } from '../carried.ts'
+import { takeCarried } from '../carried.ts'
 import {
   type Cell,
   type Matrix,
@@ -89,7 +89,7 @@ type Found = { row: MatrixRow; cell: Cell }
 
 function Missing({ place, name, environment }: Props) {
   const writes = useMayHere('secret.write')
-  const [carried] = useState(() => taken(name, environment))
+  const [carried] = useState(() => takeCarried(name, environment))
   const at = { ...place, environment }
   return (
     <div className="flex flex-col gap-3 border-t border-line px-4 py-3">

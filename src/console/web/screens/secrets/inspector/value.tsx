@@ -10,7 +10,7 @@ import { SecretValue } from '../../../parts/show/secret_value.tsx'
 import { Sparkline } from '../../../parts/show/sparkline.tsx'
 import { useAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import { taken } from '../carried.ts'
+import { takeCarried } from '../carried.ts'
 import { type Cell, type MatrixRow, type SecretsPlace, useGo, useMayHere } from '../place.ts'
 import { RenewalBlock } from './renewal.tsx'
 import { sum, useNameOf, useSecretUse } from './use.ts'
@@ -43,8 +43,8 @@ function Shown({ place, name, cell }: Props) {
   const go = useGo()
   const writes = useMayHere('secret.write')
   const [failed, setFailed] = useState<unknown>(null)
-  const [carried] = useState(() => taken(name, place.environment))
-  const [isReplacing, setReplacing] = useState(carried !== '')
+  const [carried] = useState(() => takeCarried(name, place.environment))
+  const [isReplacing, setReplacing] = useState(carried.text !== '')
   return (
     <div className="flex flex-col gap-2 px-4 pt-3 pb-3">
       {cell.value === null ? <p className="text-red">{words.unreadable}</p> : null}

@@ -7,6 +7,7 @@ import { FieldForm } from '../../../parts/form.tsx'
 import { say } from '../../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { texts } from '../../../texts/index.ts'
+import type { Carried } from '../carried.ts'
 import type { Cell, SecretsPlace } from '../place.ts'
 import { useSave } from '../save.ts'
 
@@ -16,13 +17,13 @@ type Props = {
   place: SecretsPlace
   name: string
   cell: Cell | undefined
-  /** Typed in the table, and too long for its field. */
-  carried: string
+  /** Pasted or revealed in the table, and too long for its field. */
+  carried: Carried
   onDone?(): void
 }
 
 export function ValueForm({ place, name, cell, carried, onDone }: Props) {
-  const [value, setValue] = useState(carried)
+  const [value, setValue] = useState(carried.text)
   const [isShown, setShown] = useState(false)
   const [isSetting, setSetting] = useState(cell?.isSensitive === false)
   const save = useSave(place)
@@ -52,7 +53,7 @@ export function ValueForm({ place, name, cell, carried, onDone }: Props) {
         isRequired
         autoFocus={cell !== undefined}
         value={value}
-        stored=""
+        stored={carried.stored}
         onChange={setValue}
       />
       <Checkbox isSelected={isShown} onChange={setShown}>
