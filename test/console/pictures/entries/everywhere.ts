@@ -125,7 +125,7 @@ export const everywhere: Entry[] = [
       await page.getByRole('row').nth(1).waitFor()
       await page.route('**/api/**', (route) => route.fulfill({ status: 503, body: '' }))
       await page.getByRole('link', { name: 'Members', exact: true }).click()
-      await page.getByText(/^The server is unavailable\. This page/).waitFor()
+      await page.getByText(/^The server is unavailable\. You see/).waitFor()
     },
   },
   { name: 'read-only-role', seed: 'team', role: 'read_only', path: 'secrets' },
