@@ -1,4 +1,4 @@
-# Two stages: Bun builds one executable, and nothing but that executable is shipped. docs/containers.md says how it
+# Two stages: Bun builds one executable, and nothing but that executable is shipped. docs/guides/containers.md says how it
 # is run: alone, by compose.yaml, or on Kubernetes.
 #
 #   docker build -t cloakroom .

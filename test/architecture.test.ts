@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * The house rules of the code (docs/architecture.md), read from its source text. Type-only imports count:
+ * The house rules of the code (docs/internals/architecture.md), read from its source text. Type-only imports count:
  * a room that knows another's types knows the other room.
  */
 import { describe, expect, test } from 'bun:test'
@@ -17,7 +17,7 @@ const root = join(import.meta.dir, '..')
 const contracts = '*/contract.ts'
 
 /**
- * Which folder of src/ may import which (docs/architecture.md has the reasons). What stands here for a
+ * Which folder of src/ may import which (docs/internals/architecture.md has the reasons). What stands here for a
  * folder is true of all its files. `main.ts` only hands on to `cli`.
  */
 const rules: Record<string, readonly string[]> = {
@@ -224,8 +224,8 @@ describe('dependencies', () => {
     expect(judged('http/serve.ts', 'identity/index.ts')).toEqual([false])
   })
 
-  test('the table of docs/architecture.md says the same', () => {
-    const [, table = ''] = readFileSync(join(root, 'docs/architecture.md'), 'utf8').split(
+  test('the table of docs/internals/architecture.md says the same', () => {
+    const [, table = ''] = readFileSync(join(root, 'docs/internals/architecture.md'), 'utf8').split(
       '## Rooms',
     )
     const rows = [...table.matchAll(/^\| `([^`]+)` \| .* \| ?(.*) ?\|$/gm)]

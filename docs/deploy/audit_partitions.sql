@@ -1,4 +1,4 @@
--- Partitions of the audit by month, for PostgreSQL 14 and later: docs/sizing.md. Run once, by an administrator or by
+-- Partitions of the audit by month, for PostgreSQL 14 and later: docs/guides/scaling.md. Run once, by an administrator or by
 -- the owner of the tables with CREATE on the database; what it makes belongs to that owner:
 --   psql -v ON_ERROR_STOP=1 -f audit_partitions.sql
 -- With the users of postgresql_roles.sql, run that file once more afterwards.

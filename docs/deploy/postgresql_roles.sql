@@ -1,4 +1,4 @@
--- Three users of one database (docs/database-users.md): who owns and migrates it, the control plane, the resolver.
+-- Three users of one database (docs/guides/database-users.md): who owns and migrates it, the control plane, the resolver.
 -- PostgreSQL 14 or later. To be run as a superuser, or the administrator that a provider gives, in the database:
 --
 --   psql -d cloakroom -f postgresql_roles.sql
@@ -59,7 +59,7 @@ ALTER DEFAULT PRIVILEGES FOR ROLE cloakroom_owner IN SCHEMA public
   GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO cloakroom_control;
 REVOKE INSERT, UPDATE, DELETE ON cloakroom_migrations FROM cloakroom_control;
 
--- The resolver: by table and column, why is said in docs/database-users.md. A test compares the two.
+-- The resolver: by table and column, why is said in docs/guides/database-users.md. A test compares the two.
 GRANT SELECT ON cloakroom_migrations TO cloakroom_resolver;
 GRANT SELECT (key_check) ON instance TO cloakroom_resolver;
 GRANT SELECT (id, name, epoch, policy_version) ON workspaces TO cloakroom_resolver;

@@ -7,7 +7,7 @@
  * without this many end with 503 after 5 s each (test/security/resolver_busy_policy.test.ts). On PostgreSQL
  * both work, in 0.2 to 0.3 s with and 0.4 to 1 s without.
  *
- * A user of PostgreSQL that may lock no workspace (docs/database-users.md) decides without the lock. It succeeds when no
+ * A user of PostgreSQL that may lock no workspace (docs/guides/database-users.md) decides without the lock. It succeeds when no
  * writer commits between its reads and its record, so what the last attempt read is read at once. With writers in the
  * same process, a call takes 0.1 s beside 2 of them and 0.4 s beside 4; 1 of 30 took 2.5 s.
  */

@@ -1,4 +1,4 @@
-/** Writes docs/api.md from the contracts: `bun src/dev/api_docs.ts`. A test fails while it is stale. */
+/** Writes docs/reference/api.md from the contracts: `bun src/dev/api_docs.ts`. A test fails while it is stale. */
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { openApiDocument } from '../http/openapi/document.ts'
@@ -6,7 +6,7 @@ import { withoutReferences } from '../http/openapi/models.ts'
 import { allEndpoints } from './all_endpoints.ts'
 import { apiMarkdown } from './api_markdown.ts'
 
-export const API_DOCS = join(import.meta.dir, '../../docs/api.md')
+export const API_DOCS = join(import.meta.dir, '../../docs/reference/api.md')
 
 /** Where an installation is whose settings say nothing else. */
 const addresses = { 'control-plane': 'http://localhost:8000', resolver: 'http://localhost:8080' }

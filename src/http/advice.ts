@@ -10,14 +10,14 @@ import {
   statusOf,
 } from '../core/fault.ts'
 
-const ACCESS = 'troubleshooting.md#i-cannot-log-in-or-am-asked-to-again'
-const TOKEN = 'troubleshooting.md#my-token-is-not-accepted'
-const REFUSED = 'troubleshooting.md#a-call-is-refused-before-it-is-sent'
-const FAILED = 'troubleshooting.md#a-call-is-sent-and-fails'
-const SERVER = 'troubleshooting.md#the-server-cannot-be-reached-or-its-answer-is-strange'
-const ABSENT = 'troubleshooting.md#it-says-that-there-is-nothing-or-that-i-may-not'
-const STORED = 'troubleshooting.md#something-is-not-stored-or-written'
-const REQUEST = 'troubleshooting.md#the-request-or-command-is-not-understood'
+const ACCESS = 'guides/troubleshooting.md#i-cannot-log-in-or-am-asked-to-again'
+const TOKEN = 'guides/troubleshooting.md#my-token-is-not-accepted'
+const REFUSED = 'guides/troubleshooting.md#a-call-is-refused-before-it-is-sent'
+const FAILED = 'guides/troubleshooting.md#a-call-is-sent-and-fails'
+const SERVER = 'guides/troubleshooting.md#the-server-cannot-be-reached-or-its-answer-is-strange'
+const ABSENT = 'guides/troubleshooting.md#it-says-that-there-is-nothing-or-that-i-may-not'
+const STORED = 'guides/troubleshooting.md#something-is-not-stored-or-written'
+const REQUEST = 'guides/troubleshooting.md#the-request-or-command-is-not-understood'
 
 /** Below `docs/`. Each section has a row for the code, with its cause and remedy. */
 export const faultDocs: Readonly<Record<FaultCode, string>> = {

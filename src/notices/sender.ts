@@ -1,5 +1,5 @@
 /**
- * Sends what is queued, in every process that has a resolver: only those reach the world (docs/notices.md). Several
+ * Sends what is queued, in every process that has a resolver: only those reach the world (docs/guides/notices.md). Several
  * processes share the queue. A notice may arrive twice, after a crash between sending and marking, so it has an id.
  */
 import type { PendingTimer, Timers } from '../core/async/timers.ts'

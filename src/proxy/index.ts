@@ -1,6 +1,6 @@
 /**
  * The local proxy: programs of this machine send requests with the names of credentials, and the values
- * are put in on the way out. docs/proxy.md says what it protects against, and what not.
+ * are put in on the way out. docs/guides/proxy.md says what it protects against, and what not.
  */
 import { randomBytes } from 'node:crypto'
 import { openAuthority } from './authority.ts'

@@ -48,7 +48,7 @@ export function openOutgoing(services: FeatureServices, options: Options): Outgo
     await resolver.follow(workspaceId)
   }
   const renewals = new Renewals({ timers, leases, trail, outbound, notices, log, onChange })
-  // A control plane without a resolver reaches its database only (docs/kubernetes.md).
+  // A control plane without a resolver reaches its database only (docs/guides/kubernetes.md).
   const isSending = services.config.ROLE !== 'control-plane'
   const sender = isSending
     ? new NoticeSender({ ...services, outbound, timers }, notices, bus)

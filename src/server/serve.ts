@@ -155,7 +155,7 @@ function reasonOf(error: unknown): string {
   if (code === '25006')
     return 'the database takes no writes (25006), and has to be migrated: the embedded one takes none while less than 96 MiB of its disk are free, and a PostgreSQL none while it is a standby'
   if (code === '42501' && error instanceof Error)
-    return `DB_USER lacks a privilege: ${error.message.replace(/[\p{Cc}\p{Cf}]/gu, ' ')} (docs/database-users.md; after an upgrade, postgresql_roles.sql is run again)`
+    return `DB_USER lacks a privilege: ${error.message.replace(/[\p{Cc}\p{Cf}]/gu, ' ')} (docs/guides/database-users.md; after an upgrade, postgresql_roles.sql is run again)`
   const { error: name, cause, at } = describeError(error)
   const message = error instanceof Error ? error.message : ''
   return `could not start: ${message} (${[name, cause, code].filter(Boolean).join(', ')}) at ${at}`

@@ -1,6 +1,6 @@
 /**
  * `bench large`: backups, restores, moves and a rekey of a database as years of use make it, and what others notice of
- * them meanwhile. Takes gigabytes and minutes: docs/sizing.md.
+ * them meanwhile. Takes gigabytes and minutes: docs/guides/scaling.md.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'

@@ -162,7 +162,7 @@ test('colours are for terminals, unless the environment says otherwise', () => {
 })
 
 test('every error code of the command line is documented with its exit code', async () => {
-  const text = await Bun.file(`${import.meta.dir}/../../docs/cli.md`).text()
+  const text = await Bun.file(`${import.meta.dir}/../../docs/reference/cli.md`).text()
   const listed = [...text.matchAll(/^\| `(\w+)` \| (\d+) \| (.+) \|$/gm)].map(
     ([, code, exitCode, meaning]) => [code, Number(exitCode), meaning],
   )

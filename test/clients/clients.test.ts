@@ -1,5 +1,5 @@
 // tier: all
-/** Ten clients of the matrix that every machine of the tests has, and what docs/compatibility.md says of all. */
+/** Ten clients of the matrix that every machine of the tests has, and what docs/reference/compatibility.md says of all. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Need } from '../support/needs.ts'
@@ -59,7 +59,7 @@ function wrongOf({ fails = {} }: Client, verdicts: ReadonlyMap<Cell, Verdict>): 
   )
 }
 
-describe('docs/compatibility.md', () => {
+describe('docs/reference/compatibility.md', () => {
   const rows = readRows(clients)
 
   test('has a row for each client, in the version that the table installs', () => {

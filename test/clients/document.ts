@@ -1,10 +1,10 @@
-/** The table of docs/compatibility.md: what each client could do. A run of some clients leaves the rows of the others. */
+/** The table of docs/reference/compatibility.md: what each client could do. A run of some clients leaves the rows of the others. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Verdict } from './cell.ts'
 import { type Action, actions, type Cell, type Client, ways } from './client.ts'
 
-const PATH = join(import.meta.dir, '../../docs/compatibility.md')
+const PATH = join(import.meta.dir, '../../docs/reference/compatibility.md')
 const START = '<!-- Written by `bun run clients`. -->\n'
 const END = '<!-- Until here. -->\n'
 const MARKS = { ok: '✓', lacking: '–', wrong: '✗' }

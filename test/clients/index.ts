@@ -1,6 +1,6 @@
 /**
  * `bun run clients [words]`: installs every client of the matrix, or those with a word in language and name, tries
- * each cell, and writes the table of docs/compatibility.md. Linux, as root. With `--remote` the values are put in by
+ * each cell, and writes the table of docs/reference/compatibility.md. Linux, as root. With `--remote` the values are put in by
  * the resolver, and nothing is written.
  */
 import { parseArgs } from 'node:util'

@@ -56,7 +56,7 @@ export type Visitor = {
   sees(heading: string, options?: { reveals?: boolean }): Promise<void>
   /** Searches the screen as it is for secrets, and checks that it is accessible, or only that its colors are. */
   judge(options?: { reveals?: boolean; only?: 'colors' }): Promise<void>
-  /** Writes docs/images/console/<name>.png for docs/console.md if CONSOLE_PICTURES is set. */
+  /** Writes docs/images/console/<name>.png for docs/guides/console.md if CONSOLE_PICTURES is set. */
   picture(name: string): Promise<void>
   /** @throws Error with everything that went wrong in this context since the last report */
   report(): void

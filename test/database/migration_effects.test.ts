@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /**
- * Migrations are applied while processes of before serve (docs/upgrading.md). What takes as long as a table is large, or
+ * Migrations are applied while processes of before serve (docs/guides/upgrade.md). What takes as long as a table is large, or
  * may break those processes, is found here, so that it is decided on and not overlooked.
  */
 import { describe, expect, test } from 'bun:test'

@@ -2,7 +2,7 @@
 /**
  * A statement that writes outside of a transaction may arrive late, after the connection that it was sent on was
  * given up, and after a newer one was acknowledged on another. So each has its reason here why that does no
- * harm; what has none goes into a transaction (docs/architecture.md). Statements are found in the source text.
+ * harm; what has none goes into a transaction (docs/internals/architecture.md). Statements are found in the source text.
  */
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'

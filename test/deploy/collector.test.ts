@@ -1,7 +1,7 @@
 // tier: all
 /**
  * Traces, taken by the receiver of OpenTelemetry's collector (collector/main.go) with the configuration of
- * docs/observability.md: what it made of them, which other programs are then given.
+ * docs/guides/monitoring.md: what it made of them, which other programs are then given.
  */
 import { expect } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ import { BUILD_MS, collectorProgram } from './go_programs.ts'
 
 const { afterAll, beforeAll, describe, test } = requires('go')
 
-const PAGE = readFileSync(join(import.meta.dir, '../../docs/observability.md'), 'utf8')
+const PAGE = readFileSync(join(import.meta.dir, '../../docs/guides/monitoring.md'), 'utf8')
 const CONFIG = /```yaml collector\n([\s\S]*?)```/.exec(PAGE)?.[1] ?? ''
 const PLACE = '127.0.0.1:4318'
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'

@@ -1,7 +1,7 @@
 // tier: all
 /**
  * docs/deploy/postgresql_roles.sql on a real PostgreSQL: the resolver's user does what a resolver does and nothing
- * else, the control plane's changes no schema. docs/database-users.md is the list of what the resolver may.
+ * else, the control plane's changes no schema. docs/guides/database-users.md is the list of what the resolver may.
  */
 import { expect } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
@@ -36,7 +36,7 @@ import { watched } from '../support/watched.ts'
 const { afterAll, beforeAll, describe, test } = requires('postgresql')
 
 const ROLES_FILE = join(import.meta.dir, '../../docs/deploy/postgresql_roles.sql')
-const PAGE = join(import.meta.dir, '../../docs/database-users.md')
+const PAGE = join(import.meta.dir, '../../docs/guides/database-users.md')
 
 const ROW_LOCKS = ['key share', 'share', 'no key update', 'update']
 const TABLE_LOCKS = [
@@ -591,7 +591,7 @@ describe("the resolver's database user", () => {
     expect(problemsIn(resolver)).toEqual([])
   })
 
-  test('each table of the schema has its decision in docs/database-users.md, and no other', async () => {
+  test('each table of the schema has its decision in docs/guides/database-users.md, and no other', async () => {
     expect(await decisionsIn(owner)).toEqual(decisionsOf(readFileSync(PAGE, 'utf8')))
   })
 })
@@ -651,7 +651,7 @@ describe('postgresql_roles.sql', () => {
     expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
   })
 
-  test('what it set for itself goes as docs/database-users.md says', async () => {
+  test('what it set for itself goes as docs/guides/database-users.md says', async () => {
     const applied = async () => {
       const sql = connect('cloakroom_resolver')
       const [{ search_path = '' } = {}] = await sql`show search_path`

@@ -141,7 +141,7 @@ echo '>> end'
 }
 
 test('the line of docker run has what the test runs it with', () => {
-  const page = readFileSync(join(import.meta.dir, '../../docs/containers.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dir, '../../docs/guides/containers.md'), 'utf8')
   const [line = ''] = page.replaceAll('\\\n', ' ').match(/^docker run .*$/m) ?? []
   const dockerfile = readFileSync(join(import.meta.dir, '../../Dockerfile'), 'utf8')
   const [, volume] = /^VOLUME (\S+)$/m.exec(dockerfile) ?? []

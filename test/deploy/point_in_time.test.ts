@@ -1,5 +1,5 @@
 // tier: all
-/** docs/point-in-time.md: its commands as they stand there bring a database of PostgreSQL back to a moment. */
+/** docs/guides/point-in-time.md: its commands as they stand there bring a database of PostgreSQL back to a moment. */
 import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-const text = readFileSync(join(import.meta.dir, '../../docs/point-in-time.md'), 'utf8')
+const text = readFileSync(join(import.meta.dir, '../../docs/guides/point-in-time.md'), 'utf8')
 const examples = [...text.matchAll(/^```(\w+) (\w+)\n([\s\S]*?)^```$/gm)]
 
 /** The example of a name, with the places of this test for those of the page. */

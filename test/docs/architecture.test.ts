@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT, textOf } from './documents.ts'
 
-const map = textOf('docs/architecture.md')
+const map = textOf('docs/internals/architecture.md')
 
 function rowsOf(heading: string): string[][] {
   const [, section = ''] = map.split(`\n## ${heading}\n`)

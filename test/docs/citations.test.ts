@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { headingsOf, ROOT, textOf } from './documents.ts'
 
-const protocol = textOf('docs/protocol.md')
+const protocol = textOf('docs/reference/protocol.md')
 const sections = new Set(headingsOf(protocol).map((heading) => heading.split(/\.? /)[0] ?? ''))
 const steps = new Set(
   [...(protocol.split('## 6. ')[1] ?? '').matchAll(/^(\d+)\. /gm)].map(([, step = '']) => step),
@@ -31,7 +31,7 @@ const lines: Line[] = [...new Bun.Glob('{src,test}/**/*.{ts,tsx,sql,sh}').scanSy
 
 const SECTION = /\bprotocol ((?:\d+(?:\.\d+)?)(?:(?:, | and )\d+(?:\.\d+)?)*)/gi
 const STEP = /\bprotocol 6, steps? (\d+)(?: (?:to|and) (\d+))?/gi
-const HEADING = /\b(docs\/[\w-]+\.md), "([^"]+)"/g
+const HEADING = /\b(docs\/[\w/-]+\.md), "([^"]+)"/g
 const ANY_SECTION = /\bsections? (?=\d)/gi
 const OF_A_STANDARD = /(?:RFC \d+|HTML standard|SP 800-\d+\w?),? $/
 

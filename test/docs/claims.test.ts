@@ -10,7 +10,7 @@ function claimsOf(path: string): string[] {
   return [...textOf(path).matchAll(/^> - (.+)$/gm)].map(([, claim = '']) => claim)
 }
 
-const claims = claimsOf('docs/protocol.md')
+const claims = claimsOf('docs/reference/protocol.md')
 
 const names = [...new Bun.Glob('test/security/claims_*.test.ts').scanSync({ cwd: ROOT })].flatMap(
   (path) =>
@@ -19,10 +19,13 @@ const names = [...new Bun.Glob('test/security/claims_*.test.ts').scanSync({ cwd:
     ),
 )
 
-test.each(['README.md', 'docs/threat-model.md'])('%s makes the claims of the protocol', (path) => {
-  expect(claims).toHaveLength(6)
-  expect(claimsOf(path)).toEqual(claims)
-})
+test.each(['README.md', 'docs/internals/threat-model.md'])(
+  '%s makes the claims of the protocol',
+  (path) => {
+    expect(claims).toHaveLength(6)
+    expect(claimsOf(path)).toEqual(claims)
+  },
+)
 
 test.each(claims)('is tested: %s', (claim) => {
   expect(names).toContain(claim)

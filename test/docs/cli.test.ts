@@ -36,9 +36,11 @@ async function typeLines(blocks: readonly string[]): Promise<void> {
 }
 
 const blocksOf = async (kind: string) =>
-  [...(await read('cli.md')).matchAll(new RegExp(`\`\`\`sh ${kind}\\n(.*?)\`\`\``, 'gs'))].map(
-    ([, text = '']) => text,
-  )
+  [
+    ...(await read('reference/cli.md')).matchAll(
+      new RegExp(`\`\`\`sh ${kind}\\n(.*?)\`\`\``, 'gs'),
+    ),
+  ].map(([, text = '']) => text)
 
 test('the tour of the command line works line by line', async () => {
   const [tour = ''] = await blocksOf('tour')
@@ -55,7 +57,9 @@ test('after it, the examples of environments, policies and tokens work', async (
 })
 
 test('what agents.md shows of the programs is what agent setup writes', async () => {
-  const blocks = [...(await read('agents.md')).matchAll(/```(?:json|toml) ([\w -]+)\n(.*?)```/gs)]
+  const blocks = [
+    ...(await read('guides/agents.md')).matchAll(/```(?:json|toml) ([\w -]+)\n(.*?)```/gs),
+  ]
   const shown = blocks.flatMap(([, names = '', text = '']) =>
     names.split(' ').map((name) => ({ name, text })),
   )

@@ -1,5 +1,5 @@
 // tier: quick
-/** What docs/compatibility.md says of the runtime is what it does. */
+/** What docs/reference/compatibility.md says of the runtime is what it does. */
 import { beforeAll, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

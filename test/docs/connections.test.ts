@@ -1,5 +1,5 @@
 // tier: all
-/** Every recipe of docs/connections.md connects, with the fake provider in the place of each real one. */
+/** Every recipe of docs/guides/connections.md connects, with the fake provider in the place of each real one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { type Preset, presets } from '../../src/client/connect/presets.ts'
@@ -9,7 +9,7 @@ import { loopbackFetch, openInBrowser } from '../support/oauth/browser.ts'
 import { type FakeProvider, startProvider } from '../support/oauth/provider.ts'
 import { textOf } from './documents.ts'
 
-const page = textOf('docs/connections.md')
+const page = textOf('docs/guides/connections.md')
 const lines = [...page.matchAll(/^cloakroom (connect .*)$/gm)].map(([, line = '']) => line)
 
 let app: TestApp

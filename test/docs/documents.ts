@@ -1,5 +1,5 @@
 /** The documents that people read, and their headings. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dir, '../..')
@@ -11,9 +11,7 @@ const paths = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'SECURITY.md',
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...[...new Bun.Glob('docs/**/*.md').scanSync({ cwd: ROOT })].sort(),
 ]
 
 export const documents: readonly Document[] = paths.map((path) => ({

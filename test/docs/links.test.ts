@@ -15,7 +15,7 @@ test('every link of README, CONTRIBUTING and docs leads somewhere', () => {
 
 test('every document that is named in prose exists', () => {
   const named = documents.flatMap(({ text }) =>
-    [...text.matchAll(/(?<!\/api\/)\bdocs\/[\w-]+\.\w+/g)].map(([name]) => name),
+    [...text.matchAll(/(?<!\/api\/)\bdocs\/[\w/-]+\.\w+/g)].map(([name]) => name),
   )
   expect(named.length).toBeGreaterThan(10)
   expect(named.filter((name) => !existsSync(join(ROOT, name)))).toEqual([])

@@ -7,7 +7,7 @@ import { openGauges } from '../../src/features/metrics/gauges.ts'
 import { openInstruments } from '../../src/features/metrics/instruments.ts'
 import { textOf } from './documents.ts'
 
-const page = textOf('docs/operations.md')
+const page = textOf('docs/guides/self-hosting.md')
 
 test('the table of settings is the one that the declaration prints', () => {
   const [, table] = /<!-- settings -->\n(.*?)\n<!-- \/settings -->/s.exec(page) ?? []

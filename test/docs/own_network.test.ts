@@ -1,5 +1,5 @@
 // tier: all
-/** The recipe of docs/operations.md for APIs on one's own network, run as it stands there. */
+/** The recipe of docs/guides/self-hosting.md for APIs on one's own network, run as it stands there. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { answerOf, startUpstream, type Upstream } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
 
-const page = await Bun.file(join(import.meta.dir, '../../docs/operations.md')).text()
+const page = await Bun.file(join(import.meta.dir, '../../docs/guides/self-hosting.md')).text()
 const [, server = ''] = /```sh server\n(.*?)```/s.exec(page) ?? []
 const [, client = ''] = /```sh client\n(.*?)```/s.exec(page) ?? []
 

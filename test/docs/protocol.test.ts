@@ -7,7 +7,7 @@ import { matrix } from '../../src/core/roles.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { textOf } from './documents.ts'
 
-const protocol = textOf('docs/protocol.md')
+const protocol = textOf('docs/reference/protocol.md')
 
 test('the table of error codes is the catalogue', () => {
   const section = protocol.split('## 9. Error codes')[1]?.split('\n## ')[0] ?? ''
@@ -33,7 +33,7 @@ test('every endpoint is told, and no other', () => {
 })
 
 test('both tables of roles are the one that the matrix and the rules of members make', () => {
-  for (const page of ['docs/protocol.md', 'docs/cli.md']) {
+  for (const page of ['docs/reference/protocol.md', 'docs/reference/cli.md']) {
     const [, table] = /<!-- roles -->\n(.*?)<!-- \/roles -->/s.exec(textOf(page)) ?? []
     expect({ page, table }).toEqual({ page, table: roleMarkdown() })
   }

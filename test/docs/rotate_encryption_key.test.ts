@@ -1,5 +1,5 @@
 // tier: all
-/** The rotation of ENCRYPTION_KEY as docs/operations.md tells it, with its own commands, from one key to another. */
+/** The rotation of ENCRYPTION_KEY as docs/guides/self-hosting.md tells it, with its own commands, from one key to another. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { operate } from '../operator/backup/support.ts'
@@ -11,7 +11,7 @@ import { openProject, type ProjectTeam } from '../support/project.ts'
 import { textOf } from './documents.ts'
 
 const [, block = ''] =
-  /## Rotate ENCRYPTION_KEY\n.*?```sh\n(.*?)```/s.exec(textOf('docs/operations.md')) ?? []
+  /## Rotate ENCRYPTION_KEY\n.*?```sh\n(.*?)```/s.exec(textOf('docs/guides/self-hosting.md')) ?? []
 const commands = block
   .trim()
   .split('\n')

@@ -1,6 +1,6 @@
 /**
  * `bun run faults [--rounds 50] [--seconds 600] [--only kill,freeze] [--database embedded,postgresql] [--seed N]`: what
- * docs/faults.md says is survived, for long. A table at the end; exit code 1 when anything was lost.
+ * docs/internals/faults.md says is survived, for long. A table at the end; exit code 1 when anything was lost.
  */
 import { parseArgs } from 'node:util'
 import { type Faults, faults } from './faults.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** The statuses that docs/proxy.md promises to clients of gRPC. */
+/** The statuses that docs/guides/proxy.md promises to clients of gRPC. */
 import { expect, test } from 'bun:test'
 import { status } from '@grpc/grpc-js'
 import type { FaultCode } from '../../src/core/fault.ts'

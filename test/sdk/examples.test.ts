@@ -1,6 +1,6 @@
 // tier: all
 /**
- * The examples of docs/sdks.md, each run as a program of its own with the real SDK: two variables are all
+ * The examples of docs/guides/sdks.md, each run as a program of its own with the real SDK: two variables are all
  * it gets, and the API outside sees the credential.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
@@ -22,7 +22,7 @@ const KEYS = {
   GITHUB_TOKEN: marked('ghp_0123456789abcdef'),
   STRIPE_KEY: marked('sk_live_0123456789abcdef'),
 }
-const docs = await Bun.file(join(ROOT, 'docs/sdks.md')).text()
+const docs = await Bun.file(join(ROOT, 'docs/guides/sdks.md')).text()
 const examples = new Map(
   [...docs.matchAll(/```(ts|py|sh) (\S+)\n(.*?)```/gs)].map(
     ([, language = '', name = '', text = '']) => [name, { language, text }],

@@ -2,7 +2,7 @@
 /**
  * A server in the place of PostgreSQL, by DNS or on the path, gets no password, is not believed without the proof that
  * SCRAM ends with, cannot fill the memory with one message, and is not tried hundreds of times a second. What else it can
- * do is for TLS with verify-full to prevent (docs/threat-model.md).
+ * do is for TLS with verify-full to prevent (docs/internals/threat-model.md).
  */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'

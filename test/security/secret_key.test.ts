@@ -176,7 +176,8 @@ describe('a new key before the old one', () => {
       level: 'warn',
       todo: 'only recovery keys are left of the older keys: they move when their people replace them',
     })
-    const [, query = ''] = /```sql recovery\n(.*?)\n```/s.exec(textOf('docs/keys.md')) ?? []
+    const [, query = ''] =
+      /```sql recovery\n(.*?)\n```/s.exec(textOf('docs/guides/server-keys.md')) ?? []
     const whose = ({ connection: { sql } }: TestApp) =>
       sql.unsafe<{ email: string }[]>(query.replace('3f9a1c07', idOf(OLD)))
     expect([...(await whose(left))]).toEqual([{ email: ada.email }])

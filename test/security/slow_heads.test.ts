@@ -1,5 +1,5 @@
 // tier: all
-/** A connection on which no whole head of a request arrives is closed, however slowly it goes on (docs/threat-model.md). */
+/** A connection on which no whole head of a request arrives is closed, however slowly it goes on (docs/internals/threat-model.md). */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { startTestApp, type TestApp } from '../support/app.ts'

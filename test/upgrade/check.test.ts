@@ -212,7 +212,7 @@ describe('what follows from what was found', () => {
     expect(conclude({ ...facts, pending: [] }, now)).toMatchObject({ verdict: 0, warnings: [] })
   })
 
-  test('docs/upgrading.md shows what is printed', () => {
+  test('docs/guides/upgrade.md shows what is printed', () => {
     const does = [
       'adds a column to sessions',
       'checks a key of sessions',
@@ -244,7 +244,7 @@ describe('what follows from what was found', () => {
       },
       now,
     )
-    const page = readFileSync(join(import.meta.dir, '../../docs/upgrading.md'), 'utf8')
+    const page = readFileSync(join(import.meta.dir, '../../docs/guides/upgrade.md'), 'utf8')
     expect(page).toContain(`\`\`\`\n${reportLines(shown, now)}\`\`\``)
   })
 })

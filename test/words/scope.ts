@@ -4,10 +4,10 @@
 export const paths: readonly string[] = [
   'src/console/**',
   'test/console/**',
-  'docs/console.md',
-  'docs/approvals.md',
-  'docs/connections.md',
-  'docs/notices.md',
+  'docs/guides/console.md',
+  'docs/guides/approvals.md',
+  'docs/guides/connections.md',
+  'docs/guides/notices.md',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */

@@ -13,7 +13,7 @@ import { asOne } from '../../core/printable.ts'
 
 /**
  * Every kind of error of the command line: the stable code that scripts read with --json, its exit code and
- * its meaning; docs/cli.md lists them. A refusal of the server has the server's code.
+ * its meaning; docs/reference/cli.md lists them. A refusal of the server has the server's code.
  */
 export const cliErrors = {
   failed: [EX_FAILED, 'something that has no code of its own'],

@@ -6,7 +6,7 @@ import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 /** The documentation of roots. */
-export const ROOT_HINT = 'The fields of each kind: docs/connections.md'
+export const ROOT_HINT = 'The fields of each kind: docs/guides/connections.md'
 
 export type { Entry } from '../../client/actions/set_secrets.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What is put where so that a program uses a token: shown by the console, and the examples of docs/sdks.md and
- * docs/delivery.md. No text holds a token: it is in `SERVICE_TOKEN`, or beside the session.
+ * What is put where so that a program uses a token: shown by the console, and the examples of docs/guides/sdks.md and
+ * docs/guides/ci.md. No text holds a token: it is in `SERVICE_TOKEN`, or beside the session.
  */
 import { type Program, programFile } from './agent_setup.ts'
 import { shellWord } from './shell_word.ts'

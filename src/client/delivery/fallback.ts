@@ -1,5 +1,5 @@
 /**
- * A delivered environment, kept for when the server is away (docs/delivery.md): sealed under a key that only
+ * A delivered environment, kept for when the server is away (docs/guides/ci.md): sealed under a key that only
  * the one has who fetched it, derived from their token or account key, and bound to what it was asked for.
  * What does not open with that, and there, is refused and never replaced.
  */

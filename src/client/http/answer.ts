@@ -83,7 +83,7 @@ const fix = z.union([
   }),
   z.object({ setting: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/) }),
 ])
-const docs = z.string().regex(/^[a-z][a-z0-9_-]{0,40}\.md#[a-z0-9_-]{1,80}$/)
+const docs = z.string().regex(/^(?:[a-z]{1,20}\/)?[a-z][a-z0-9_-]{0,40}\.md#[a-z0-9_-]{1,80}$/)
 
 const refusal = z.object({
   error_code: z.string(),

@@ -73,7 +73,7 @@ export function readConfig(
   }
 }
 
-/** A Markdown table of all variables, for docs/operations.md. */
+/** A Markdown table of all variables, for docs/guides/self-hosting.md. */
 export function documentConfig(): string {
   const rows = describeConfig().map(
     ({ name, about, fallback, required, example, file }) =>

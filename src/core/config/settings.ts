@@ -1,6 +1,6 @@
 /**
  * Every variable of the environment, declared once with its meaning and an example: what config.ts
- * validates by, and what the table in docs/operations.md is made from. What is `secret` may be in a file.
+ * validates by, and what the table in docs/guides/self-hosting.md is made from. What is `secret` may be in a file.
  */
 import { isIP } from 'node:net'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
  * Makes what is published: an executable for each platform, packages, the installer, and beside them their hashes, the
- * bill of materials and where they come from. The same source gives the same files (docs/releases.md).
+ * bill of materials and where they come from. The same source gives the same files (docs/start/install.md).
  *
  * bun run release [--target linux-x64 …] [--out dist/release] [--url https://…]
  *

@@ -1,6 +1,6 @@
 /**
  * One day's figures as they were at its end, or as they are now for the day that still runs. Exact for
- * what is never deleted; a person, workspace, project or secret that is gone is missing (docs/operations.md,
+ * what is never deleted; a person, workspace, project or secret that is gone is missing (docs/guides/self-hosting.md,
  * "Metrics").
  */
 import { desc, lt, sql } from 'drizzle-orm'

@@ -7,8 +7,12 @@ import { type Check, type Found, fail, type Patient, warn } from './check.ts'
 import { count } from './measure.ts'
 
 export const keyChecks: readonly Check<Patient>[] = [
-  { name: 'encryption_key', docs: 'docs/operations.md#rotate-encryption_key', run: checkOuter },
-  { name: 'secret_key', docs: 'docs/operations.md#rotate-secret_key', run: checkSecret },
+  {
+    name: 'encryption_key',
+    docs: 'docs/guides/self-hosting.md#rotate-encryption_key',
+    run: checkOuter,
+  },
+  { name: 'secret_key', docs: 'docs/guides/self-hosting.md#rotate-secret_key', run: checkSecret },
 ]
 
 async function checkOuter({ connection, config }: Patient): Promise<Found> {

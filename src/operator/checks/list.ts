@@ -22,14 +22,14 @@ type Start = {
 
 const health = <Needs>(name: string, run: Check<Needs>['run']): Check<Needs> => ({
   name,
-  docs: 'docs/operations.md#health',
+  docs: 'docs/guides/self-hosting.md#health',
   run,
 })
 const files = health('files', ({ config }: Configured) => checkFiles(config))
 const limits = health('limits', ({ config }: Configured) =>
   checkLimits(config, limitsOfSystem(config)),
 )
-const clock = { name: 'clock', docs: 'docs/operations.md#databases', run: checkClock }
+const clock = { name: 'clock', docs: 'docs/guides/self-hosting.md#databases', run: checkClock }
 
 /** `cloakroom self-check`; if the settings are wrong, only the checks that need nothing run. */
 export const SELF_CHECK: { nothing: Check<Start>[]; settings: Check<Configured>[] } = {
@@ -50,9 +50,9 @@ export const DOCTOR: Check<Patient>[] = [
   ...peopleChecks,
   ...storageChecks,
   clock,
-  { name: 'version', docs: 'docs/upgrading.md', run: () => `Cloakroom ${version}` },
+  { name: 'version', docs: 'docs/guides/upgrade.md', run: () => `Cloakroom ${version}` },
   files,
   limits,
-  { name: 'backups', docs: 'docs/operations.md#backups-by-the-clock', run: checkBackups },
-  { name: 'proxies', docs: 'docs/operations.md#settings', run: checkProxies },
+  { name: 'backups', docs: 'docs/guides/self-hosting.md#backups-by-the-clock', run: checkBackups },
+  { name: 'proxies', docs: 'docs/guides/self-hosting.md#settings', run: checkProxies },
 ]

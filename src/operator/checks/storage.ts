@@ -9,11 +9,11 @@ import { type Check, type Found, fail, type Patient, warn } from './check.ts'
 import { freeBytesOf } from './limits.ts'
 import { count, DAY_MS, numbers, size } from './measure.ts'
 
-const docs = 'docs/operations.md#databases'
+const docs = 'docs/guides/self-hosting.md#databases'
 const DAYS = 7
 
 export const storageChecks: readonly Check<Patient>[] = [
-  { name: 'schema', docs: 'docs/upgrading.md', run: checkSchema },
+  { name: 'schema', docs: 'docs/guides/upgrade.md', run: checkSchema },
   { name: 'size', docs, run: checkSize },
   { name: 'wal', docs, run: checkWal },
   { name: 'slots', docs, run: checkSlots },

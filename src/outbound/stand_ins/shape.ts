@@ -1,5 +1,5 @@
 /**
- * The shape of a credential: all that a stand-in has in common with it (docs/proxy.md). It is what an agent
+ * The shape of a credential: all that a stand-in has in common with it (docs/guides/proxy.md). It is what an agent
  * learns of a value by its stand-in, and nothing else is: beginnings that a vendor gives to all of its keys,
  * the class of the characters and their number, the type of a private key, and of URLs, connection strings
  * and the files of service accounts what a strict grammar of the whole proves to be no secret.

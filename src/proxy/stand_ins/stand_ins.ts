@@ -1,5 +1,5 @@
 /**
- * The stand-ins of one run (docs/proxy.md): for each credential that the caller may use a text of the same
+ * The stand-ins of one run (docs/guides/proxy.md): for each credential that the caller may use a text of the same
  * shape. They are drawn when the proxy starts, known to it alone, and mean nothing without it.
  */
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** The examples of docs/delivery.md, run as they stand there. */
+/** The examples of docs/guides/ci.md, run as they stand there. */
 import { expect } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ import { watched } from '../../support/watched.ts'
 
 const { afterAll, beforeAll, test } = requires('curl', 'jq', 'bash')
 
-const page = readFileSync(join(import.meta.dir, '../../../docs/delivery.md'), 'utf8')
+const page = readFileSync(join(import.meta.dir, '../../../docs/guides/ci.md'), 'utf8')
 
 function blocks(language: string): string[] {
   return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text]) =>

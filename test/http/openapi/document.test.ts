@@ -252,6 +252,6 @@ test('the free keys of a record are called as their schema shows', () => {
   expect(exampleOf(jsonSchemaOf(schema, 'output'))).toEqual({ DATABASE_URL: 3 })
 })
 
-test('docs/api.md is what the contracts say now (bun src/dev/api_docs.ts writes it)', async () => {
+test('docs/reference/api.md is what the contracts say now (bun src/dev/api_docs.ts writes it)', async () => {
   expect(await Bun.file(API_DOCS).text()).toBe(renderApiDocs())
 })

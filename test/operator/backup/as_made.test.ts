@@ -1,5 +1,5 @@
 // tier: all
-/** Where somebody changed our tables no backup is made that would not be whole, or that no restore takes (docs/operations.md). */
+/** Where somebody changed our tables no backup is made that would not be whole, or that no restore takes (docs/guides/self-hosting.md). */
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { readConfig } from '../../../src/core/config/config.ts'

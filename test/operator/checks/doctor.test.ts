@@ -68,9 +68,9 @@ test('an instance that is well has no finding', async () => {
   expect(findings.filter(({ level }) => level !== 'ok')).toEqual([])
 })
 
-test('each check is in the table of docs/operations.md, and names a heading that exists', async () => {
+test('each check is in the table of docs/guides/self-hosting.md, and names a heading that exists', async () => {
   const [, table = ''] =
-    /`cloakroom doctor` tells.*?\n\n(\|.*?)\n\n/s.exec(textOf('docs/operations.md')) ?? []
+    /`cloakroom doctor` tells.*?\n\n(\|.*?)\n\n/s.exec(textOf('docs/guides/self-hosting.md')) ?? []
   const told = table
     .split('\n')
     .slice(2)
@@ -260,7 +260,7 @@ test('the command says it beside the server, with its exit code, and changes not
       level: 'warn',
       said: '1 token never ends by itself',
       todo: 'have members revoke them and issue others with --expires-in-days',
-      docs: 'docs/cli.md#tokens',
+      docs: 'docs/reference/cli.md#tokens',
     },
   })
   const text = await operate({ ...env, BACKUP_DIR: backups }, 'doctor')

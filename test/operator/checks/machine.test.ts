@@ -148,16 +148,17 @@ describe('limits', () => {
   })
 })
 
-test('each self-check is in the table of docs/operations.md', () => {
+test('each self-check is in the table of docs/guides/self-hosting.md', () => {
   const [, table = ''] =
-    /`cloakroom self-check` tells.*?\n\n(\|.*?)\n\n/s.exec(textOf('docs/operations.md')) ?? []
+    /`cloakroom self-check` tells.*?\n\n(\|.*?)\n\n/s.exec(textOf('docs/guides/self-hosting.md')) ??
+    []
   const told = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name)
   const { nothing, settings } = SELF_CHECK
   expect([...nothing, ...settings].map(({ name }) => name)).toEqual(told)
 })
 
 test('one check that fails leaves the others to be made', async () => {
-  const docs = 'docs/operations.md#health'
+  const docs = 'docs/guides/self-hosting.md#health'
   const fails = () => {
     throw new Failed('broken')
   }

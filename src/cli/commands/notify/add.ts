@@ -34,7 +34,7 @@ function sayKey({ output }: Context, key: string): void {
   output.say(
     `Signing key, shown once: ${key}`,
     'Verify: X-Cloakroom-Signature is t=TIME,v1=hex HMAC-SHA256(key, TIME + "." + body).',
-    'Code for Node and Python is in docs/notices.md.',
+    'Code for Node and Python is in docs/guides/notices.md.',
   )
 }
 

@@ -5,7 +5,7 @@ export const insecure = {
     `Your browser offers no Web Crypto at ${origin}. The console can’t use your keys without it.`,
   https: 'Use HTTPS',
   httpsHow:
-    'Ask the operator for the https address. With compose.yaml, Caddy gets the certificate (docs/containers.md).',
+    'Ask the operator for the https address. With compose.yaml, Caddy gets the certificate (docs/guides/containers.md).',
   tunnel: 'Use a tunnel to localhost',
   tunnelHow: 'Run this command on your machine, with your login on the server:',
   thenOpen: 'Then open',
