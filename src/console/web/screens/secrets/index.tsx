@@ -7,7 +7,7 @@ import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { secretsRoute, useGo, useMayHere } from './place.ts'
+import { secretsRoute, useGo, useMayHere, useParameter } from './place.ts'
 import { ProjectScreen } from './project.tsx'
 import { NewProject } from './sheets/new_project.tsx'
 
@@ -15,7 +15,8 @@ const words = texts.matrix
 
 export function Secrets() {
   const { workspaceId } = secretsRoute.useParams()
-  const { project, pane } = secretsRoute.useSearch()
+  const project = useParameter('project')
+  const pane = useParameter('pane')
   const { data: projects, error } = useAsk('workspaces.projects', { workspaceId })
   const mayMake = useMayHere('project.write')
   const chosen = projects?.find(({ id }) => id === project) ?? projects?.[0]

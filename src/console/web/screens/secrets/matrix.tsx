@@ -8,7 +8,7 @@ import { texts } from '../../texts/index.ts'
 import { MatrixCell } from './cell.tsx'
 import type { Edits } from './edits.ts'
 import { SecretPhoneRow } from './phone_row.tsx'
-import { type Matrix, type MatrixRow, secretsRoute, useEnvironment, useGo } from './place.ts'
+import { type Matrix, type MatrixRow, useEnvironment, useGo, useParameter } from './place.ts'
 
 const words = texts.matrix
 
@@ -29,7 +29,7 @@ export const MatrixGrid = memo(function MatrixGrid(props: Props) {
   const go = useGo()
   const { environments } = matrix
   const environment = useEnvironment(matrix)
-  const { key } = secretsRoute.useSearch()
+  const key = useParameter('key')
   const columns = useColumns(matrix, edits)
   return (
     <>
@@ -96,7 +96,7 @@ function nameWidth({ rows, environments }: Matrix): string {
 }
 
 function useColumns(matrix: Matrix, edits: Edits | null) {
-  const { key: chosen } = secretsRoute.useSearch()
+  const chosen = useParameter('key')
   const where = useEnvironment(matrix)
   const { environments } = matrix
   const width = nameWidth(matrix)

@@ -1,5 +1,5 @@
 /** The screen's address, and the project's data. */
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, type RegisteredRouter } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import type { Permission } from '../../../../core/grant.ts'
 import type { Returned } from '../../keys/messages.ts'
@@ -25,6 +25,12 @@ export const CHANGED = [
   'versions.deleted',
 ] as const
 
+/** One parameter of the address. Only its own changes render the caller again. */
+export function useParameter(name: keyof SecretsSearch): string | undefined {
+  const select = (search: SecretsSearch) => search[name]
+  return secretsRoute.useSearch<RegisteredRouter, string | undefined, false>({ select })
+}
+
 /** Changes the address. Parameters that are undefined are removed from it. */
 export function useGo() {
   const navigate = secretsRoute.useNavigate()
@@ -42,7 +48,7 @@ export function useGo() {
 
 /** The environment of the address, or the first one. */
 export function useEnvironment({ environments }: Matrix): string {
-  const { environment } = secretsRoute.useSearch()
+  const environment = useParameter('environment')
   return environments.find((name) => name === environment) ?? environments[0] ?? ''
 }
 

@@ -20,14 +20,14 @@ import { keyOfRow, MatrixGrid } from './matrix.tsx'
 import {
   type Matrix,
   type Project,
-  secretsRoute,
   useEnvironment,
   useGo,
   useMayHere,
+  useParameter,
 } from './place.ts'
 import { SelectionBar } from './selection_bar.tsx'
 import { Sheets } from './sheets/index.tsx'
-import { useMatrixShortcuts } from './shortcuts.ts'
+import { MatrixShortcuts } from './shortcuts.ts'
 import { ProjectSwitcher, type Projects } from './switcher.tsx'
 import { SecretsToolbar, useFilterId, useFind } from './toolbar.tsx'
 import { DropArea } from './transfers/drop_area.tsx'
@@ -104,7 +104,7 @@ type MatrixProps = {
 }
 
 function MatrixScreen({ place, project, matrix, unread, frame }: MatrixProps) {
-  const { pane } = secretsRoute.useSearch()
+  const pane = useParameter('pane')
   const writes = useMayHere('secret.write')
   const all = useEdits(place, matrix)
   const edits = writes ? all : null
@@ -114,7 +114,6 @@ function MatrixScreen({ place, project, matrix, unread, frame }: MatrixProps) {
   useEffect(() => {
     if (pane !== 'import') setFile(null)
   }, [pane])
-  useMatrixShortcuts(place, matrix, edits)
   const hasRows = matrix.rows.length > 0
   const empty = useMemo(() => <NoMatches onShowAll={() => setFind('')} />, [setFind])
   const toolbar = hasRows ? (
@@ -145,6 +144,7 @@ function MatrixScreen({ place, project, matrix, unread, frame }: MatrixProps) {
           <SelectionBar count={keys.length} clear={clear} />
         </div>
       </Screen>
+      <MatrixShortcuts {...{ place, matrix, edits }} />
       {unread ? null : <Sheets {...{ place, project, matrix, keys, file, clear }} />}
     </DropArea>
   )
@@ -152,7 +152,7 @@ function MatrixScreen({ place, project, matrix, unread, frame }: MatrixProps) {
 
 /** The secret of the address. */
 function Inspected({ place, matrix }: Pick<MatrixProps, 'place' | 'matrix'>) {
-  const { key } = secretsRoute.useSearch()
+  const key = useParameter('key')
   const environment = useEnvironment(matrix)
   if (key === undefined || environment === '') return null
   return (

@@ -5,13 +5,16 @@ import { say } from '../../parts/overlays/toasts.tsx'
 import { type Shortcut, useShortcuts } from '../../shortcuts.ts'
 import { helpFor, texts } from '../../texts/index.ts'
 import { type At, atOf, type Edits } from './edits.ts'
-import { type Matrix, type Project, secretsRoute, useEnvironment, useGo } from './place.ts'
+import { type Matrix, type Project, useEnvironment, useGo, useParameter } from './place.ts'
 
 const words = texts.matrix
 
-export function useMatrixShortcuts(place: Project, matrix: Matrix, edits: Edits | null): void {
+type Props = { place: Project; matrix: Matrix; edits: Edits | null }
+
+/** Renders nothing, so that another secret in the address does not render the screen again. */
+export function MatrixShortcuts({ place, matrix, edits }: Props): null {
   const go = useGo()
-  const { key } = secretsRoute.useSearch()
+  const key = useParameter('key')
   const environment = useEnvironment(matrix)
   const shortcuts = useMemo((): Shortcut[] => {
     const target = (): At | null => {
@@ -40,6 +43,7 @@ export function useMatrixShortcuts(place: Project, matrix: Matrix, edits: Edits 
     ]
   }, [place, key, environment, edits, go])
   useShortcuts(shortcuts)
+  return null
 }
 
 /** Without showing it. */

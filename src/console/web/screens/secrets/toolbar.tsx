@@ -6,7 +6,7 @@ import { FilterChip, FilterChips } from '../../parts/page/filter_chip.tsx'
 import { FilterMenu } from '../../parts/page/filter_menu.tsx'
 import { texts } from '../../texts/index.ts'
 import { type FilterId, filterIds } from './filters.ts'
-import { secretsRoute, useGo } from './place.ts'
+import { useGo, useParameter } from './place.ts'
 
 const words = texts.matrix
 /** Milliseconds until the typed text is in the address. */
@@ -18,7 +18,7 @@ const MORE: readonly FilterId[] = ['approval', 'renewing', 'reconnect']
 const URGENT: readonly FilterId[] = ['missing', 'unreadable']
 
 export function useFilterId(): FilterId {
-  const { show } = secretsRoute.useSearch()
+  const show = useParameter('show')
   return filterIds.find((id) => id === show) ?? 'all'
 }
 
@@ -88,7 +88,7 @@ const Filters = memo(function Filters({ counts }: Pick<Props, 'counts'>) {
 
 /** Filters while it is typed; the address follows a moment later. */
 export function useFind() {
-  const { find: start = '' } = secretsRoute.useSearch()
+  const start = useParameter('find') ?? ''
   const [find, setFind] = useState(start)
   const go = useGo()
   useEffect(() => {

@@ -9,7 +9,7 @@ import { SHEET_FORM, SheetFooter } from '../../../parts/overlays/sheet.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { useAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import { type PaneProps, secretsRoute, useEnvironment } from '../place.ts'
+import { type PaneProps, useEnvironment, useParameter } from '../place.ts'
 import { Pane } from '../sheets/pane.tsx'
 import { useStored } from './connect_form.tsx'
 import { useCommandText } from './use_command_text.ts'
@@ -22,7 +22,7 @@ type Props = PaneProps & { project: string }
 
 /** The address names the secret. */
 export function Reconnect(props: Props) {
-  const { key } = secretsRoute.useSearch()
+  const key = useParameter('key')
   const { data } = useAsk('connections.providers', null)
   if (key === undefined) return null
   return (

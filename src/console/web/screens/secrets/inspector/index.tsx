@@ -10,9 +10,9 @@ import {
   type Matrix,
   type MatrixRow,
   type Project,
-  secretsRoute,
   useGo,
   useMayHere,
+  useParameter,
 } from '../place.ts'
 import { Remove } from '../remove.tsx'
 import { Copying } from '../sheets/copying.tsx'
@@ -56,7 +56,7 @@ export function SecretInspector({ place, matrix, name, environment }: Props) {
 }
 
 function Stored({ place, matrix, name, environment, row, cell }: Props & Found) {
-  const { pane } = secretsRoute.useSearch()
+  const pane = useParameter('pane')
   const at = { ...place, environment }
   const of = { place: at, name, cell }
   return (

@@ -1,5 +1,5 @@
 /** The value, its last change and last use, and what may use it. */
-import { useState } from 'react'
+import { useDeferredValue, useState } from 'react'
 import { ask } from '../../../keys/ask.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Facts } from '../../../parts/page/facts.tsx'
@@ -24,15 +24,25 @@ type Props = { place: SecretsPlace; name: string; cell: Cell; row: MatrixRow }
 
 export function ValueTab(props: Props) {
   const { cell } = props
+  // The value is painted first, the rest a frame later.
+  const isPainted = useDeferredValue(true, false)
   return (
     <>
       <Shown {...props} />
       {cell.renewal ? <RenewalBlock renewal={cell.renewal} /> : null}
+      {isPainted ? <Background {...props} /> : null}
+    </>
+  )
+}
+
+function Background(props: Props) {
+  return (
+    <>
       <section className="border-t border-line px-4 py-3">
         <History {...props} />
       </section>
       <InspectorSection title={texts.policies.whoTitle}>
-        <WhoMayUse cell={cell} />
+        <WhoMayUse cell={props.cell} />
       </InspectorSection>
       <LastDays {...props} />
     </>

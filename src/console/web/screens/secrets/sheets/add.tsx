@@ -13,7 +13,7 @@ import { closeAsking } from '../../../parts/overlays/unsaved.ts'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { texts } from '../../../texts/index.ts'
 import { ConnectForm } from '../connect/connect_form.tsx'
-import { type Matrix, type PaneProps, type Project, secretsRoute, useGo } from '../place.ts'
+import { type Matrix, type PaneProps, type Project, useGo, useParameter } from '../place.ts'
 import { useSave } from '../save.ts'
 import { Pane } from './pane.tsx'
 
@@ -24,7 +24,7 @@ const NAME = new RegExp(`^${SECRET_NAME}$`)
 /** By a value that is typed, or by a provider; the address has the choice. */
 export function AddSecret({ place, matrix, project }: PaneProps & { project: string }) {
   const go = useGo()
-  const { pane } = secretsRoute.useSearch()
+  const pane = useParameter('pane')
   const isConnecting = pane === 'connect'
   return (
     <Pane title={words.add}>

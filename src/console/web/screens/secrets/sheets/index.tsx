@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import type { Permission } from '../../../../../core/grant.ts'
 import { Reconnect } from '../connect/reconnect.tsx'
-import { type PaneProps, secretsRoute, useMayHere } from '../place.ts'
+import { type PaneProps, useMayHere, useParameter } from '../place.ts'
 import { Importing } from '../transfers/importing.tsx'
 import { AddSecret } from './add.tsx'
 import { Compare } from './compare.tsx'
@@ -58,7 +58,8 @@ const panes: Record<string, Pane> = {
 }
 
 export function Sheets(props: Props) {
-  const { pane = '', key } = secretsRoute.useSearch()
+  const pane = useParameter('pane') ?? ''
+  const key = useParameter('key')
   const found = Object.hasOwn(panes, pane) ? panes[pane] : undefined
   const may = useMayHere(found?.needs ?? 'secret.read')
   // With a secret in the inspector, its own sheet is meant.

@@ -9,7 +9,7 @@ import { Loading } from '../../../parts/page/loading.tsx'
 import { Command } from '../../../parts/show/command.tsx'
 import { useAsk, useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import { CHANGED, type Project, secretsRoute, useGo } from '../place.ts'
+import { CHANGED, type Project, useGo, useParameter } from '../place.ts'
 
 const words = texts.removing
 
@@ -48,7 +48,7 @@ export function RemoveProject({ place, name }: Props) {
 
 export function RemoveEnvironment({ place, name }: Props) {
   const go = useGo()
-  const { environment } = secretsRoute.useSearch()
+  const environment = useParameter('environment')
   const [chosen, choose] = useState(environment)
   const { data, error } = useAsk('projects.losses', place, 0)
   const remove = useCommand('projects.removeEnvironment', { changes: [...CHANGED, ...ENDED] })
