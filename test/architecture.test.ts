@@ -13,7 +13,7 @@ import { importsOf, innerImportsOf, sources } from './support/source_imports.ts'
 
 const root = join(import.meta.dir, '..')
 
-/** The contracts are data: whoever calls an endpoint may read what it takes and answers. */
+/** The contracts are data: anyone who calls an endpoint may read what it takes and answers. */
 const contracts = '*/contract.ts'
 
 /**
@@ -127,7 +127,7 @@ const withoutDatabase = [
 const longFiles: readonly string[] = []
 const MAX_LINES = 250
 
-/** The folder that the rules speak of; a feature is a folder of its own. */
+/** The folder that the rules speak of; a feature is its own folder. */
 function roomOf(path: string): string {
   const [first = path, second = ''] = path.split('/')
   return first === 'features' ? `${first}/${second}` : first

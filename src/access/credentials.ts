@@ -3,7 +3,7 @@ import { Fault } from '../core/fault.ts'
 import { SECRET_NAME } from '../core/names/secret_name.ts'
 import type { AccessReader } from './reader.ts'
 
-/** What is none was written into the database by somebody, and is shown to no agent. */
+/** A name in the database that does not match was not written by a client. Agents never see it. */
 const NAME = new RegExp(`^${SECRET_NAME}$`)
 
 /** Where a name is; what is stored beside it is not believed before its ciphertext opens. */

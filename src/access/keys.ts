@@ -1,6 +1,6 @@
 /**
  * Opened environment keys, for KEY_CACHE_SECONDS at most and bounded in number. An entry belongs to one
- * policy version, so whatever takes a grant away also makes the cached key unreachable. Keys are wiped
+ * policy version, so whatever removes a grant also makes the cached key unreachable. Keys are wiped
  * when they leave.
  */
 import type { Clock } from '../core/clock.ts'
@@ -55,7 +55,7 @@ export class KeyCache {
   }
 
   /**
-   * Takes away what is kept under names that begin so; everything, without. It is wiped in the next turn of
+   * Forgets the keys with this name prefix, or all keys. They are wiped in the next turn of
    * the event loop: who was given it a moment ago has used it by then.
    */
   forget(prefix = ''): void {

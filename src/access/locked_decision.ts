@@ -25,7 +25,7 @@ import type { LiveToken } from './tokens.ts'
 /** Milliseconds for which writers are kept out; a decision that waits for a slow name is tried again. */
 const TIMEOUT_MS = 2_000
 
-/** What was decided, and how it stands in the audit. */
+/** A decision and its audit entry. */
 export type Decided<T> = { result: T | Fault; entry: Entry }
 
 /** Without a wait where all is known. */

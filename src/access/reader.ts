@@ -1,5 +1,5 @@
 /**
- * Reads of the database that give up: a server that holds still, or a network that swallows packets, must
+ * Database reads with a deadline: a frozen server, or a network that loses packets, must
  * end in 503 and not in requests that wait without end.
  */
 import type postgres from 'postgres'

@@ -10,7 +10,7 @@ import { admitToken } from './admission.ts'
 import type { Access } from './index.ts'
 import { requireGrantedNow } from './snapshots/snapshot_now.ts'
 
-/** Whose word a record is; where it happened, as far as the token is bound to a place. */
+/** The reporter of a record, and the place that the reporter's token is bound to. */
 export type Reporter = {
   workspaceId: string
   identityLevel: 'agent' | 'workload' | 'user'
@@ -23,14 +23,14 @@ export type Reporter = {
   environment: string | null
 }
 
-/** The sender of a report, for whom the endpoint says what a token must be able to do. */
+/** Identifies the sender of a report. The endpoint states the capability that a token needs. */
 export type ReporterOf = (
   endpoint: TokenEndpoint,
   context: Pick<RequestContext, 'request' | 'requestId'>,
 ) => Promise<Reporter>
 
 /**
- * Builds the function that tells for whom a request reports, and counts it against their rate.
+ * Builds the function that identifies the reporter of a request, and counts the request against the reporter's rate.
  *
  * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and for sessions `validation_error`, `not_found`
  */

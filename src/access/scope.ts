@@ -1,4 +1,4 @@
-/** What a token is told that asks for what it is not for: what it is for, which it may know (protocol 7). */
+/** The message for a token that lacks a scope. It names the token's own scope, which its bearer may know (protocol 7). */
 import { Fault } from '../core/fault.ts'
 
 export type ScopeField = 'project_id' | 'environment'

@@ -1,5 +1,5 @@
 /**
- * Whose token this is: step 1 of resolver and delivery. Rows are cached; that a cached token is still live is
+ * Identifies a token: step 1 of resolver and delivery. Rows are cached; that a cached token is still live is
  * proved again by the statement that records the decision (audit/trail.ts).
  */
 import { hash } from 'node:crypto'
@@ -38,7 +38,7 @@ export type TokenRow = {
   registrationId: string | null
   /** The agent's name, or the label of a workload's token. */
   name: string
-  /** What else its grant says, of a token whose id is that of a signed workspace; null of others. */
+  /** The other terms of the grant, for a token with the id of a signed workspace; null for other tokens. */
   terms: TokenTerms | null
 }
 

@@ -1,5 +1,5 @@
 /**
- * What waits, by workspace: none fills the queue for all, or stands before the next of another. Measured:
+ * Waiting entries, by workspace: no workspace fills the shared queue or delays another one's next entry. Measured:
  * behind 2,500 entries of one workspace an entry of another goes with the first statement of 32; in one
  * queue for all it would go with the 79th.
  */

@@ -84,7 +84,7 @@ function isProvedAlike(one: Entry, other: Entry): boolean {
   return one.policy_version === other.policy_version && one.workspace_id === other.workspace_id
 }
 
-/** Stores a group, and returns it with those of its intents whose token is live and whose policy is current. */
+/** Stores a group, and returns it with its intents that have a live token and a current policy. */
 export async function writeGroup(
   sql: postgres.Sql | postgres.TransactionSql,
   { id, intents }: JournalGroup,

@@ -1,6 +1,6 @@
 /**
- * When tokens were last used, to ten seconds: a statement only for those of which nothing was noted as long. It is in a
- * table of its own: who may write it may lock its rows, and a lock in `tokens` would hold off a revoke.
+ * When tokens were last used, to ten seconds: a statement only for tokens without a note in that time. The notes have
+ * their own table: a user who may write it may lock its rows, and a lock in `tokens` would hold off a revoke.
  */
 import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'

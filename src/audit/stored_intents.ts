@@ -1,5 +1,5 @@
 /**
- * The text of a row of the journal, as intents. Whoever may write to the journal may have written anything there, so
+ * The text of a row of the journal, as intents. Anyone who may write to the journal may have written anything there, so
  * each field is looked at before it is put into a statement beside the records of others.
  */
 import { z } from 'zod'

@@ -1,5 +1,5 @@
 /**
- * The runtime reads some variables before any code of ours runs. The server therefore starts itself
+ * The runtime reads some variables before our code runs. The server therefore starts itself
  * once more, under the same process id where the system can do that, with an environment in which nothing
  * bends outbound calls, and with settings of the runtime's that only the environment can hold.
  */
@@ -11,7 +11,7 @@ export const runtimeSettings = {
   /** Without it, 256 fetches at a time. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
   /**
-   * Compiled code stays. The collector would throw away what did not run for seconds, and a call after a
+   * Compiled code stays. The collector would discard what did not run for seconds, and a call after a
    * minute of rest would begin by compiling it again, for longer than all else that the call does. A
    * runtime that does not know the setting does not start.
    */

@@ -87,7 +87,7 @@ const WHOLE_BYTES = 4096
 
 let waiting: string[] = []
 
-/** Milliseconds in which lines are collected: a write for each would be a cost of its own. */
+/** Milliseconds in which lines are collected: a write for each would be its own cost. */
 const COLLECT_MS = 10
 
 function writeError(line: string): void {

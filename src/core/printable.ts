@@ -14,12 +14,12 @@ export function printable(text: string): string {
   return text.replace(UNSEEN, '?')
 }
 
-/** A sentence with names in it: lines that they bring along are not taken for others of ours. */
+/** A sentence with names in it. Line breaks in a name cannot imitate one of our lines. */
 export function asOne(text: string): string {
   return text.replace(/\n+(?=\S)/g, '\n  ')
 }
 
-/** The same of a text with lines and tabs of its own. */
+/** Like the above, for a text that may contain lines and tabs. */
 export function printableLines(text: string): string {
   return text.replace(/[^\n\t]+/g, printable)
 }
@@ -34,7 +34,7 @@ export function onScreen(text: string): { shown: string; isWhole: boolean } {
   return { shown, isWhole: shown === lines }
 }
 
-/** What stands in the way of a start or a command, a line each: names in it may be of the database. */
+/** The problems that prevent a start or a command, one per line. They may contain names from the database. */
 export function complaints(problems: readonly string[]): string {
   return problems.map((problem) => `cloakroom: ${printable(problem)}\n`).join('')
 }

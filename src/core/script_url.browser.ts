@@ -1,5 +1,5 @@
 /**
- * The only way in which a page of ours names a script: its Content-Security-Policy lets no text be run, and takes
+ * The only way in which our page names a script: its Content-Security-Policy lets no text be run, and takes
  * addresses of scripts from this policy alone, which lets those below /console/ pass.
  */
 type Policy = { createScriptURL(url: string): unknown }

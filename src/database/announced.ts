@@ -11,7 +11,7 @@ import { migrations } from './migrations/migrate.ts'
 export const announcedName = (encryptionKey: string) =>
   withKeys(`${LISTENER}${version} ${migrations.at(-1)?.name}`, encryptionKey)
 
-/** `null`: of before versions were said, where that can be told. */
+/** `null` for a process from before versions were announced, if that can be determined. */
 export type Announced = { version: string | null; processes: number }
 
 export async function announcedVersions(sql: postgres.TransactionSql): Promise<Announced[]> {

@@ -1,8 +1,8 @@
 /** What the database's errors mean to a caller. Their messages carry SQL and parameters: never shown. */
 import { Fault } from '../core/fault.ts'
 
-/** SQLSTATE classes and driver codes of a database that is away. */
-const AWAY = [
+/** SQLSTATE classes and driver codes of a database that is unavailable. */
+const UNAVAILABLE = [
   /^08/, // connection exceptions
   /^57P0[123]$/, // shut down, crashed, starting
   /^(CONNECT(ION)?|SASL)_/,
@@ -20,9 +20,9 @@ const UNWILLING = [
   /^58030$/, // I/O error
 ]
 
-/** 503 for a database that is away, full or shutting down; `null` for any other error. */
+/** 503 for a database that is unavailable, full or shutting down; `null` for any other error. */
 export function unavailableFault(error: unknown): Fault | null {
-  if (!isOneOf([...AWAY, ...UNWILLING], error)) return null
+  if (!isOneOf([...UNAVAILABLE, ...UNWILLING], error)) return null
   return new Fault('unavailable', { cause: error, headers: { 'retry-after': '2' } })
 }
 

@@ -15,7 +15,7 @@ export async function keepServersOut(tx: TransactionSql): Promise<boolean> {
   return row?.mine === true
 }
 
-/** @throws ServerUnreachable, which says whose lock it is: any user of the database can take one */
+/** @throws ServerUnreachable, which names the lock's owner: any database user can take the lock */
 export async function demandNotMoving(sql: Sql): Promise<void> {
   const [row] = await sql<{ free: boolean }[]>`
     select pg_try_advisory_xact_lock_shared(${ADVISORY_LOCK}) as free`

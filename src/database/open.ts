@@ -29,7 +29,7 @@ export type Connection = {
   kind: 'postgresql' | 'embedded'
   /** Where the data is, for people: no password in it. */
   location: string
-  /** A connection besides the pool, with a session of its own also where that is behind a pooler; called as one that listens, if not otherwise. */
+  /** A connection besides the pool, with its own session also where that is behind a pooler; called as one that listens, if not otherwise. */
   connectBesides(name?: string): postgres.Sql
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ const COMMON = {
   connect_timeout: 5,
   /**
    * The driver would ask for array types on each new connection, in a promise that is not awaited: a
-   * server that goes away at that moment would be an unhandled rejection. No statement uses arrays.
+   * server that disappears at that moment would be an unhandled rejection. No statement uses arrays.
    */
   fetch_types: false,
   /** The pool does this, between statements. */
@@ -81,7 +81,7 @@ export function serverOptions(config: Config, host: string) {
   } as const
 }
 
-/** Only a server whose identity is known may ask for the password in clear. */
+/** Only a server with a verified identity may ask for the password in clear. */
 export function isKnownServer({ DB_SSLMODE }: Config, host: string): boolean {
   return DB_SSLMODE === 'verify-full' || areHere(host)
 }

@@ -128,7 +128,7 @@ const WITHOUT_TLS =
   'DB_SSLMODE: demands TLS, which the PostgreSQL server does not offer (example: prefer)'
 
 const CLEAR_PASSWORD =
-  'DB_SSLMODE: the PostgreSQL server asked for the password in clear, which it is told only with verify-full or on this machine; or have it ask by scram-sha-256 (example: verify-full)'
+  'DB_SSLMODE: the PostgreSQL server asked for the password in clear, which is sent only with verify-full or to this machine; use verify-full, or scram-sha-256 on the server (example: verify-full)'
 
 async function logInOnce(config: Config, host: string, log: Log): Promise<void> {
   const late = new AbortController()

@@ -37,7 +37,7 @@ export async function demandBeforeCommit(
 
 /**
  * Transactions at a time, in this process, of one workspace and of one person in it. More would wait for the workspace's
- * lock, each with a connection that the requests of other workspaces need; and who writes without pause stands in line
+ * lock, each with a connection that the requests of other workspaces need; and a client that writes without pause queues
  * with two requests, so that a revoke by somebody else comes soon.
  */
 const AT_ONCE = { queue: 1_000, waitMs: 5_000 }

@@ -75,7 +75,7 @@ function watched(made: unknown, text: string): unknown {
   return made
 }
 
-/** Such as `select accounts`: words of ours, whatever stands in the text. */
+/** Such as `select accounts`: our words, whatever the statement contains. */
 export function nameOf(text: string): string {
   const start = text.slice(0, LOOKED_AT)
   const operation = OPERATION.exec(start)?.[1]?.toLowerCase() ?? 'statement'

@@ -23,7 +23,7 @@ export function bearerText(headers: Headers): string {
 
 /**
  * The access token of that header or, without one, of the console's cookies. Who sends the header means it:
- * no cookie stands in for a token that is refused.
+ * no cookie replaces a token that is refused.
  *
  * @throws Fault `invalid_token`
  */

@@ -85,7 +85,7 @@ async function activeWorkspace(db: Reading, caller: Caller): Promise<string> {
     .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
     .where(and(eq(memberships.userId, caller.userId), eq(memberships.status, 'active')))
     .orderBy(asc(memberships.id))
-  // A guest in somebody's personal workspace has it in this list, but it is not the guest's own.
+  // This list can contain another person's personal workspace, where the caller is a guest.
   const personal = own.find(({ type, role }) => type === 'personal' && role === 'owner')
   const active = personal ?? (own.length === 1 ? own[0] : undefined)
   if (!active)

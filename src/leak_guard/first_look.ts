@@ -97,7 +97,7 @@ function counters(value: (kind: Kind) => number): number {
   return KINDS.reduce((all, kind, at) => all | (value(kind) << (BITS * at)), 0)
 }
 
-/** Whether a decoder reads nothing that could be a string, and no fragment stands there. */
+/** Whether a decoder reads nothing that could be a string, and contains no fragment. */
 function spellsNothing(bytes: Uint8Array, order: SearchOrder): boolean {
   const runs = new Runs()
   const seen = KINDS.map(() => 0)

@@ -95,13 +95,13 @@ function* prepare(
 export type CallValues = {
   readonly used?: readonly NamedBytes[]
   readonly made?: readonly MadeBytes[]
-  /** What stands for every find; unless given, what stands for its value. */
+  /** What represents every find; unless given, what represents its value. */
   readonly marker?: string
-  /** What stands for a value; unless given, its placeholder. */
+  /** What represents a value; unless given, its placeholder. */
   readonly standsFor?: StandsFor
 }
 
-/** `isEscaped` where it stands inside a string of JSON; `sent` is what the caller sent in place of encoded credentials. */
+/** `isEscaped` inside a JSON string; `sent` is what the caller sent in place of encoded credentials. */
 export type StandsFor = (name: string, isEscaped: boolean, sent?: string) => string
 
 const placeholderOf: StandsFor = (name, _, sent) => sent ?? `SVC_SECRET_${name}`

@@ -1,6 +1,6 @@
 /**
  * An answer in chunks. What is held back at the end of a chunk does not depend on the guarded values
- * (`Hold`). Any division into chunks gives the same output, as long as what stands for a value is no
+ * (`Hold`). Any division into chunks gives the same output, as long as what represents a value is no
  * longer than what is held back; of a longer one that comes in pieces its parts and fragments are found.
  * What is being replaced is not kept.
  */
@@ -30,7 +30,7 @@ const SMALL_BLOCK = 1024
 const STREAM_BLOCK = 2048
 /** Work of a step for each of its bytes: about twice that of ordinary text. Costlier text has shorter steps. */
 const WORK_PER_BYTE = 8
-/** Work of a block of text that costs more: each block has costs of its own, so it is not read in smaller ones. */
+/** Work of a block of text that costs more: each block has a fixed cost, so it is not read in smaller ones. */
 const WORK_PER_BLOCK = 65_536
 /** Bytes that are read at once at least, and of an answer that nothing is known of yet. */
 const LEAST_BLOCK = 512

@@ -68,7 +68,7 @@ export class Hold {
     this.#last = Buffer.concat([this.#last, chunk.subarray(-LOOK_BACK)]).subarray(-LOOK_BACK)
   }
 
-  /** What stands before this position goes out. */
+  /** Text before this position goes out. */
   get position(): number {
     const waiting = Math.max(this.#end - HELD_RUN, Math.min(this.#end - HELD, this.#run))
     return Math.max(this.#frame, waiting)
@@ -82,7 +82,7 @@ export class Hold {
   }
 }
 
-/** Where the last white space stands that cannot be within an encoded text; -1 where none is near. */
+/** The position of the last white space that cannot be within an encoded text; -1 where none is near. */
 function lastBorder(bytes: Uint8Array, byteBefore: number): number {
   const first = Math.max(0, bytes.length - HELD_RUN)
   for (let at = bytes.length - 1; at >= first; at--) {

@@ -6,7 +6,7 @@ import type { Patterns } from './matching/patterns.ts'
 import { buildPatterns, complete, type Pattern } from './matching/patterns_build.ts'
 import type { SearchOrder } from './search.ts'
 
-/** Values of fewer bytes go into a table of their own. */
+/** Values of fewer bytes go into a separate table. */
 export const SHORT = 8
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** All escapes at once; where a value holds escapes itself also each kind alone. */

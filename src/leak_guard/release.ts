@@ -18,7 +18,7 @@ const PADDING = 0x3d
 const BRACE = 0x7b
 const NEVER = new Uint8Array(0)
 
-/** What stands in the place of a find; `isEscaped` inside a string of JSON. */
+/** The replacement of a find; `isEscaped` inside a JSON string. */
 export type Naming = (label: Label, isEscaped: boolean) => string
 
 export type ReleaseOptions = {
@@ -113,7 +113,7 @@ export class Release implements SearchSink {
     this.#copy(isLast ? this.#read : this.#read - this.#within(), out)
   }
 
-  /** Up to the next span, which then is the current one; false when there is none. */
+  /** Up to the next span, which then is the current one; false when it is missing. */
   #giveText(until: number, out: Uint8Array[]): boolean {
     const span = this.#spans.first
     this.#advance(Math.min(until, span?.start ?? until))

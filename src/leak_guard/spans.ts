@@ -1,7 +1,7 @@
 /**
  * What was found, as stretches of the answer in order. Finds that overlap become one: the stretch that
  * they cover together leaves nothing of either. It is called after the longest find of a whole value
- * among them, and where there is none after nothing.
+ * among them, and where it is missing after nothing.
  */
 import type { Label } from './matching/patterns.ts'
 
@@ -11,7 +11,7 @@ export type Span = {
   label: Label
   /** Length of the find that gave the label. */
   named: number
-  /** Bits of the forms in which it stands in the answer. */
+  /** Bits of the forms that it has in the answer. */
   form: number
 }
 
@@ -48,7 +48,7 @@ export class Spans {
     return span !== undefined && span.end >= end
   }
 
-  /** Where the first span stands that does not begin before `start`. */
+  /** The index of the first span that does not begin before `start`. */
   #placeOf(start: number): number {
     let low = this.#head
     let high = this.#list.length

@@ -1,7 +1,7 @@
 /**
  * Fragments wait here until all finds are known that begin before the end of their window. A window inside
- * finds of values and their parts adds nothing to them: they are exact. Else the fragment is a find of its
- * own. Only what is in the answer decides, not the order in which it was found.
+ * finds of values and their parts adds nothing to them: they are exact. Otherwise the fragment is a separate
+ * find. Only what is in the answer decides, not the order in which it was found.
  */
 import type { Fragment } from './matching/fragments.ts'
 import type { Label } from './matching/patterns.ts'

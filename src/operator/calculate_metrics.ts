@@ -21,7 +21,7 @@ import { withConnection } from './connection.ts'
 /** Nothing that is counted is opened. */
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
-/** Prints one JSON line per day, newest first; `days` as it stands on the command line. */
+/** Prints one JSON line per day, newest first; `days` as typed on the command line. */
 export async function runCalculateMetrics(days: unknown): Promise<number> {
   const count = Number(days)
   if (!Number.isInteger(count) || count < 1 || count > MAX_DAYS) {

@@ -13,7 +13,7 @@ const SOCKET = 'backup.sock'
 const MAX_PATH = 100
 
 export type Surroundings = { connection: Connection; config: Config; log: Log; now: () => number }
-/** `ended` when the command has gone away. */
+/** `ended` when the command has gone. */
 export type OperatorHandler = (body: unknown, ended: AbortSignal) => Promise<Response>
 
 /** Serves until `stop`; nothing on PostgreSQL, which answers others itself. */

@@ -27,7 +27,7 @@ export function generateKeys(): OwnKeys & { CRON_SECRET: string } {
 }
 
 /**
- * The keys of a data directory, made (mode 0600) if there are none yet; `notice` is told when.
+ * The keys of a data directory, made (mode 0600) if the file does not exist; `notice` receives a line then.
  *
  * @throws ConfigError when the keys of existing data are missing or unreadable
  */

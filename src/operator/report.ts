@@ -1,5 +1,5 @@
 /**
- * What a process knows of itself, written on SIGUSR1 for whoever looks after it: names, counts and times, and no
+ * What a process knows of itself, written on SIGUSR1 for anyone who looks after it: names, counts and times, and no
  * secret. Bounded in size and number, and nothing that fails here is more than a line of the log.
  */
 import {
@@ -61,7 +61,7 @@ export async function writeReport(reported: Reported): Promise<string | null> {
     const directory = isOwn ? config.DATA_DIR : tmpdir()
     const path = join(directory, `cloakroom-report-${Date.now()}-${process.pid}.json`)
     const text = textOf(await describe(reported))
-    // Never what is there already, which in a folder for all may be a link of somebody's.
+    // Never an existing file: in a shared folder it may be another user's link.
     writeWhole(path, text)
     removeOld(directory, KEPT * config.WORKERS)
     log.info('a report was written', { path })

@@ -87,7 +87,7 @@ export class CallDeadline {
     else this.#afterwards.push(callback)
   }
 
-  /** Does work that is not wanted any more when it fails; lets go of an answer refused half-way, too. */
+  /** Does work that is not wanted any more when it fails; releases an answer refused half-way, too. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()

@@ -1,5 +1,5 @@
 /**
- * Headers whose text is encoded: Basic credentials (RFC 7617), and binary metadata of gRPC ("Custom-Metadata"),
+ * Headers with encoded text: Basic credentials (RFC 7617), and binary metadata of gRPC ("Custom-Metadata"),
  * whose names end in `-bin`: base64 of either alphabet, padded or not, several values of one name with commas
  * between them.
  */
@@ -17,7 +17,7 @@ export type Encoding = { charset: 'utf8' | 'latin1'; encode: Encode }
 
 export type HeaderText = {
   text: string
-  /** How it was written, unless it stands there as it is. */
+  /** The encoding as written, unless the text is not encoded. */
   encoded: Encoding | null
 }
 
@@ -26,7 +26,7 @@ type ChangeText = (found: HeaderText) => string | null
 type ChangeBytes = (bytes: Buffer, encode: Encode) => string | null
 
 /**
- * The value with its text changed: as it stands there, or, where nothing changes in that, what it decodes to.
+ * The value with its text changed: as written, or, where nothing changes in that, what it decodes to.
  * Basic credentials are UTF-8, or are left alone; binary metadata may be any bytes.
  */
 export function changeTexts(name: string, value: string, change: ChangeText): string {

@@ -59,7 +59,7 @@ export type Principal = {
    * @throws Fault what was decided, or `audit_unavailable`
    */
   decide<T extends object>(attempt: Attempt<T>): Promise<T>
-  /** The same caller with something of its own on record. */
+  /** The same caller with its own audit record. */
   withRecord(record: CallRecord): Principal
   /** Counts the call's bodies, if the caller has limits. */
   traffic?: Traffic | undefined
@@ -71,7 +71,7 @@ export type Principal = {
   owner: Owner
   /** Headers of an answer that is wrapped in JSON. */
   headers: Record<string, string>
-  /** The fault that stands for any error. */
+  /** The fault that represents any error. */
   faultOf(error: unknown): Fault
   connection: CallerConnection
   /** What the call holds of bodies. Released when its answer has ended; when `execute` throws, by the caller. */

@@ -1,5 +1,5 @@
 /**
- * What stands between an upstream's answer and its caller: one guard for each answer, which knows the
+ * Filters an upstream's answer before the caller gets it: one guard for each answer, which knows the
  * values that its caller may use and what the request was made with. The only place that knows how the
  * leak guard works; it keeps fingerprints, not values.
  */
@@ -52,7 +52,7 @@ export type Guarded = {
   used: readonly NamedBytes[]
   /** What was made of values, such as the text of Basic credentials. */
   made: readonly MadeBytes[]
-  /** What stands for a value in the answer; unless given, its placeholder. */
+  /** What represents a value in the answer; unless given, its placeholder. */
   standsFor?: StandsFor | undefined
 }
 

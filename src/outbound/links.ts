@@ -7,13 +7,13 @@
 /** Where forward mode is; the second is for SDKs that cut every `/v1` out of their base URL. */
 export const FORWARD_PREFIX = '/v1/forward/'
 export const forwardPrefixes = [FORWARD_PREFIX, '/forward/'] as const
-/** Stands before a host to which another one led. */
+/** The prefix of a host that another host linked to. */
 const FROM = '~from='
 const LINKS = ['location', 'content-location', 'link']
 /** Names of origins are no links. */
 const NO_LINKS = /^access-control-/
 
-/** What stands before `host/path` in `location` and `content-location`, and in all other links. */
+/** The prefix of `host/path` in `location` and `content-location`, and in all other links. */
 export type LinkBase = {
   location: string
   link: string
@@ -34,7 +34,7 @@ const CLIMBS = /[{}]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 /** What URL parsers leave out. */
 const DROPPED = /[\t\n\r]/g
-/** A host that parsers write in another way than it stands here. */
+/** A host that parsers normalise to another spelling. */
 const FOLDED_HOST = /^[^/?#]*[%\u0080-\uffff]/
 /** What URL parsers read as a link from the origin on. */
 const REFERENCE = /^(?:https?:|[\\/])/i

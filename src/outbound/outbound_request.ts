@@ -1,6 +1,6 @@
 /**
  * What goes out: the request with every value in its place. It lives from step 8 until it is on the wire,
- * gives itself away only to `reveal`, and prints as its name.
+ * shows its value only to `reveal`, and prints as its name.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -140,7 +140,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
   }
 }
 
-/** What stands for a whole value. */
+/** What represents a whole value. */
 const WHOLE = new RegExp(`^\\s*"?${PLACEHOLDER_PREFIX}${SECRET_NAME}"?\\s*$`)
 
 function standsForIn({ mark }: Call): Guarded['standsFor'] {
@@ -183,7 +183,7 @@ function wireOf(
   }
 }
 
-/** A header of ours stands alone, also in what is signed. */
+/** Our header occurs once, also in the signed text. */
 function without(own: readonly HeaderPair[], headers: readonly HeaderPair[]) {
   return own.length === 0
     ? headers

@@ -29,8 +29,8 @@ const HTTPS_PORT = 443
 const ABSOLUTE = /^https:\/\/([^/?#]+)/i
 const MAX_PORT = 65_535
 /**
- * What a URL parser leaves as it is, so that it need not be asked: a name of letters, digits and hyphens whose
- * last label is no number and that is no IDN, a port other than 443, a path and query of characters that are
+ * What a URL parser leaves as it is, so that it need not be asked: a name of letters, digits and hyphens with a
+ * last label that is not a number, not an IDN, a port other than 443, a path and query of characters that are
  * never escaped, and neither empty nor dot segments.
  */
 const NORMAL =

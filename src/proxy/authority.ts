@@ -74,7 +74,7 @@ export async function openAuthority(directory: string): Promise<ProxyAuthority> 
 
 type Stored = { certificate: X509Certificate; key: CryptoKey }
 
-/** `null` when there is none, when it nears its end, or when its key does not belong to it. */
+/** `null` when it is missing, when it nears its end, or when its key does not belong to it. */
 async function readStored(directory: string): Promise<Stored | null> {
   const { X509Certificate } = await loadX509()
   const [certificateFile, keyFile] = [join(directory, 'ca.pem'), join(directory, 'ca.key')]

@@ -31,7 +31,7 @@ export function baseUrlHandler(options: Options): BackendHandler {
 }
 
 /**
- * The password stands in every URL of base-URL mode, and so in the Referer of what is loaded from there; who
+ * The password is in every URL of base-URL mode, and so in the Referer of what is loaded from there; who
  * learns it may use the proxy. A Referer becomes that of the real host, anything else that repeats it goes.
  */
 function forgetPassword(headers: Headers, password: string): void {

@@ -147,7 +147,7 @@ function join(near: Socket, far: Socket, first: Uint8Array): void {
 
 function refuse(socket: Socket, head: string, reason: string): void {
   const body = `${reason}\n`
-  // What still comes is thrown away, or the client would see its upload fail and no answer.
+  // What still comes is discarded, or the client would see its upload fail and no answer.
   socket.resume()
   socket.end(
     `${head}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
@@ -163,7 +163,7 @@ async function readUntil(
   let bytes = first
   if (bytes.length > 0 && isEnough(bytes)) return bytes
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-  const fail = () => reject(new Error('the client went away, was too slow, or said too much'))
+  const fail = () => reject(new Error('the client disconnected, was too slow, or sent too much'))
   const take = (chunk: Buffer) => {
     bytes = Buffer.concat([bytes, chunk])
     if (isEnough(bytes)) resolve(bytes)
@@ -190,7 +190,7 @@ const TARGETS = [
   String.raw`(?!CONNECT)(?<method>[A-Z]{1,32}) (?i:https)://${HOST}(?::(?<port>\d{1,5}))?(?<path>[/?]\S*)?`,
 ].map((target) => new RegExp(`^${target} (?<version>HTTP/1\\.[01])$`))
 
-/** `ownLine` is the request line for the host itself, of a request that is none to be connected to it. */
+/** `ownLine` is the request line for the host itself, of a request that is not a CONNECT. */
 function readTarget(line: string) {
   const [connecting, absolute] = TARGETS.map((target) => target.exec(line)?.groups)
   const found = connecting ?? absolute
@@ -202,7 +202,7 @@ function readTarget(line: string) {
   return { host, port, method, ownLine }
 }
 
-/** `Basic` credentials (RFC 7617) whose password is the proxy's; the name does not matter. */
+/** `Basic` credentials (RFC 7617) with the proxy's password and any user name. */
 export function isAuthorised(header: string | null | undefined, password: string): boolean {
   const [, credentials] = /^\s*basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(header ?? '') ?? []
   const decoded = Buffer.from(credentials ?? '', 'base64').toString()

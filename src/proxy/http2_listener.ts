@@ -120,7 +120,7 @@ async function* chunksFrom(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array
   if (stream.aborted) throw new Error('the program broke off')
 }
 
-/** A program that has not ended its half by then is told that nothing reads on (RFC 9113, section 8.1). */
+/** A program that has not ended its half by then receives a reset (RFC 9113, section 8.1). */
 async function send(stream: ServerHttp2Stream, response: Response, isHead: boolean) {
   const { body } = response
   if (body === null || isHead) {
@@ -182,7 +182,7 @@ async function refusalIn(response: Response): Promise<Record<string, string>> {
   }
 }
 
-/** Frames say where a body ends; of one that does not come the length is a statement of its own. */
+/** Frames say where a body ends; of one that does not come the length is its own statement. */
 function headOf({ status, headers, body }: Response) {
   const { 'content-length': length, ...others } = Object.fromEntries(headers)
   const ofHead = body === null && length !== undefined ? { 'content-length': length } : {}

@@ -13,7 +13,7 @@ import { kindOf } from '../outbound/answer/response.ts'
 import { type LinkBase, proxyLinks, rewriteOwnLinks } from '../outbound/links.ts'
 import { holdShort, wholeOf } from './request.ts'
 
-/** Stands for the proxy's address in one answer. */
+/** Represents the proxy's address in one answer. */
 export function drawLinkName(): string {
   return `l${randomBytes(16).toString('hex')}.invalid`
 }

@@ -1,6 +1,6 @@
 /**
  * What Node.js needs besides `NODE_USE_ENV_PROXY`: that leads its global agent to the proxy, and libraries
- * such as AWS's SDK make agents of their own. A file that is loaded before a program leads those alike.
+ * such as AWS's SDK make their own agents. A file that is loaded before a program leads those alike.
  */
 import { dirname, join } from 'node:path'
 import { swapFile } from './authority.ts'
@@ -17,7 +17,7 @@ for (const module of [require('node:http'), require('node:https')]) {
     },
   })
   module.Agent = Agent
-  // By which a request with \`agent: false\` gets one of its own.
+  // Gives a request with \`agent: false\` a separate agent.
   Agent.prototype.constructor = Agent
 }
 require('node:module').syncBuiltinESMExports()

@@ -59,7 +59,7 @@ export function auditRecordOf(
   }
 }
 
-/** Anything that is no fault is a defect of ours. */
+/** Anything that is no fault is our defect. */
 export function recordFault(error: unknown): Fault {
   return error instanceof Fault ? error : new Fault('internal_error', { cause: error })
 }

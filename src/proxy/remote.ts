@@ -144,7 +144,7 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
     headers: {
       ...forwardHeaders(options, inbound),
       'x-service-rewrite': name ?? 'none',
-      // The runtime adds one of its own, which named here ends at the resolver (RFC 9110, section 7.6.1).
+      // The runtime adds its own header, which named here ends at the resolver (RFC 9110, section 7.6.1).
       ...(request.headers.has('accept') ? {} : { connection: 'keep-alive, accept' }),
     },
     ...(hasBody ? { body: request.body, duplex: 'half' } : {}),

@@ -60,7 +60,7 @@ export async function bodyOf(
 }
 
 /**
- * Counts an answer whose length is declared and short enough to be held whole. `null` for any other one, and where
+ * Counts an answer with a declared length that is short enough to be held whole. `null` for any other one, and where
  * bodies hold too much memory: it must stream.
  */
 export function holdShort({ headers, body }: Response, bodies: BodyMemory): BodyAccount | null {

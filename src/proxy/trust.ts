@@ -1,5 +1,5 @@
 /**
- * How programs come to trust the proxy: by variables of their own environment that name a bundle of
+ * How programs come to trust the proxy: by variables of their environment that name a bundle of
  * the system's authorities and ours. The machine's own trust store is never touched.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ export const bundleVariables = {
   GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: 'gRPC',
   GIT_SSL_CAINFO: 'git',
   CARGO_HTTP_CAINFO: 'cargo',
-  npm_config_cafile: 'npm and pnpm, which may be told of another bundle otherwise',
+  npm_config_cafile: 'npm and pnpm, which may otherwise use another bundle',
   NODE_EXTRA_CA_CERTS: 'Node.js and Bun, and what is built on them',
   DENO_CERT: 'Deno',
   PERL_LWP_SSL_CA_FILE: 'Perl LWP',
@@ -95,7 +95,7 @@ function cloudEnvironment(url: string): Record<string, string> {
 
 /**
  * What Java needs: its own trust store, and the proxy by name. From outside of a program it takes no password
- * for a proxy, so none is asked of a program of ours (`own_descendant.ts`).
+ * for a proxy, so none is asked of our program (`own_descendant.ts`).
  */
 export function javaEnvironment(
   url: string,
@@ -118,7 +118,7 @@ export function javaEnvironment(
   return { JAVA_TOOL_OPTIONS: options.join(' ') }
 }
 
-/** PHP reads authorities from its settings only: a folder with the bundle in them stands behind those that it reads. */
+/** PHP reads authorities from its settings only: a folder with the bundle follows the folders that it reads. */
 export function phpEnvironment(bundle: string, env: Env): Record<string, string> {
   const directory = join(dirname(bundle), 'php')
   mkdirSync(directory, { recursive: true })

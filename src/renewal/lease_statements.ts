@@ -13,7 +13,7 @@ const AFTER = (milliseconds: string) =>
   `${NOW} + make_interval(secs => ${milliseconds}::float8 / 1000)`
 const IS_PLACE = `workspace_id = $1::text::uuid and project_id = $2::text::uuid and environment = $3 and key = $4`
 
-/** 0 stands for a row without a state, because a caller that read no row may find the row of an earlier lease. */
+/** 0 represents a row without a state, because a caller that read no row may find the row of an earlier lease. */
 const isFree = (row: string) => `(${row}.lease_until is null or ${row}.lease_until <= ${NOW})
   and (${row}.retry_at is null or ${row}.retry_at <= ${NOW}) and not ${row}.is_final
   and (${row}.generation = $5::text::bigint or ($5 = '0' and ${row}.state is null))`

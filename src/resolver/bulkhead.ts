@@ -1,5 +1,5 @@
 /**
- * A bulkhead of its own for the calls of each workspace: however slow the upstreams of one are, and however
+ * A separate bulkhead for each workspace's calls: however slow the upstreams of one are, and however
  * many calls it makes, no other waits for them. A bulkhead also bounds a workspace's part of what all share,
  * such as the queue of the audit.
  */

@@ -54,7 +54,7 @@ const outboundCall = z
   .superRefine(({ method, body, body_encoding }, context) => {
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message })
-    // An empty body is none.
+    // An empty body counts as no body.
     if (body && (method === 'GET' || method === 'HEAD')) {
       refuse('body', 'is not possible with GET or HEAD')
     }

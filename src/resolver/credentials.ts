@@ -25,7 +25,7 @@ import { listCredentials } from './contract.ts'
 import { credentialNameOf, provenPolicies } from './proven.ts'
 import type { Listings, ResolverServices } from './services.ts'
 
-/** Milliseconds for which one record stands for all listings of a token, in this process. */
+/** Milliseconds for which one record represents all listings of a token, in this process. */
 const RECORD_MS = 60_000
 const MAX_TOKENS = 10_000
 

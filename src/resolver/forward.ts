@@ -128,7 +128,7 @@ function approvalOf({ approval_wait_ms: waitMs = FORWARD_WAIT_MS, reason }: Sett
   return { waitMs, reason: reason ?? null }
 }
 
-/** A local proxy names a host of its own making, which it replaces by its address. */
+/** A local proxy names a host that it made up, and replaces it by its own address. */
 function linksFor(rewrite: string | undefined, own: LinkBase): LinkBase | null {
   if (rewrite === 'none') return null
   if (rewrite === undefined || rewrite === 'body') return own

@@ -118,7 +118,7 @@ export class LiveCalls {
         await this.#judgeAll([...(this.#calls.get(workspaceId) ?? [])])
       }
     } catch (error) {
-      // The next look tries again; a database that is away for a while does not end what is open.
+      // The next look tries again; a database that is unavailable for a while does not end what is open.
       this.#warn(error)
     } finally {
       this.#checks.delete(workspaceId)
@@ -171,7 +171,7 @@ export class LiveCalls {
     if (!isOpen) throw new Fault('approval_required')
   }
 
-  /** A revoke takes the grants away too: that the token is gone says more. */
+  /** A revoke removes the grants too: that the token is gone says more. */
   async #end(call: OpenCall, fault: Fault): Promise<void> {
     const versions = await this.#versionsOf([call])
     call.end(versions.has(call.basis.token.id) ? fault : new Fault('invalid_token'))

@@ -1,7 +1,7 @@
 /**
  * A call does not carry its own token to the upstream (protocol 6.3): who has it is the agent. It is looked
  * for by its secret part, in the target, in names and values of headers, there also in Basic credentials,
- * in what is said of a signature and in the body. A caller that encodes it is not kept from giving it away.
+ * in what is said of a signature and in the body. A caller that encodes its token can still disclose it.
  */
 
 import { Fault } from '../core/fault.ts'

@@ -46,7 +46,7 @@ export class TokenPermission implements CallPermission {
   readonly holder = 'this token'
   readonly #parts: Parts
   readonly #named: NamedScope
-  /** What had to be opened for this decision, which caches may be told not to keep. */
+  /** The keys opened for this decision. Caches can be asked not to keep them. */
   readonly #keys = new Map<string, Secret>()
   #guard: Guard | undefined
   #released: ReleasedValues = new Map()
@@ -101,7 +101,7 @@ export class TokenPermission implements CallPermission {
       const usable: TokenSecret[] = []
       for (const sealed of snapshots.secrets(snapshot, environment, wanted)) {
         const isMeant = projectId === null || sealed.projectId === projectId
-        // A secret that is named like a part of another is one of its own.
+        // A secret with the name of another secret's part is a secret.
         if (isMeant && coversSecret(this.#parts.token, sealed.key))
           usable.push(new TokenSecret(this, sealed))
       }

@@ -32,7 +32,7 @@ export type TokenCall = {
   scope: NamedScope
   /** Milliseconds for the whole call; between two signs of life unless the answer is `whole`. */
   timeoutMs: number
-  /** Whether the upstream is told of the trace. */
+  /** Whether the upstream receives the trace. */
   passesTrace: boolean
 }
 

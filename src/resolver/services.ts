@@ -36,7 +36,7 @@ export type ResolverServices = Access & {
   bodies: BodyMemory
   /** What the answers of calls are searched for. */
   guards: GuardCache
-  /** Calls whose guards cover what is derived meanwhile. */
+  /** Calls with guards that cover values derived meanwhile. */
   followers: Followers
   /** Streams and WebSockets, for as long as they last. */
   liveCalls: LiveCalls

@@ -1,6 +1,6 @@
 /**
  * GET /v1/shapes/ (protocol 6.8): what stand-ins for the credentials of a token are made of. Values are
- * opened for it and none is told, but for settings to who may read. It is put on record with the names,
+ * opened for it and none is returned, except for settings to tokens that may read. It is recorded with the names,
  * before the answer leaves, by a statement that proves that the token is live.
  */
 import type { z } from 'zod'

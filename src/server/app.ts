@@ -209,7 +209,7 @@ type Drain = {
   beginStop(): Promise<void>
 }
 
-/** The time between "stop" and the end of accepting: balancers see in the health that they shall turn away. */
+/** The time between a stop and the end of accepting. Load balancers see it in the health and send requests elsewhere. */
 export function openDrain(
   { DRAIN_SECONDS }: Pick<Config, 'DRAIN_SECONDS'>,
   timers = systemTimers,

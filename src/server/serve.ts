@@ -136,7 +136,7 @@ function explain(error: unknown): number {
     process.stderr.write(complaints([`${error.problem}: ${error.message}`]))
     return PASSING.has(error.problem) ? 1 : EX_CONFIG
   }
-  // It has said why, in a line of its own.
+  // It has said why, in its own line.
   if (error instanceof WorkerFailed) return error.code
   process.stderr.write(complaints([reasonOf(error)]))
   return 1

@@ -1,5 +1,5 @@
 /**
- * What systemd is told of a unit with `Type=notify` (sd_notify(3)), by its own program: the runtime has no
+ * Notifies systemd of a unit with `Type=notify` (sd_notify(3)) through its own program: the runtime has no
  * sockets for datagrams on paths.
  */
 import { HelperFailed, runHelper } from '../core/helper_program.ts'

@@ -1,6 +1,6 @@
 /**
- * What asks a server to stop. A hang-up does where there is a terminal that goes away; without one it is what reloads
- * other daemons, or what `nohup` keeps away, and ends nothing. Nor do signals that mean nothing to us.
+ * What asks a server to stop. A hang-up does where there is a terminal that disappears; without one it is what reloads
+ * other daemons, or what `nohup` blocks, and ends nothing. Nor do signals that mean nothing to us.
  */
 import { isatty } from 'node:tty'
 

@@ -1,6 +1,6 @@
 /**
  * WORKERS above 1: this process serves nothing itself. It brings the database up to date, finds the ports
- * and starts that many processes of its own kind, which share the ports.
+ * and starts that many worker processes, which share the ports.
  */
 import { embeddedConsoleHash } from '../console/serve.ts'
 import { ownCommand } from '../core/clean_environment.ts'
@@ -20,13 +20,13 @@ const INDEX_VARIABLE = 'CLOAKROOM_WORKER'
 /** Milliseconds that workers get to finish what runs, after DRAIN_SECONDS. */
 const STOP_MS = 35_000
 
-/** The index of this process among the workers, or `null` where it is none. */
+/** The index of this process among the workers, or `null` if it is not a worker. */
 export function workerIndex(): number | null {
   const index = process.env[INDEX_VARIABLE]
   return process.send === undefined || index === undefined ? null : Number(index)
 }
 
-/** Runs until it is told to stop; returns the exit code. @throws WorkerFailed, and what stops any start */
+/** Runs until a stop signal; returns the exit code. @throws WorkerFailed, and what stops any start */
 export async function superviseWorkers(config: Config): Promise<number> {
   const log = openLog(config.LOG_LEVEL)
   const { PORT, RESOLVER_PORT } = await claimPorts(config)
@@ -65,7 +65,7 @@ export function reportReady(place: Origins): void {
 }
 
 /**
- * Workers finish when they are told to, or when the supervisor is gone. A Ctrl-C at a terminal, or its end, reaches
+ * Workers finish on request, or when the supervisor is gone. A Ctrl-C at a terminal, or its end, reaches
  * them too: it is the supervisor's to act on.
  */
 export function workerStopped(): Promise<void> {

@@ -12,7 +12,7 @@ import type { Link, Person } from './texts.ts'
 /**
  * The chain of a workspace from its first link on.
  *
- * @throws Refusal for the first link that does not hold, and `order` where there is none
+ * @throws Refusal for the first link that does not hold, and `order` where it is missing
  */
 export async function replay(workspaceId: string, links: readonly SignedText[]): Promise<Chain> {
   if (links.length === 0) throw new Refusal('order', 'there is no first link', 'the chain')

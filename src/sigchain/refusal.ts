@@ -22,7 +22,7 @@ const sentences = {
 
 export type Reason = keyof typeof sentences
 
-/** `detail` and `subject` are words of ours, never of the text that is refused. */
+/** `detail` and `subject` are our words, never parts of the refused text. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 

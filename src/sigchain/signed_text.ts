@@ -1,6 +1,6 @@
 /**
  * Texts with a signature. What is verified is the text as received, and only if it is the RFC 8785 form of
- * what was understood: so nothing stands in it that was not read, and no text has a second spelling.
+ * what was understood: so it contains nothing that was not read, and no text has a second spelling.
  */
 import canonicalize from 'canonicalize'
 import type { z } from 'zod'

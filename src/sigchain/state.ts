@@ -8,7 +8,7 @@ export type Period = { since: number; role: Role | null; signingKey: string }
 export type Chain = {
   readonly workspaceId: string
   readonly seq: number
-  /** Hash of the newest link, '' while there is none. */
+  /** Hash of the newest link, '' before the first. */
   readonly head: string
   /** Characters of all statements together. */
   readonly size: number
@@ -57,7 +57,7 @@ export function emptyChain(workspaceId: string): Chain {
   }
 }
 
-/** A draft of its own: changing it changes nothing else. */
+/** A separate draft: changing it changes nothing else. */
 export function copyOf(chain: Chain): ChainDraft {
   const { members, allowlist, revokedTokens, positions, history, taken } = chain
   return {

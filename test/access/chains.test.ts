@@ -94,7 +94,7 @@ test('who read before a link was committed is given no older chain than the othe
   expect(await slow).toBe(newer)
 })
 
-describe('what is not the chain that was seen is refused, for good:', () => {
+describe('what is not the chain that was seen is refused, permanently:', () => {
   async function seen(count = 4) {
     const id = signedId()
     const links = await chainOf(id, count)

@@ -100,7 +100,7 @@ test('names that nobody has do not fill the memory: the snapshot is read again',
   expect(snapshot.secrets.size).toBeLessThanOrEqual(5_001)
 })
 
-test('a reader gives up after its patience with 503 unavailable, and passes errors on', async () => {
+test('a reader stops waiting after its patience with 503 unavailable, and passes errors on', async () => {
   const never = openReader((() => new Promise(() => {})) as never, 10)
   await expect(never`select 1`).rejects.toMatchObject({ code: 'unavailable' })
   const failing = openReader((() => Promise.reject(new Error('boom'))) as never, 10)

@@ -24,7 +24,7 @@ beforeEach(async () => {
   await app.connection.sql`delete from audit_logs where workspace_id = ${WORKSPACE}`
 })
 
-/** As of a process of its own. */
+/** As of its own process. */
 function openRecords(isMoving = true): ChangeRecords {
   const log = openLog('warning', (line) => logged.push(line))
   return new ChangeRecords({ ...app.connection, log, timers }, isMoving)

@@ -1,4 +1,4 @@
-/** The load: so many connections, each with one request at a time, from a process of its own. */
+/** The load: so many connections, each with one request at a time, from its own process. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export async function applyLoad(plan: LoadPlan): Promise<LoadResult> {
   return wrk ? await byWrk(wrk, plan) : await byClient(plan)
 }
 
-/** @throws Error for a refusal: nobody's failures are to be measured */
+/** @throws Error for a refusal: no one's failures are to be measured */
 export async function bodyOf({ url, method, headers, body }: Shot): Promise<string> {
   const answer = await fetch(url, { method, headers, body })
   const text = await answer.text()

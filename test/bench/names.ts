@@ -1,6 +1,6 @@
 /**
  * Names as users have them: a name server on loopback, to which the contestants' `/etc/resolv.conf` points.
- * Each runs in a mount namespace of its own for that; what it resolves, and how often, is left to it.
+ * Each runs in its own mount namespace for that; what it resolves, and how often, is left to it.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

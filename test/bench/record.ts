@@ -1,6 +1,6 @@
 /**
  * `bench record`: what the durable record of a call costs by itself, in the process and in the database,
- * without a call around it. Each sample is a process of its own (part `record`), of this checkout or of the
+ * without a call around it. Each sample is its own process (part `record`), of this checkout or of the
  * one given by `--against`.
  */
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** The product as the benches start it: `cloakroom serve` in a process of its own, on free ports. */
+/** The product as the benches start it: `cloakroom serve` in its own process, on free ports. */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

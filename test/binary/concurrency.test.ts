@@ -66,7 +66,7 @@ async function staff(scene: Scene, { controlPlane }: Running): Promise<Employee>
   return employ(customer)
 }
 
-/** By a socket of its own: `fetch` in this process has the runtime's limit. */
+/** By its own socket: `fetch` in this process has the runtime's limit. */
 function statusOf(resolver: string, { token }: Employee, target_url: string): Promise<number> {
   const { hostname, port, host } = new URL(resolver)
   const body = JSON.stringify({ target_url })

@@ -142,7 +142,7 @@ describe('a database that is not there', () => {
     })
   }, 60_000)
 
-  test('it gives up after DB_WAIT_SECONDS', async () => {
+  test('it stops waiting after DB_WAIT_SECONDS', async () => {
     const { code, stderr } = await runProgram({ env: { ...at(1), DB_WAIT_SECONDS: '1' } })
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n').at(-1)).toBe(

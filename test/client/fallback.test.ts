@@ -50,7 +50,7 @@ test('anybody can open it with the secret, by what docs/guides/ci.md says', () =
   expect(JSON.parse(text)).toEqual(kept.values)
 })
 
-test('each file has a key of its own', () => {
+test('each file has its own key', () => {
   const again = JSON.parse(sealFallback(holder, asked, kept))
   const first = JSON.parse(sealed)
   expect([again.salt === first.salt, again.sealed === first.sealed]).toEqual([false, false])

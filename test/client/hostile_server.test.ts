@@ -180,7 +180,7 @@ test.each([
   expect(error).toMatchObject({ status, message: `${host} answered ${status}, and ${what}` })
 })
 
-test('a refusal of ours keeps its words', async () => {
+test('our refusal keeps its words', async () => {
   const body = { error_code: 'not_found', message: 'Nothing.', request_id: 'r', status: 'failure' }
   answer = () => Response.json(body, { status: 404 })
   expect(await errorOf(api.call(getMe, {}))).toMatchObject({

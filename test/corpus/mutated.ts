@@ -3,7 +3,7 @@ import fc from 'fast-check'
 
 const PIECES = ['"', '\\', '{', '}', '[', ']', ':', ',', '0', 'z', '_']
 
-/** A saved text with a few pieces replaced, put in or taken away; `pieces` are those that matter to its parser. */
+/** A saved text with a few pieces replaced, put in or removed; `pieces` are those that matter to its parser. */
 export function mutated(
   saved: readonly string[],
   pieces: readonly string[] = PIECES,

@@ -20,7 +20,7 @@ const CALLERS = 2
 let scene: Scene
 let program: Program
 let customer: Customer
-/** Has the agent, in a workspace of its own: each write makes the calls of its workspace look again. */
+/** Has the agent, in its own workspace: each write makes the calls of its workspace look again. */
 let employer: Customer
 let agent: Employee
 

@@ -68,7 +68,7 @@ const LEFT_FOR_OLDER: [since: string, goesBy: RegExp][] = [
   ['0021_token_uses', /alter table "?tokens"? drop column "?last_used_at/i],
 ]
 
-test('the first migration that breaks older versions takes away what was left for them', () => {
+test('the first migration that breaks older versions removes what was left for them', () => {
   const breaking = migrations.filter(({ breaksOlder }) => breaksOlder)
   for (const [since, goesBy] of LEFT_FOR_OLDER) {
     const [first] = breaking.filter(({ name }) => name > since)

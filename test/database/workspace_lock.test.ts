@@ -28,7 +28,7 @@ function lock(person: Person, role: Role, workspaceId = team.workspaceId) {
     .catch((error) => (error instanceof Fault ? error.code : error))
 }
 
-test('answers the workspace to whoever still has the role of the grant', async () => {
+test('answers the workspace to anyone who still has the role of the grant', async () => {
   expect(await lock(team.owner, 'owner')).toEqual({
     name: 'Team',
     type: 'shared',

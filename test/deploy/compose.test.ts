@@ -73,7 +73,7 @@ beforeAll(async () => {
 }, BUILD_MS)
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-/** The lines at the head, with what stands for the program of Docker. */
+/** The lines at the head, with what represents the program of Docker. */
 function setUp(): void {
   const lines = [...text.matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line)
   const bin = join(place, 'bin')

@@ -1,6 +1,6 @@
 /**
  * The image of the Dockerfile without a container engine: its steps one after the other, each RUN in a chroot. What
- * stands for the base images is made of the packages of Debian that they are made of, and of nothing else.
+ * represents the base images is made of the packages of Debian that they are made of, and of nothing else.
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'

@@ -207,7 +207,7 @@ describe('behind pgbouncer in transaction mode', () => {
     await connection.close()
   })
 
-  test('a statement that is lost on its way is given up, one that PostgreSQL works on is not', async () => {
+  test('a statement that is lost on its way is abandoned, one that PostgreSQL works on is not', async () => {
     const wire = await startWire({ path: `${pooler.directory}/.s.PGSQL.${PORT}` })
     const way = { DB_HOST: '127.0.0.1', DB_PORT: String(wire.port), DB_SSLMODE: 'disable' }
     const config = configOf({ ...pooled, ...itself, ...way })

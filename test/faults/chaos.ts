@@ -14,7 +14,7 @@ import { HOST, type Replica, type Subject } from './subject.ts'
 import type { World } from './world.ts'
 
 const AT_ONCE = 12
-/** An agent that does not wait longer goes away, which the server has to notice. */
+/** An agent that does not wait longer disappears, which the server has to notice. */
 const PATIENCE_MS = 3_000
 const MOST_MORE_BYTES = 256 * 1024 * 1024
 /** A workspace's tokens keep that many connections for their next calls; the rest are callers' own. */
@@ -136,7 +136,7 @@ function isSocket(path: string): boolean {
   }
 }
 
-/** What agents left is given up by the deadline of calls. */
+/** What agents left is abandoned by the deadline of calls. */
 async function allClosed(replica: Replica, before: number): Promise<void> {
   const until = Date.now() + GIVEN_UP_WITHIN_MS
   while (socketsOf(replica) > before + MOST_MORE_SOCKETS && Date.now() < until) await Bun.sleep(200)

@@ -1,4 +1,4 @@
-/** PostgreSQL as faults need it: stopped at once, frozen, on a disk of its own, copied and promoted; with its usual durability. */
+/** PostgreSQL as faults need it: stopped at once, frozen, on its own disk, copied and promoted; with its usual durability. */
 import { appendFileSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

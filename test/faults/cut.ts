@@ -128,7 +128,7 @@ async function cutRound(world: World, wire: Cut, silentMs: number, seen: Seen): 
       asked.push(...world.people.map(asks))
       try {
         seen.health = Math.max(seen.health, await longestAnswer(world, silentMs))
-        // Not when it is back: while it is away.
+        // Not when it is back: while it is unavailable.
         for (const { ms, code } of await Promise.all(asked)) {
           seen.answer = Math.max(seen.answer, ms)
           if (code !== '200') seen.codes.add(code)

@@ -1,4 +1,4 @@
-/** A network of its own for a database: this machine, a router and it, in network namespaces. The router loses packets for good. */
+/** A network of its own for a database: this machine, a router and it, in network namespaces. The router loses packets permanently. */
 import { unprivileged } from '../support/postgres.ts'
 import { watched } from '../support/watched.ts'
 

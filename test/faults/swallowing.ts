@@ -1,4 +1,4 @@
-/** A network before a PostgreSQL that swallows what it is given, for good: what was lost on a connection never comes later. */
+/** A network before a PostgreSQL that swallows what it is given, permanently: what was lost on a connection never comes later. */
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from '../bench/processes.ts'
 
@@ -24,7 +24,7 @@ type Place = { path: string } | { host: string; port: number }
 export async function startWire(place: Place): Promise<Wire> {
   const port = freePort()
   const all = new Set<Socket>()
-  /** What each connection lost for good. */
+  /** What each connection lost permanently. */
   const losses = new Set<Set<Way>>()
   let swallowed: Way[] = []
   let isHolding = false

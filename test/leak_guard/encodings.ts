@@ -62,7 +62,7 @@ export function encodeAll(text: string, encoder: Encoder): string {
 }
 
 /**
- * The text with each character in a form of its own, for fast-check to choose. What introduces escapes is
+ * The text with each character in its own form, for fast-check to choose. What introduces escapes is
  * always escaped: otherwise the text would decode to something else.
  */
 export function mixtureOf(text: string): fc.Arbitrary<string> {

@@ -83,7 +83,7 @@ test('prints one line per day, newest first, and stores them', async () => {
   expect(again.out).toBe(out)
 }, 60_000)
 
-test('makes no database where there is none: 78, one line, nothing on the disk', async () => {
+test('makes no database where it is missing: 78, one line, nothing on the disk', async () => {
   const { env, remove } = freshDirectory()
   const { code, out, err } = await run(env, [])
   expect({ code, out, err }).toEqual({

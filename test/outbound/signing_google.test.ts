@@ -255,7 +255,7 @@ describe('a ticket', () => {
   const sent = (value: string, headers = valuesOf(VALUE)) =>
     injectPlaceholders([['authorization', value]], headers).reveal()
 
-  test('stands for the token of an answer, and becomes it in a header', async () => {
+  test('represents the token of an answer, and becomes it in a header', async () => {
     const answer = await (await answered('{"access_token":"ya29.secret","expires_in":3599}')).json()
     expect(answer).toEqual({
       access_token: expect.stringMatching(/^SVC_SECRET_ROBOT-ticket-[\w-]{40,}$/),

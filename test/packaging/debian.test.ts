@@ -109,7 +109,7 @@ test('it says what it is and needs', async () => {
       said = await inCopy(LIFE.replaceAll('PACKAGE', file))
     }, 120_000)
 
-    test('there is a user, a folder of its own, settings for root only, and a unit that is not started', () => {
+    test('there is a user, its own folder, settings for root only, and a unit that is not started', () => {
       expect(said.version).toEqual([project.version])
       expect(said.user).toEqual(['cloakroom:/var/lib/cloakroom:/usr/sbin/nologin'])
       expect(said.modes).toEqual([

@@ -151,7 +151,7 @@ describe('with a command', () => {
     expect(bundle).toMatch(/\/proxy\/runs\/[0-9a-f-]{36}\/bundle\.pem$/)
     expect(out).toBe(`curl.cainfo="${bundle}"\nopenssl.cafile="${bundle}"\n`)
     const { out: variable } = await proxyWith(['--', 'sh', '-c', 'echo "$PHP_INI_SCAN_DIR"'])
-    // What is empty stands for those of the installation (PHP manual, "The configuration file").
+    // What is empty represents those of the installation (PHP manual, "The configuration file").
     expect(variable).toStartWith(':/')
   })
 
@@ -276,10 +276,10 @@ describe('with a command', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^eu-west-1 \[\] \[\] sk_live_[\w-]+ http:\/\/cloakroom:\S+\n$/)
     expect(err.trim().split('\n').sort()).toEqual([
-      'cloakroom: not set: ALSO, LISTED (JSON, of which it cannot be told what is secret)',
+      'cloakroom: not set: ALSO, LISTED (JSON, so its secret part is unknown)',
       "cloakroom: not set: HTTPS_PROXY, SERVICE_TOKEN (the proxy's own)",
       'cloakroom: not set: LD_PRELOAD (it makes the loader and the C library bring foreign code into programs)',
-      'cloakroom: not set: PATH (it decides which program a name stands for)',
+      'cloakroom: not set: PATH (it decides which program a name represents)',
     ])
   })
 
@@ -376,7 +376,7 @@ describe('without a command', () => {
   })
 })
 
-describe('a server that is away', () => {
+describe('a server that is unavailable', () => {
   test('holds up no call, and gets every record once, whatever happened to the proxy', async () => {
     const before = await countRecords()
     const first = await startProxy()

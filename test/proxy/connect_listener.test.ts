@@ -46,7 +46,7 @@ async function tunnel(proxy: OpenProxy, target: string): Promise<Socket> {
   return socket
 }
 
-/** TLS in a tunnel, whoever answers; and who that is. */
+/** TLS in a tunnel to any server, and its identity. */
 async function secure(socket: Socket, servername: string, ca: string) {
   const wire = connectTls({ socket, servername, ca })
   await new Promise((resolve, reject) => wire.once('secureConnect', resolve).once('error', reject))
@@ -125,7 +125,7 @@ function connected(address: string) {
   return { port: line().then(Number), ask }
 }
 
-describe.if(process.platform === 'linux')('a program of ours needs no password', () => {
+describe.if(process.platform === 'linux')('our program needs no password', () => {
   test.each([
     ['IPv4', '127.0.0.1'],
     ['IPv4 by a socket of IPv6', '::ffff:127.0.0.1'],

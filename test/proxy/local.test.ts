@@ -220,7 +220,7 @@ describe('an answer', () => {
     })
   })
 
-  test('whose program goes away ends the call upstream, and is on record', async () => {
+  test('whose program disappears ends the call upstream, and is on record', async () => {
     const gone = Promise.withResolvers<void>()
     upstream.on('/abandoned', (_, wire) => void wire.once('close', () => gone.resolve()))
     const controller = new AbortController()

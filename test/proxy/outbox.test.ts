@@ -388,7 +388,7 @@ describe('a process that died', () => {
 })
 
 describe('a server', () => {
-  test('that is away gets everything when it is back, and the user is told twice', async () => {
+  test('that is unavailable gets everything when it is back, and the user is told twice', async () => {
     const directory = newDirectory()
     let isAway = true
     const server = openServer(() => (isAway ? new TypeError('no connection') : null))

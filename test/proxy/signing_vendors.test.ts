@@ -292,7 +292,7 @@ describe.each(Object.entries(proxies))(
         expect(text).not.toContain(TOKEN)
       })
 
-      test('has a token of its own signed for the host that it calls', async () => {
+      test('has its own token signed for the host that it calls', async () => {
         const here = `https://${stage.authorityOf(STORAGE)}/`
         const token = jwtOf(robotOf('ROBOT'), { aud: here, sub: robotOf('ROBOT').client_email })
         const headers = { authorization: `Bearer ${token}` }

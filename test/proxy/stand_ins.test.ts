@@ -57,7 +57,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     fetch(`${through.baseUrl}/${stage.authorityOf()}${path}`, { redirect: 'manual', ...init })
   const bearer = (name: string) => ({ authorization: `Bearer ${textOf(name)}` })
 
-  test('every credential has a stand-in of its own, and a setting none', () => {
+  test('every credential has its own stand-in, and a setting none', () => {
     const parts = ['REPOSITORY__USER', 'REPOSITORY__PASSWORD', 'DSN__USER']
     const names = [...Object.keys(values), 'KEY', 'LOGIN', ...parts].filter(
       (name) => name !== 'SETTING',
@@ -222,7 +222,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(JSON.parse(json).pem).toBe(`${textOf('IN_JSON')}\n`)
   })
 
-  test('whose program goes away ends the call upstream', async () => {
+  test('whose program disappears ends the call upstream', async () => {
     const gone = Promise.withResolvers<void>()
     upstream.on('/endless', (_, wire) => {
       wire.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')

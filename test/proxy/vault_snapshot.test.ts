@@ -161,7 +161,7 @@ describe('a vault that did not change', () => {
   })
 })
 
-describe('when the server is away', () => {
+describe('when the server is unavailable', () => {
   test('the last snapshot serves on for a quarter of an hour, and no longer', async () => {
     await cache.current()
     trouble = new TypeError('no connection')

@@ -184,7 +184,7 @@ describe('a place is free again after', () => {
     await expectFree()
   })
 
-  test('a caller that goes away from a streamed answer', async () => {
+  test('a caller that disappears from a streamed answer', async () => {
     const callers = Array.from({ length: WIDTH }, () => new AbortController())
     const streams = callers.map(({ signal }) => forwardAs(stage, slow, '/held', { signal }))
     await holding(WIDTH)

@@ -42,7 +42,7 @@ async function join(): Promise<{ caller: Caller; upstream: Accepted }> {
 
 const said = async ({ next }: Accepted) => (await next()).payload.toString()
 
-test('a placeholder in a JSON message is replaced, and the message has a record of its own', async () => {
+test('a placeholder in a JSON message is replaced, and the message has its own record', async () => {
   const { caller, upstream } = await join()
   caller.socket.send('{"op":2,"d":{"token":"SVC_SECRET_BOT"}}')
   expect(await said(upstream)).toBe(`{"op":2,"d":{"token":"${BOT}"}}`)

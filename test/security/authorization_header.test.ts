@@ -173,7 +173,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) =
   test('is 401 without a query for what cannot be a token, also while a good one is cached (2)', async () => {
     const { sql } = stage.app.connection
     await knock(door, [`Authorization: Bearer ${door.token()}`])
-    // Whoever asks the database waits until the locks are gone, and the embedded one has one session.
+    // Anyone who asks the database waits until the locks are gone, and the embedded one has one session.
     await sql.begin(async (tx) => {
       await tx`lock table tokens, session_tokens, sessions in access exclusive mode`
       for (const [what, text] of damaged(door.token()))

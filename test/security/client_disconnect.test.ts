@@ -1,5 +1,5 @@
 // tier: quick
-/** A caller that goes away ends its upstream call, whichever way the answer was to come (protocol 6.2). */
+/** A caller that disappears ends its upstream call, whichever way the answer was to come (protocol 6.2). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { systemClock } from '../../src/core/clock.ts'

@@ -88,7 +88,7 @@ async function send(place: Served, request: Request, text: string) {
   return { status: response.status, text: await response.text() }
 }
 
-/** Every object, or every text, in a body, by its path; of a list the first entry stands for all. */
+/** Every object, or every text, in a body, by its path; of a list the first entry represents all. */
 function placesIn(value: unknown, kind: 'object' | 'string', path: Path = []): Path[] {
   if (Array.isArray(value)) return placesIn(value[0], kind, [...path, 0])
   if (typeof value !== 'object') return typeof value === kind ? [path] : []

@@ -193,7 +193,7 @@ const sparePasskey = async ({ world, caller }: Scene) => {
 }
 const bytes = Buffer.alloc(64, 7).toString('base64url')
 const said = { id: bytes, client_data_json: bytes }
-/** Of a credential of its own each time: after five wrong answers by one the next would have to wait. */
+/** Of its own credential each time: after five wrong answers by one the next would have to wait. */
 const assertion = () => {
   const id = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
   const rest = { authenticator_data: bytes, signature: bytes, user_handle: bytes }

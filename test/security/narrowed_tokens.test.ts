@@ -80,7 +80,7 @@ describe('a narrowed token', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('takes no other secret that is named like a part of its own', async () => {
+  test('takes no other secret that is named like its own part', async () => {
     const { status, body } = await resolveAs(stage.app.resolver, narrowed.text, using('URL__KEY'))
     expect([status, (body as { error_code?: string }).error_code]).not.toEqual([200, undefined])
     expect(JSON.stringify(stage.upstream.received)).not.toContain('own')

@@ -1,7 +1,7 @@
 // tier: all
 /**
  * A network between server and PostgreSQL that swallows packets: what was asked would wait for minutes, and all that
- * is asked later behind it. It is given up in time, and what arrives late all the same overwrites nothing newer.
+ * is asked later behind it. It is abandoned in time, and what arrives late all the same overwrites nothing newer.
  */
 import { expect } from 'bun:test'
 import { sql as text } from 'drizzle-orm'
@@ -150,7 +150,7 @@ test('a transaction that hangs in its middle leaves nothing, also what it would 
 }, 40_000)
 
 test.each(['before it', 'after it'] as const)(
-  'a change that is given up %s was to be committed, and delivered late, does not overwrite what was acknowledged since',
+  'a change that is abandoned %s was to be committed, and delivered late, does not overwrite what was acknowledged since',
   async (when) => {
     if (when === 'before it') wire.hold()
     const older = connection.db.transaction(async (tx) => {
@@ -169,7 +169,7 @@ test.each(['before it', 'after it'] as const)(
   40_000,
 )
 
-test('a statement that PostgreSQL works on is not given up, and neither is one that waits for a lock', async () => {
+test('a statement that PostgreSQL works on is not abandoned, and neither is one that waits for a lock', async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const holding = besides.begin(async (tx) => {
     await tx`select * from written where id = 1 for update`

@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * A page of values is bounded in bytes, not only in rows, and the pages of one workspace are read two at a time:
- * whoever may read much keeps nobody else waiting for it.
+ * anyone who may read much keeps nobody else waiting for it.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Semaphores } from '../../src/core/async/semaphore.ts'

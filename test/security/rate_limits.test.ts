@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => stage.stop())
 
-/** Headers of a caller from a network of its own. */
+/** Headers of a caller from its own network. */
 function fromSomewhere(): Record<string, string> {
   networks += 1
   return { 'x-forwarded-for': `198.51.100.${networks}` }

@@ -1,6 +1,6 @@
 // tier: all
 /**
- * Several processes on one database. What was taken away holds everywhere from the acknowledgement on,
+ * Several processes on one database. What was removed holds everywhere from the acknowledgement on,
  * with notices or without; with notices, what was cached is gone soon after.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 // tier: all
-/** A database that goes away in the middle of a change: all or nothing, and no restart. */
+/** A database that disappears in the middle of a change: all or nothing, and no restart. */
 import { expect } from 'bun:test'
 import postgres from 'postgres'
 import { sealSecret } from '../../src/client/vault.ts'

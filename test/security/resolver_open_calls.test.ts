@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /**
- * What is open when something is taken away does not go on: streams break off and WebSockets close,
+ * What is open when something is removed does not go on: streams break off and WebSockets close,
  * towards the caller and towards the upstream, on every process, and the record says why.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -173,7 +173,7 @@ const changes: Change[] = [
     ['domain_blocked', 403],
   ],
   [
-    'the grant is taken away',
+    'the grant is removed',
     ({ person, workspaceId, registrationId, tokenId, projectId, environment }) =>
       person.api.call(unprovisionAgentToken, {
         params: { workspace_id: workspaceId, registration_id: registrationId, token_id: tokenId },
@@ -280,7 +280,7 @@ describe('in one process', () => {
     const agent = await employAgent(stage, { secrets: { KEY } })
     const open = await openers['a stream through /v1/resolve']?.(stage, agent)
     await open?.expectAlive()
-    // Nobody but the tables hears of this: it stands for time that passes.
+    // Nobody but the tables hears of this: it represents time that passes.
     const { sql } = stage.app.connection
     await sql`update tokens set expires_at = now() where id = ${agent.tokenId}`
     await open?.expectEnded('invalid_token', 401)

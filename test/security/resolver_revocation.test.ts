@@ -1,6 +1,6 @@
 // tier: all, both databases in test:all
 /**
- * What was taken away is gone from the acknowledgement on, on every process, with warm caches and
+ * What was removed is gone from the acknowledgement on, on every process, with warm caches and
  * under load: no request that starts afterwards may succeed.
  */
 import { expect } from 'bun:test'

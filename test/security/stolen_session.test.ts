@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * An access token alone, stolen from somebody's machine, changes nothing that is trusted in a signed workspace:
- * whoever has it is asked for a signature or for the password. Every endpoint that sessions may call has a verdict
+ * anyone who has it is asked for a signature or for the password. Every endpoint that sessions may call has a verdict
  * here; a new one without fails.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -112,7 +112,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'proposals create': ['proposals', 'create', '--reason', 'why', '--host', 'api.example.com'],
   'policy set': ['policy', 'set', 'KEY', '--methods', 'GET'],
 }
-/** What talks to nobody or to the session's own server; MCP has a test of its own. */
+/** What talks to nobody or to the session's own server; MCP has its own test. */
 const APART = [
   ...['account list', 'account remove', 'account use'],
   ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],

@@ -42,7 +42,7 @@ test.each([
       `cloakroom: 2:1 ${reference} is of ${place}, which this command was not told to read\n` +
       `nothing was written\n→ if that is meant: --from ${place}\n`,
   })
-  // No --force stands for it, and naming one environment names no other.
+  // No --force represents it, and naming one environment names no other.
   expect((await inject('--force', '--from', 'bank/development')).code).toBe(5)
   expect(existsSync(join(ada.cwd, 'app.conf'))).toBe(false)
   expect(await ada.json('audit', 'list', '--limit', '500')).toEqual(before)

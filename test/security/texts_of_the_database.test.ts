@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/database/open.ts'
 import { KEYS, operate } from '../operator/backup/support.ts'
 import { preparedDatabase, type TestDatabase } from '../support/database.ts'
 
-/** Controls of both sets, a line of its own, and what turns the order of letters. */
+/** Controls of both sets, its own line, and what turns the order of letters. */
 const HOSTILE = '9999_\u001b]0;owned\u0007\u009b2J\u202e\ncloakroom: all is well'
 
 let database: TestDatabase

@@ -211,7 +211,7 @@ describe('the upstream', () => {
     expect(await spansNow()).toEqual([])
   })
 
-  test('is told of a trace of ours where the caller names none', async () => {
+  test('is told of our trace where the caller names none', async () => {
     expect((await resolve({ trace: true }, { traceparent: 'none' })).status).toBe(200)
     const [call] = named(await spansNow(), 'call')
     expect(sentOn()).toEqual([`00-${call?.traceId}-${call?.spanId}-01`])

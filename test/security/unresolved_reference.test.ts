@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * A value with references is no credential: what it refers to has a policy of its own, which a call with the
+ * A value with references is no credential: what it refers to has its own policy, which a call with the
  * composed value would go around. The mark is bound by the ciphertext, so that nobody but its author sets it
  * or takes it away.
  */
@@ -57,7 +57,7 @@ describe('a call', () => {
     expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(TEXT)
   })
 
-  test('does not believe a mark that the database took away, or added', async () => {
+  test('does not believe a mark that the database removed, or added', async () => {
     await alter('COMPOSED', null)
     await alter('TEXT', { references: true })
     const before = stage.upstream.received.length

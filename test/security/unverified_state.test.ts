@@ -371,7 +371,7 @@ describe('what is open or kept', () => {
         message:
           'what is stored of a signed workspace is not what its members signed: nothing is sent',
         workspace_id: rows.workspaceId,
-        why: 'the manifest is refused: the stored secrets are not those that were signed (there is none)',
+        why: 'the manifest is refused: the stored secrets are not those that were signed (missing)',
       },
     ])
     await rows.manifest(undefined, 2)

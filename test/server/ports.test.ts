@@ -16,7 +16,7 @@ test('a port that the system picks is not known before', () => {
   expect(configuredPorts({ ...ports, PORT: 0, RESOLVER_PORT: 0, ADMIN_PORT: 0 })).toEqual([])
 })
 
-test('each worker has a port of its own for its figures', () => {
+test('each worker has its own port for its figures', () => {
   expect([0, 1, 2].map((worker) => adminPortOf({ ADMIN_PORT: 9090 }, worker))).toEqual([
     9090, 9091, 9092,
   ])

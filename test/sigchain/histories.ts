@@ -1,5 +1,5 @@
 /**
- * Histories of workspaces, made at random, with an opinion of its own on what each member may sign: the
+ * Histories of workspaces, made at random, with its own opinion on what each member may sign: the
  * rules are written here a second time, as a table and over copies of whole states, to compare.
  */
 import fc from 'fast-check'

@@ -1,7 +1,7 @@
 /**
  * A private PostgreSQL cluster for the tests: made in a temporary directory, run as an unprivileged
  * user on a unix socket only, and stopped at the end, when the canary looks through a dump of everything
- * and through the files. Each caller gets a database of its own.
+ * and through the files. Each caller gets its own database.
  */
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'

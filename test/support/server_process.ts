@@ -1,4 +1,4 @@
-/** `cloakroom serve` as a process of its own, for what a test must not do to itself: signals, memory, environment. */
+/** `cloakroom serve` as its own process, for what a test must not do to itself: signals, memory, environment. */
 import { join } from 'node:path'
 import { openApi } from '../../src/client/http/api.ts'
 import type { TestApp } from './app.ts'

@@ -174,7 +174,7 @@ describe('what follows from what was found', () => {
     expect(report.verdict).toBe(1)
     expect(report.warnings).toEqual([
       'choose a quiet hour: 0019_next works through audit_logs (900 MiB), and who writes to it waits',
-      'stop the other processes first: those of before cannot use 0019_next',
+      'stop the other processes first: older versions cannot use 0019_next',
       '500 MiB are free, and 1800 MiB may be needed',
       'make a backup first: the newest by the clock is 26 hours old',
     ])

@@ -5,10 +5,10 @@ import type { SignedText } from '../../sigchain/index.ts'
 import type { AccessReader } from '../reader.ts'
 import { LINKS_PAGE } from './chains.ts'
 
-/** A signed text as it is stored; null in both where there is none. */
+/** A signed text as it is stored; null in both where it is missing. */
 export type StoredText = { statement: string | null; signature: Uint8Array | null }
 
-/** A left join: one row without a text where there is none. */
+/** A left join: one row without a text where it is missing. */
 type TextRow = StoredText & { version: number }
 
 export function readLinks(
@@ -46,7 +46,7 @@ export function readManifest(
     where w.id = ${workspaceId}`
 }
 
-/** Null where there is none, or only half of one. */
+/** Null where it is missing, or only half of one. */
 export function signedTextOf({ statement, signature }: StoredText): SignedText | null {
   return statement === null || signature === null
     ? null

@@ -10,7 +10,7 @@ import { LruMap } from '../../core/lru.ts'
 import { Refusal } from '../../sigchain/index.ts'
 import { unverified } from './chains.ts'
 
-/** Milliseconds for which a refusal stands, and in which a workspace has one line in the log. */
+/** Milliseconds for which a refusal is remembered, and in which a workspace has one line in the log. */
 const RECENT_MS = 5_000
 const LOGGED_MS = 60_000
 const MAX_KEPT = 10_000

@@ -1,6 +1,6 @@
 /**
  * What is loaded of a signed workspace counts only as far as its members signed it (protocol 12.3): the chain,
- * what a token was granted, to whom its envelopes were sealed, and what its environments hold. The database
+ * a token's grant, the recipients of its envelopes, and the contents of its environments. The database
  * may narrow that, a row revoked or expired, and widen nothing.
  */
 import { inSlices } from '../../core/async/time_slice.ts'
@@ -129,8 +129,8 @@ export class Verifier {
       revision = number
       if (number > (place.seen?.revision ?? 0))
         this.chains.seen.see(seenName(chain.workspaceId, place), { number, hash, head })
-    } else if (place.seen) throw new Refusal('revision', 'now there is none', 'the manifest')
-    else if (secrets.length > 0) throw new Refusal('root', 'there is none', 'the manifest')
+    } else if (place.seen) throw new Refusal('revision', 'missing now', 'the manifest')
+    else if (secrets.length > 0) throw new Refusal('root', 'missing', 'the manifest')
     return { hashes, manifest, revision }
   }
 }

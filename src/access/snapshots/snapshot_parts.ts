@@ -206,7 +206,7 @@ export class SnapshotParts {
       if (token.terms === null) throw ofAnotherKind()
       const granted = await this.grants(snapshot, token.id)
       if (granted.length === 0) throw new Fault('key_not_provisioned', { message: NOT_GRANTED })
-      throw new Refusal('form', 'there is none', 'the grant')
+      throw new Refusal('form', 'missing', 'the grant')
     })
   }
 

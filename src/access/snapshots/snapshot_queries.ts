@@ -13,7 +13,7 @@ export type SecretRow = SecretPlace & {
   sealedState: Uint8Array | null
 }
 
-/** A left join: one row without a secret where there is none. */
+/** A left join: one row without a secret where it is missing. */
 type Joined<T> = (T & { version: number })[]
 
 type WorkspaceRow = { version: number; epoch: number; domains: string[]; hasReleases: boolean }

@@ -1,7 +1,7 @@
 /**
  * What resolver and delivery know of a workspace: allowlist, sealed values and envelopes, all of one policy
  * version. A snapshot is kept until the recorded decision turns out to be of an older version; then it is
- * thrown away and read again. Secrets are kept as the client's ciphertext, never in the clear.
+ * discarded and read again. Secrets are kept as the client's ciphertext, never in the clear.
  */
 import { Unread, whenRead } from '../../core/async/unread.ts'
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'

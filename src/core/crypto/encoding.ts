@@ -32,7 +32,7 @@ export function fromUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** The text of bytes that need not be UTF-8: what is none becomes U+FFFD. */
+/** Decodes bytes that may not be UTF-8. Invalid sequences become U+FFFD. */
 export function readUtf8(bytes: Uint8Array): string {
   return looseDecoder.decode(bytes)
 }

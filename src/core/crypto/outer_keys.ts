@@ -1,4 +1,4 @@
-/** The entries of ENCRYPTION_KEY, and the ids by which what they sealed is told apart (protocol 3.4). */
+/** The entries of ENCRYPTION_KEY, and the ids that tell their ciphertexts apart (protocol 3.4). */
 import { type Bytes, fromBase64Url } from './encoding.ts'
 import { sha256 } from './primitives.ts'
 

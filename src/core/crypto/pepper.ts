@@ -8,7 +8,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Bytes, concat, lp, toBase64, u32be, utf8, uuidToBytes } from './encoding.ts'
 import { hkdf, sha256 } from './primitives.ts'
 
-/** Whose token it is: the owner of a session is a person, of another token its workspace. */
+/** A token's owner: a person for a session, otherwise the workspace. */
 export type TokenIdentity = {
   kind: 'agt' | 'wkl' | 'ses' | 'ref' | 'pky'
   id: string
@@ -101,7 +101,7 @@ export class Pepper {
 
   /**
    * What takes the place of a password before it is hashed slowly: b64 of its MAC. With `keyId` under
-   * that key, or the first where there is none of this id.
+   * that key, or the first where it is missing of this id.
    */
   pepperPassword(userId: string | null, password: string, keyId?: string): string {
     const key = this.#keys.get(keyId ?? '') ?? this.#first

@@ -1,5 +1,5 @@
 /**
- * `primitives.ts` in a browser, which has nothing synchronous of its own: the build of the console takes this file in
+ * `primitives.ts` in a browser, which has no synchronous cryptography: the build of the console takes this file in
  * its place. The published vectors run over both.
  */
 import { gcm } from '@noble/ciphers/aes.js'

@@ -30,7 +30,7 @@ export function sha256(data: Uint8Array | string): Bytes {
   return new Uint8Array(createHash('sha256').update(data).digest())
 }
 
-/** HKDF-SHA256 (RFC 5869), extract and expand, 32 bytes. A text stands for its UTF-8 bytes. */
+/** HKDF-SHA256 (RFC 5869), extract and expand, 32 bytes. A text represents its UTF-8 bytes. */
 export function hkdf(secret: Uint8Array, salt: Uint8Array, info: Uint8Array | string): Bytes {
   return new Uint8Array(hkdfSync('sha256', secret, salt, info, KEY_BYTES))
 }

@@ -1,6 +1,6 @@
 /**
  * Tokens (protocol 4). The secret part of a token is the key to the envelopes stored for it, so the
- * server keeps only a MAC of a hash of it (pepper.ts), and a token whose checksum is wrong is refused here,
+ * server keeps only a MAC of a hash of it (pepper.ts), and a token with a wrong checksum is refused here,
  * before anything asks the database. Parsing never throws.
  */
 import {
@@ -67,7 +67,7 @@ export function parseToken(text: string): ParsedToken | null {
   return { kind: parts.kind, id: bytesToUuid(id), secret }
 }
 
-/** The secret part as it stands in a token's text: who has it can make the token of it. */
+/** The secret part of a token's text. Anyone who has it can make the token. */
 export function secretTextOf(text: string): string {
   return text.slice(-CHECKSUM_CHARACTERS - SECRET_CHARACTERS, -CHECKSUM_CHARACTERS)
 }
@@ -85,7 +85,7 @@ export function tokenAuth(id: string, secret: Uint8Array): Uint8Array {
   return hkdf(secret, uuidToBytes(id), 'cloakroom/v1/token-auth')
 }
 
-/** What the server is told of a token: SHA-256(tokenAuth), 32 bytes. */
+/** What the server receives of a token: SHA-256(tokenAuth), 32 bytes. */
 export function verifierOf(auth: Uint8Array): Uint8Array {
   return sha256(auth)
 }

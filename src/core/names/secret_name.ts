@@ -4,7 +4,7 @@
  */
 export const SECRET_NAME = '[A-Za-z_][A-Za-z0-9_]{0,127}'
 
-/** Before the name it makes the placeholder, which stands for the value in a call. */
+/** Before the name it makes the placeholder, which represents the value in a call. */
 export const PLACEHOLDER_PREFIX = 'SVC_SECRET_'
 
 export const placeholderOf = (name: string) => `${PLACEHOLDER_PREFIX}${name}`

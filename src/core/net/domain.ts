@@ -43,7 +43,7 @@ export function parseDomain(text: string): Domain | null {
   return { host, wildcard, port, text: port === HTTPS_PORT ? shown : `${shown}:${port}` }
 }
 
-/** Whether a canonical host and port fall under the entry; the `*` stands for exactly one label. */
+/** Whether a canonical host and port fall under the entry; the `*` represents exactly one label. */
 export function domainMatches(domain: Domain, host: string, port: number): boolean {
   if (domain.port !== port) return false
   if (!domain.wildcard) return domain.host === host

@@ -14,7 +14,7 @@ const LONGEST_NAME = 253
 /**
  * Builds the check for `ALLOWED_HOSTS`: exact names, `.example.com` for a domain with its
  * subdomains, `*` for all. Ports are not compared, but must be some: the runtime makes the URL of a
- * request from its Host. `onRefused` is told the name, where it has the form of one.
+ * request from its Host. `onRefused` receives the name if it is well-formed.
  */
 export function hostCheck(
   allowed: readonly string[],

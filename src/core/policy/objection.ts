@@ -5,7 +5,7 @@ import type { Policy } from './policy.ts'
 /** The sentence goes on from "the policy". */
 export type Objection = { rule: PolicyRule; text: string }
 
-/** As many of a list as a caller is told, who is shown policies anyway (protocol 6.7). */
+/** The most entries of a list that a caller receives. Callers see policies anyway (protocol 6.7). */
 const MAX_LISTED = 10
 
 /** For something that is not in the list of a policy's field. */

@@ -76,7 +76,7 @@ export function methodsAskedForIn(
   const isGuess = !isJson(contentType)
   const methods: string[] = []
   for (const kind of kinds) {
-    // JSON whose type does not say so begins as an object: what is quoted inside of a text is none.
+    // JSON without a JSON content type begins as an object. Text that quotes JSON does not.
     if (kind === 'json' && isGuess && !OBJECT.test(text)) continue
     const asked = READERS[kind](text, contentType ?? '', given)
     if ('unread' in asked) return asked

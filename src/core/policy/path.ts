@@ -13,7 +13,7 @@ const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
  * segment borders: `/v1` covers `/v1` and `/v1/x` but not `/v10`; `/v1/` covers only what is below.
  *
  * Servers disagree about `%2F`, `%2e`, `%252e`, `;` and backslashes, so a path is read as it
- * stands, percent-decoded once, and again while anything is left to decode: the prefix, read alike,
+ * is there, percent-decoded once, and again while anything is left to decode: the prefix, read alike,
  * must cover every reading. A path is ambiguous, and matches no prefix at all, when a reading has a
  * dot segment (also `..;x`, or one made by Unicode compatibility forms), a control character, a
  * malformed escape or bytes that are not UTF-8. So is a prefix that is not a plain absolute path.
@@ -25,7 +25,7 @@ export function policyPathMatches(prefix: string, path: string): boolean {
 }
 
 /**
- * Whether a value that takes a placeholder's place could become one with what stands before it: with the
+ * Whether a value that takes a placeholder's place could become one with the text before it: with the
  * beginning of an escape, or with the dots of a segment. Whether a value does so would tell how it begins.
  */
 export function hasOpenPlaceholder(path: string): boolean {

@@ -50,7 +50,7 @@ const header = z
   .refine((text) => HEADER.test(text), 'must be the name of a header')
   .meta({ examples: ['Authorization'] })
 
-/** Compared as it stands with the template of a call. */
+/** Compared unchanged with the template of a call. */
 const template = z
   .string()
   .max(MAX_TEMPLATE)
@@ -100,7 +100,7 @@ const fields = z.strictObject({
   basic_encoding: z.literal('form').optional(),
   /** A setting is neither masked nor guarded. */
   sensitive: z.literal(false).optional(),
-  /** `${NAME}` in the value stands for another secret. */
+  /** `${NAME}` in the value represents another secret. */
   references: z.literal(true).optional(),
   /** The value is a root, and calls get the credential that is derived from it. */
   kind: z.enum(derivedKinds).optional(),

@@ -1,6 +1,6 @@
 /**
  * What a secret's policy has against a call (protocol 5.5), of what is known of the call. It knows nothing of
- * values or of the network: the resolver judges by it, and so does whoever tries out a policy on calls that were made.
+ * values or of the network: the resolver judges by it, and so does anyone who tries out a policy on calls that were made.
  */
 import { domainMatches, parseDomain } from '../net/domain.ts'
 import { notPermitted, type Objection } from './objection.ts'
@@ -13,7 +13,7 @@ import { allowedLocations, isHeld, type Policy, policyLocations } from './policy
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
-/** Where a secret stands in a call; of a signature by its scheme. */
+/** The place of a secret in a call. A signature's place is its scheme. */
 export type Style =
   | Exclude<Location, 'sign'>
   | 'hmac_sha256'
@@ -21,7 +21,7 @@ export type Style =
   | 'azure_storage'
   | 'google_jwt'
 
-/** One place of a secret; `header` is the name of its header in lower case, empty where the place is none. */
+/** One place of a secret; `header` is the name of its header in lower case, empty for other places. */
 export type JudgedPlace = {
   style: Style
   header: string
@@ -36,7 +36,7 @@ export type JudgedRequest = {
   method: string
   /** A header that asks for another method or path than these. */
   override: string | null
-  /** Methods that its body asks for in place of its own, in upper case, or why that cannot be read. */
+  /** Methods that the body asks for instead of the request's method, in upper case, or why they cannot be read. */
   bodyMethods?: AskedMethods
   /** Operations of GraphQL and JSON-RPC that it asks for; absent where only a record of the call is left. */
   operations?: AskedOperations
@@ -103,7 +103,7 @@ function objectionToOverride(policy: Policy, request: JudgedRequest): Objection 
   return isAllowed ? null : { rule: 'override', text }
 }
 
-/** A POST whose body says which objects it deletes, what it reads of one, or which requests it stands for. */
+/** A POST whose body says which objects it deletes, what it reads of one, or which requests it represents. */
 function objectionToObjects(
   policy: Policy,
   { style }: JudgedPlace,
@@ -200,7 +200,7 @@ function objectionToPlace(
 }
 
 /**
- * Who has an HMAC of any text can pass for the secret, so that is a place of its own. A signature of a
+ * Who has an HMAC of any text can pass for the secret, so that is a separate place. A signature of a
  * vendor's scheme is good for its API alone; it shows in a header, and there its secrets must be allowed.
  */
 function locationOf(style: Style): Location {

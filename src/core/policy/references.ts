@@ -1,5 +1,5 @@
 /**
- * References in values (protocol 3.5): where a secret's policy says so, `${NAME}` in its value stands for the
+ * References in values (protocol 3.5): where a secret's policy says so, `${NAME}` in its value represents the
  * secret of that name beside it. They are resolved where values are delivered and never stored resolved.
  * What a value without that mark holds is text, whatever it looks like.
  */
@@ -8,7 +8,7 @@ import { SECRET_NAME } from '../names/secret_name.ts'
 import { isDeliverable, isHeld, isSensitive, type Policy } from './policy.ts'
 
 export type Entry = { value: string; policy: unknown }
-/** Stands for a held secret, whose value is left out of deliveries: it lets a refusal say why. */
+/** Represents a held secret. Deliveries leave out its value, and this lets a refusal give the reason. */
 export const heldEntry: Entry = {
   value: '',
   policy: { approval: { by: 'admin', ttl_seconds: 0 } } satisfies Policy,
@@ -20,7 +20,7 @@ export type Resolved = { value: string; isSensitive: boolean }
 const MAX_BYTES = 1_048_576
 const MAX_SUBSTITUTIONS = 10_000
 const MAX_DEPTH = 32
-/** Of as many a person is told at once. */
+/** The most names in one message. */
 const MAX_REASONS = 10
 
 /** All that is wrong, by the names of secrets and without their values. */

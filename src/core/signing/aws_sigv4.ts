@@ -119,7 +119,7 @@ export function isStorage(service: string): boolean {
   return /^s3(-|express$|$)/.test(service)
 }
 
-/** A signature as it is sent, and the bytes that it stands for. */
+/** A signature as it is sent, and the bytes that it represents. */
 export function formsOf(signature: string): Uint8Array[] {
   return [Buffer.from(signature), Buffer.from(signature, 'hex')]
 }

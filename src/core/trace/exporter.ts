@@ -1,6 +1,6 @@
 /**
  * Sends spans to a collector, and lets nothing of it come back: a bounded queue, one request at a time with a
- * deadline, no redirects, and of an answer its status. A collector that is away, slow or hostile costs spans.
+ * deadline, no redirects, and of an answer its status. A collector that is unavailable, slow or hostile costs spans.
  *
  * OpenTelemetry's SDK in its place would be twelve packages for 200 lines. Its exporter keeps up to 4 MB of an answer and
  * puts it into its errors, and its batches take a span when it ends, when it is not known yet whether a stranger asked.
@@ -98,7 +98,7 @@ export class Exporter {
         this.#isFailing = false
         return
       }
-      // Once until it works again: a collector that is away must not fill the log.
+      // Once until it works again: a collector that is unavailable must not fill the log.
       if (!this.#isFailing) this.#log.warning('traces could not be exported', { why })
       this.#isFailing = true
       if (!isLater || attempt === ATTEMPTS || this.#closing.signal.aborted) break

@@ -1,9 +1,9 @@
 /**
- * What is traced of a request: names, codes, counts and times, never a value. What is known of it stands in
+ * The trace of a request: names, codes, counts and times, never a value. Its attributes are in
  * the audit, too. Without a trace that runs, all of this is one look at an empty store.
  *
- * A trace is kept in memory until its request ends, since only then is it known whether somebody asked whom
- * we know. Until then it has an id of ours: a stranger does not choose the trace that it is found in.
+ * A trace is kept in memory until its request ends, since only then is it known whether the caller asked for one that
+ * we know. Until then it has our id: a stranger does not choose the trace that it is found in.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Fault } from '../fault.ts'
@@ -134,7 +134,7 @@ export class Span {
     return traceparentOf({ traceId, spanId: this.id, isSampled })
   }
 
-  /** What it stands for begins only now. */
+  /** What it represents begins only now. */
   begin(): this {
     this.#from = now()
     return this
@@ -199,7 +199,7 @@ export function untraced<T>(work: () => T): T {
   return running.getStore() ? running.run(undefined, work) : work()
 }
 
-/** Does work in a span of its own, which ends with it; `work` is given the span where there is one. */
+/** Does work in its own span, which ends with it; `work` is given the span where there is one. */
 export function traced<T>(name: string, attributes: Attributes, work: (span?: Span) => T): T {
   const parent = running.getStore()
   if (!parent) return work()

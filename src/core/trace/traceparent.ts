@@ -3,7 +3,7 @@
 /** One span of a trace, as others name it. */
 export type TraceContext = { traceId: string; spanId: string; isSampled: boolean }
 
-/** Versions after 00 may say more at the end; ff is none. */
+/** Versions after 00 may add fields at the end; ff is invalid. */
 const FORM = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/
 const NOTHING = /^0+$/
 

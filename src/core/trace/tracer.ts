@@ -13,12 +13,12 @@ export type TraceCounts = {
   /** By what became of them: `exported`, `dropped`, `failed`. */
   spans: Record<string, number>
   waiting: number
-  /** Traces of requests by nobody whom we know, that were over their bound. */
+  /** Traces of unauthenticated requests that were over their bound. */
   strangers: number
 }
 
 export type Tracer = {
-  /** `null` for a request that is not sampled, whoever it turns out to be of. */
+  /** `null` for a request that is not sampled, whatever its caller. */
   begin(traceparent: string | null, attributes: Attributes): Span | null
   readonly counts: TraceCounts
   flush(): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * Stands in for zod in browsers: the names and methods that the contracts use, over the same core, without JSON Schema,
+ * Replaces zod in browsers: the names and methods that the contracts use, over the same core, without JSON Schema,
  * compilation, translations and other formats. TypeScript checks the contracts against zod itself.
  *
  * A missing method throws when the page loads. test/console/zod_in_the_page.test.ts compares the results of both.

@@ -14,7 +14,7 @@ import { transact } from './transaction.ts'
 
 type Settings = {
   size: number
-  /** Gives up silent connections. */
+  /** Closes silent connections. */
   isServing: boolean
   tickMs?: number
   /** Which of these server processes work. */
@@ -41,7 +41,7 @@ const SHORT_LIFE_MS = 1_000
 /** Milliseconds that a statement of a request waits for a lock. */
 const LOCK_WAIT_MS = 5_000
 /**
- * Ends a transaction whose client is gone, since PostgreSQL does not notice that a network swallows packets, and a wait
+ * Ends the transaction of a client that is gone, since PostgreSQL does not notice that a network swallows packets, and a wait
  * for a lock that another session keeps.
  */
 const LIMITS = `; set local idle_in_transaction_session_timeout = '30s'; set local lock_timeout = '${LOCK_WAIT_MS}ms'`

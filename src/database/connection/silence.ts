@@ -10,7 +10,7 @@ const ASK_MS = 3_000
 
 type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
-/** Over a connection of its own, since the others may be as silent. */
+/** Over its own connection, since the others may be as silent. */
 export async function workingOf(options: Options, pids: number[]): Promise<Set<number>> {
   const sql = postgres({ ...options, max: 1 })
   try {
@@ -27,7 +27,7 @@ export async function workingOf(options: Options, pids: number[]): Promise<Set<n
 
 /**
  * What waits for its client does not work: its answer, or the rest of what it was asked, was swallowed. A pooler gives
- * numbers of its own, so one that PostgreSQL does not know may be any that works for a second or longer.
+ * its own numbers, so one that PostgreSQL does not know may be any that works for a second or longer.
  */
 function workingIn(sql: postgres.Sql, pids: number[]): Promise<{ pid: string }[]> {
   return sql<{ pid: string }[]>`

@@ -1,5 +1,5 @@
 /**
- * A transaction on a lent connection, without savepoints. BEGIN takes no round trip of its own: statements that read are
+ * A transaction on a lent connection, without savepoints. BEGIN takes no extra round trip: statements that read are
  * sent with it. Statements that write wait until BEGIN is confirmed. Without BEGIN, each would be committed by itself.
  */
 import type postgres from 'postgres'

@@ -24,7 +24,7 @@ const PASSING = new Set([
 ])
 const OF_THE_PROCESS = new Set(['postmaster.pid', 'postmaster.opts'])
 const PIECE_BYTES = 1024 * 1024
-/** Written out at once, so that the database's own flushes never wait for much of ours. */
+/** Written out at once, so that the database's own flushes never wait for many of our writes. */
 const FLUSH_BYTES = 8 * PIECE_BYTES
 
 /** @param root an empty directory, then a DATA_DIR with what the database held when it was whole */

@@ -37,7 +37,7 @@ export class Inbox {
   /**
    * All complete messages up to a Terminate, in one piece: each has a type of one byte and a length
    * that includes itself.
-   * @returns null if there is none; 'terminate' if the client says good-bye next.
+   * @returns null if absent; 'terminate' if the client says good-bye next.
    * @throws {Error} if a length is impossible.
    */
   takeMessages(): Buffer | 'terminate' | null {

@@ -1,7 +1,7 @@
 /**
  * Which keys of the outer layer the processes on one PostgreSQL have: each says the ids, never the keys, in
- * the names that its connections have there. So a key is neither taken away from what another process still
- * makes, nor used before all have it. A pooler lends sessions, whose names are of whoever had them last: behind
+ * the names that its connections have there. So a key is neither removed from what another process still
+ * makes, nor used before all have it. A pooler lends sessions, which keep the name of their last user: behind
  * one only the connection counts that each process listens on, which goes past it.
  */
 import type { Sql } from 'postgres'

@@ -20,7 +20,7 @@ type Remainder = {
 }
 
 /**
- * `lost` are the ids of keys that were given up; of `tokens` alone where nothing else may be read.
+ * `lost` are the ids of keys that were abandoned; of `tokens` alone where nothing else may be read.
  *
  * @throws ConfigError that says what would end
  */
@@ -43,7 +43,7 @@ export async function checkSecretKey(
 function problem({ keyId, sessions, tokens, ...entrances }: Remainder): string {
   const { passwords, recovery_keys, passkeys } = entrances
   const ends = `${sessions} sessions and ${tokens} tokens would end, ${passwords} passwords, ${recovery_keys} recovery keys and ${passkeys} passkeys would open no account`
-  return `SECRET_KEY: another key (id ${keyId}) made what is in this database; without it ${ends} (restore it; to rotate, put the new key before it, separated by a comma; to give up what it made, set SECRET_KEY_LOST=${keyId})`
+  return `SECRET_KEY: another key (id ${keyId}) made what is in this database; without it ${ends} (restore it; to rotate, put the new key before it, separated by a comma; to abandon what it made, set SECRET_KEY_LOST=${keyId})`
 }
 
 function nothingOf(keyId: string): Remainder {

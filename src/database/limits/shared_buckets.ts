@@ -65,7 +65,7 @@ export class SharedBuckets {
     return row ?? { got: 0, lacks: seconds }
   }
 
-  /** Takes away rows that say nothing any more, and what is over the bound. */
+  /** Removes rows that no longer count, and rows over the bound. */
   async sweep(): Promise<void> {
     this.#added = 0
     await this.#db.execute(sql`delete from ${this.#table} where full_at <= ${this.#now()}`)

@@ -1,4 +1,4 @@
-/** Takes away what limits no longer need; the control plane does it, which may delete rows of all of them. */
+/** Removes rows that limits no longer need. The control plane does it, because it may delete rows of every limit. */
 import { Cron } from 'croner'
 import type { Clock } from '../../core/clock.ts'
 import type { Config } from '../../core/config/config.ts'

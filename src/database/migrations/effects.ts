@@ -1,6 +1,6 @@
 /**
  * What a migration does to a database that is in use, read from its statements: which tables it works through, who has
- * to wait meanwhile, and whether processes of before may find something else than they expect. It knows the statements
+ * to wait meanwhile, and whether processes of older versions may find something unexpected. It knows the statements
  * that drizzle/ has; of any other it says that it may do both.
  */
 

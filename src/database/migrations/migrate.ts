@@ -4,8 +4,8 @@
  * other. drizzle's own migrator reads from disk and skips files older than the newest applied one
  * without a word, which is why this short one exists.
  *
- * Processes of before go on serving meanwhile. A migration that waited for a table of theirs would stop all who come
- * behind it, so it waits for two seconds, gives up and tries again.
+ * Processes of older versions go on serving meanwhile. A migration that waited for a table of theirs would stop all who come
+ * behind it, so it waits for two seconds, cancels and tries again.
  */
 import type postgres from 'postgres'
 import initial from '../../../drizzle/0000_initial.sql' with { type: 'text' }

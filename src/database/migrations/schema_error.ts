@@ -11,7 +11,7 @@ export class NewerSchema extends SchemaError {
 
   constructor(migration: string, known = 'nothing') {
     super(
-      `the database was migrated by a later version (${migration}); this is ${version} and knows ${known}: start the later version, or restore a backup of before the upgrade into an empty database`,
+      `the database was migrated by a later version (${migration}); this is ${version} and knows ${known}: start the later version, or restore a backup from before the upgrade into an empty database`,
     )
   }
 }

@@ -81,7 +81,7 @@ Priority: optional
 Installed-Size: ${kilobytes}
 Depends: libc6 (>= ${GLIBC}), passwd
 Description: ${project.description.replace(/^A |\.$/g, '')}
- One executable: the server, with a database of its own or PostgreSQL, the
+ One executable: the server, with its own database or PostgreSQL, the
  command line, and the proxy for programs on a machine.
 `
 }

@@ -67,7 +67,7 @@ async function makeExecutables(targets: readonly ReleaseTarget[], place: Place):
   return (await Promise.all(published)).flat()
 }
 
-/** An executable of one platform. macOS starts one without a signature on x64, and kills one whose signature is wrong. */
+/** An executable of one platform. macOS starts one without a signature on x64, and kills one with a wrong signature. */
 export async function buildFor(
   target: ReleaseTarget,
   outfile: string,
@@ -141,7 +141,7 @@ async function main(): Promise<void> {
   const names = await release(options)
   const { commit } = await describeSource()
   process.stdout.write(`${names.map((name) => `${join(relative('.', options.out), name)}\n`).join('')}
-From ${commit ? `commit ${commit}` : 'a source without a commit of its own'}. Nothing is signed.\n`)
+From ${commit ? `commit ${commit}` : 'a source outside of a repository'}. Nothing is signed.\n`)
   if (!hasDpkg) process.stdout.write('There are no packages for Debian: dpkg-deb is not here.\n')
 }
 

@@ -75,7 +75,7 @@ export function closureOf(roots: readonly string[]): Package[] {
   return packages.sort((one, other) => (one.key < other.key ? -1 : 1))
 }
 
-/** A lock with these packages only, for a folder of their own. */
+/** A lock with these packages only, for a separate folder. */
 export function lockOf(folder: string, keys: readonly string[]): string {
   const dependencies = Object.fromEntries(keys.map((key) => [key, packageAt(key).version]))
   const packages = Object.fromEntries(keys.map((key) => [key, lock.packages[key]]))

@@ -53,7 +53,7 @@ function sourceOf(commit: string, env: NodeJS.ProcessEnv) {
   return { uri: `git+${repositoryOf(env) ?? 'file:.'}`, digest: { gitCommit: commit } }
 }
 
-/** The workflow that runs, as GitHub names it; else somebody's own machine. */
+/** The workflow that runs, as GitHub names it; otherwise a developer's machine. */
 function builderOf(env: NodeJS.ProcessEnv): string {
   const { GITHUB_SERVER_URL, GITHUB_WORKFLOW_REF } = env
   if (!GITHUB_WORKFLOW_REF) return 'urn:cloakroom:builder:own-machine'

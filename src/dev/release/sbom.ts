@@ -101,6 +101,7 @@ function serialized(bom: Models.Bom): string {
 async function validated(text: string): Promise<string> {
   const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6)
   const problem = await validator.validate(text)
-  if (problem !== null) throw new Error(`the bill of materials is none: ${JSON.stringify(problem)}`)
+  if (problem !== null)
+    throw new Error(`the bill of materials is invalid: ${JSON.stringify(problem)}`)
   return `${text}\n`
 }

@@ -188,7 +188,7 @@ function nextComma(bytes: Uint8Array, from: number, end: number): number {
   return at
 }
 
-/** Where the number begins that ends before `at`; `at` when there is none up to 255. */
+/** Where the number begins that ends before `at`; `at` when it is missing up to 255. */
 function numberBefore(bytes: Uint8Array, at: number, floor: number): number {
   let start = at
   while (start > floor && at - start < MAX_DIGITS && isDigit(bytes[start - 1])) start--
@@ -196,7 +196,7 @@ function numberBefore(bytes: Uint8Array, at: number, floor: number): number {
   return isAlone && numberOf(bytes, start, at) <= 255 ? start : at
 }
 
-/** Where the bracket stands before a number, white space between; the number when there is none. */
+/** The position of the bracket before a number and its white space; the number's position without a bracket. */
 function bracketBefore(bytes: Uint8Array, start: number, floor: number): number {
   let at = start
   while (at > floor && start - at < MAX_SPACE && isSpace(bytes[at - 1])) at--

@@ -28,7 +28,7 @@ for (const [at, digit] of [...'0123456789abcdef'].entries()) {
   VALUE_OF[digit.toUpperCase().charCodeAt(0)] = at
 }
 
-/** What a letter after a backslash stands for. */
+/** What a letter after a backslash represents. */
 const SHORT = new Map(
   [...`""\\\\//''\`\`b\bf\fn\nr\rt\tv\v`.matchAll(/(.)(.)/gs)].map(([, letter, character]) => [
     letter?.charCodeAt(0) ?? 0,
@@ -72,7 +72,7 @@ export class EscapeReader {
     this.#bytes = bytes
   }
 
-  /** Length of the escape at `at`; 0 when there is none, `INCOMPLETE` when the text must go on. */
+  /** Length of the escape at `at`; 0 if absent, `INCOMPLETE` when the text must go on. */
   read(at: number, end: number, isLast: boolean): number {
     this.#end = end
     this.#isLast = isLast

@@ -19,7 +19,7 @@ export class MappedFeed implements Feed {
   readonly #kept: number
   /**
    * Pieces of the block: from which index on, and the first and the last index in the parent of what it
-   * stands for. Of a piece that was copied, where the last is -1, each byte stands for its own.
+   * represents. Of a piece that was copied, where the last is -1, each byte represents its own.
    */
   readonly #from: Int32Array
   readonly #first: Int32Array
@@ -109,7 +109,7 @@ export class MappedFeed implements Feed {
     this.#last[piece] = last
   }
 
-  /** The first index in the parent of what a byte of the block stands for. */
+  /** The first index in the parent of what a byte of the block represents. */
   #indexOf(at: number): number {
     const from = this.#from
     let piece = this.#piece

@@ -55,7 +55,7 @@ export class Stage {
   }
 
   /**
-   * Reads the feed's bytes from `from` on. The decoders may start where this one stands, and need what it
+   * Reads the feed's bytes from `from` on. The decoders may start at this position, and need what it
    * has seen. `parent` is the stage from which the feed copies.
    */
   read(from: number, isLast: boolean, parent?: Stage): void {

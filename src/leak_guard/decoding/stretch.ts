@@ -4,7 +4,7 @@
  */
 
 /**
- * The first index from `from` on at which `min` bytes of a class stand; where there is none, that of the
+ * The first index from `from` on at which `min` bytes of a class stand; where it is missing, that of the
  * shorter stretch with which the bytes end.
  */
 export function nextStretch(

@@ -1,6 +1,6 @@
 /**
  * Latin-1 text in UTF-16 of either order: characters with a zero byte between each two. (Values with
- * other characters are looked for in UTF-16 as strings of their own.) With three zeros between each two it is UTF-16
+ * other characters are looked for in UTF-16 as separate strings.) With three zeros between each two it is UTF-16
  * of UTF-16, or UTF-32.
  */
 import { type Feed, MARGIN } from './feed.ts'

@@ -66,7 +66,7 @@ export function seal(a: number, b: number, length: number): number {
 
 /**
  * A table of fingerprints with a number for each: open addressing, at most half full. Where an entry
- * stands depends on a polynomial, so that place and fingerprint together tell strings apart.
+ * is depends on a polynomial, so that place and fingerprint together tell strings apart.
  */
 export class SealedTable {
   readonly #tags: Int32Array

@@ -16,7 +16,7 @@ import { FRAGMENT, toBytes } from './guarded.ts'
 /** Characters of a run that are replaced on either side of a window. */
 export const BESIDE = FRAGMENT - 1
 
-/** A window that stands in an answer, and the stretch around it that goes with it. */
+/** A window in an answer, and the stretch around it that goes with it. */
 export type Fragment = {
   readonly start: number
   readonly end: number
@@ -63,7 +63,7 @@ export class Fragments {
     this.isEmpty = isEmpty
   }
 
-  /** Whether a window stands in a stretch of the bytes that runs consist of. */
+  /** Whether a window is in a stretch of the bytes that runs consist of. */
   standIn(bytes: Uint8Array, from: number, to: number): boolean {
     const { bits, bitShift } = this
     const window = new FragmentWindow()

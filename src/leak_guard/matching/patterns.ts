@@ -33,7 +33,7 @@ export type PatternParts = {
   readonly lengthOf: Int32Array
   /** One bit for each value of the upper bits of the rolling hash. */
   readonly bits: Int32Array
-  /** By rolling hash: open addressing, the id is one more than the group, 0 where nothing stands. */
+  /** By rolling hash: open addressing, the id is one more than the group, 0 for an empty slot. */
   readonly groupKeys: Int32Array
   readonly groupIds: Int32Array
   /** By group: where its distinct lengths stand in `lengths`, ascending, and how many they are. */
@@ -82,7 +82,7 @@ export class Patterns {
 const CHECKPOINTS_A = Int32Array.from({ length: 31 }, (_, at) => power(POINT_A, 2 ** at))
 const CHECKPOINTS_B = Int32Array.from({ length: 31 }, (_, at) => power(POINT_B, 2 ** at))
 
-/** Where a hash stands among the groups, or the empty slot where it would. */
+/** The slot of a hash among the groups, or the empty slot for it. */
 export function slotOfGroup(keys: Int32Array, ids: Int32Array, hash: number): number {
   const mask = keys.length - 1
   let slot = Math.imul(hash, 0x9e3779b1) >>> 7

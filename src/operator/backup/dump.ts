@@ -76,7 +76,7 @@ async function headerOf(
 }
 
 async function usedKeys(tx: TransactionSql, tables: readonly BackupTable[]): Promise<string[]> {
-  // A schema of before lacks some.
+  // An older schema lacks some.
   const names = new Set(tables.map(({ name }) => name))
   const parts = [...SEALED, KEY_CHECK]
     .filter(({ table }) => names.has(table))

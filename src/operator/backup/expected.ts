@@ -13,7 +13,7 @@ const CHANGES = /^(create|drop) table "?(\w+)"?/gim
 /** Columns by table; null where they are not known. */
 type Expected = ReadonlyMap<string, string[] | null>
 
-/** By table what `format_type` says of its columns; null for a schema of before, whose columns are not kept here. */
+/** The `format_type` of each table's columns; null for an older schema, because its columns are not listed here. */
 export async function expectedTables(tx: TransactionSql): Promise<Expected> {
   const [made] = await tx`select to_regclass('cloakroom_migrations') is not null as yes`
   if (!made?.yes) return new Map()

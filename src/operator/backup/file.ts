@@ -24,7 +24,7 @@ import { orNoRoom } from './room.ts'
 /** Longer than any row, and short enough to be held. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024
 const AGE = 'age-encryption.org/v1\n'
-/** The header of age, whose reader has no bound of its own: one line for each recipient and more. */
+/** The header of age, which age's reader does not bound: one line for each recipient and more. */
 const MAX_AGE_HEADER = 256 * 1024
 
 /** @throws BackupProblem for what is no recipient */
@@ -49,7 +49,7 @@ export async function writeWhole<T>(path: string, write: (part: string) => Promi
     if (existsSync(path)) throw existing(path)
   }
   demandNone()
-  // Whoever takes the `.part` away finds one that is its own, and we find that ours is gone.
+  // Another process that removes the `.part` file creates its own, and this one finds its file gone.
   const part = `${path}.${randomBytes(4).toString('hex')}.part`
   try {
     removePartsOf(path)
@@ -204,7 +204,7 @@ async function decrypted(
   }
 }
 
-/** The keys in a file as `age-keygen` writes it. @throws BackupProblem where there is none */
+/** The keys in a file as `age-keygen` writes it. @throws BackupProblem where it is missing */
 export async function identitiesIn(path: string): Promise<string[]> {
   const text = (await startOf(path)).toString('utf8')
   const found = text.split('\n').flatMap((line) => line.trim().match(/^AGE-SECRET-KEY-\S+$/) ?? [])
@@ -212,7 +212,7 @@ export async function identitiesIn(path: string): Promise<string[]> {
     for (const identity of found) new Decrypter().addIdentity(identity)
     if (found.length > 0) return found
   } catch {
-    // It is said below: the cause may hold the key.
+    // Reported below, because the cause may hold the key.
   }
   throw new BackupProblem('invalid_file', `${path} holds no identity of age`)
 }

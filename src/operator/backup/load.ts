@@ -63,7 +63,7 @@ export async function load(
   })
 }
 
-/** @throws BackupProblem for a database that is somebody's */
+/** @throws BackupProblem for a database that is in use */
 export async function emptyTables(tx: TransactionSql) {
   const tables = await tablesOf(tx)
   await demandNoRules(tx, tables)

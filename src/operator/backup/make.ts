@@ -58,7 +58,7 @@ async function receive(
 type Use = {
   /** What to say where another process has it. */
   inUse?: string
-  /** Whether a schema of before will do. */
+  /** Whether an older schema is accepted. */
   mayBeOlder: boolean
 }
 
@@ -70,7 +70,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   requireCluster(config)
   const log = openLog(config.LOG_LEVEL)
-  // A command says at once that it is away.
+  // A command says at once that it is unavailable.
   await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, log)
   const connection = await openDatabase(config, () => process.exit(1)).catch((error: unknown) => {
     if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error

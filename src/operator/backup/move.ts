@@ -117,7 +117,7 @@ function plain(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    throw new BackupProblem('usage', 'a % in the target that stands for itself is written %25')
+    throw new BackupProblem('usage', 'write a literal % in the target as %25')
   }
 }
 

@@ -5,7 +5,7 @@ import { BackupProblem } from './problem.ts'
 
 export const NOT_RUNNING = 'Stop the server first: what it writes meanwhile would be lost.'
 
-/** Milliseconds that a connection which has just ended, such as one of ours, may be seen still. */
+/** Milliseconds for which an ended connection, such as ours, may still be listed. */
 const ENDING_MS = 2_000
 const PAUSE_MS = 50
 
@@ -30,7 +30,7 @@ export async function demandRest(tx: TransactionSql): Promise<void> {
 }
 
 async function isUsed(tx: TransactionSql): Promise<boolean> {
-  // A transaction sees what it saw first, until it is told to forget.
+  // A transaction keeps its first snapshot of the statistics until it discards it.
   await tx`select pg_stat_clear_snapshot()`
   const others = await tx`
     select 1 from pg_stat_activity

@@ -1,4 +1,4 @@
-/** Whether there is room for a backup, and what is said where there is none. */
+/** Whether there is room for a backup, and what is said where it is missing. */
 import type { Sql } from 'postgres'
 import { freeBytesOf } from '../checks/limits.ts'
 import { BackupProblem } from './problem.ts'

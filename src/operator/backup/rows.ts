@@ -1,6 +1,6 @@
 /**
  * Rows as text and back, exactly: each row is the text that PostgreSQL itself makes of it, and reads. So
- * microseconds, bytes, JSON as it was written and arrays need no code of ours, and both databases have the
+ * microseconds, bytes, JSON as it was written and arrays need none of our code, and both databases have the
  * same text for the same row.
  */
 import type { TransactionSql } from 'postgres'
@@ -28,8 +28,8 @@ export async function makeTextsExact(tx: TransactionSql): Promise<void> {
 }
 
 /**
- * Our tables but what only counts for a moment (unlogged), each behind those that its rows refer to. Others keep tables of
- * their own beside them.
+ * Our tables but what only counts for a moment (unlogged), each behind those that its rows refer to. Other programs may keep
+ * tables beside them.
  *
  * @param own made by the migrations that were applied
  * @throws BackupProblem where one is missing or not as it was made: what is read of it would not be all, or fit nowhere

@@ -27,7 +27,7 @@ const OUR_PART = /^cloakroom-\d{8}T\d{6}Z\.backup(\.[0-9a-f]{8})?\.part$/
 /** When what was missed is looked for, besides at the start. */
 const HOURLY = '47 * * * *'
 
-/** `null` without BACKUP_DIR. @throws BackupProblem for a recipient that is none */
+/** `null` without BACKUP_DIR. @throws BackupProblem for an invalid recipient */
 export function scheduleBackups(surroundings: Surroundings): { stop(): void } | null {
   const { BACKUP_DIR, BACKUP_SCHEDULE, BACKUP_RECIPIENTS, ROLE } = surroundings.config
   if (BACKUP_DIR === undefined || ROLE === 'resolver') return null

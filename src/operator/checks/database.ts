@@ -15,7 +15,7 @@ import { Failed } from './check.ts'
 export async function checkDatabase(config: Config): Promise<string> {
   const cluster = join(config.DATA_DIR, CLUSTER)
   if (config.DB_HOST === undefined && !existsSync(cluster))
-    return 'embedded: there is none yet, the first start makes it'
+    return 'embedded: no database yet; the first start creates it'
   // Another user's start would leave files that the server cannot read.
   if (config.DB_HOST === undefined && statSync(cluster).uid !== process.getuid?.())
     throw new Failed('not looked at: it belongs to another user')

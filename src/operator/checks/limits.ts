@@ -9,7 +9,7 @@ type Wanted = Pick<Config, 'DB_HOST' | 'ROLE' | 'RESOLVER_CONCURRENCY'>
 export type Limits = {
   /** `null` where the system does not say. */
   openFiles: number | null
-  /** Of DATA_DIR; `null` where it does not say, or there is none yet. */
+  /** Free bytes of DATA_DIR; `null` if unknown or if the directory does not exist yet. */
   freeBytes: number | null
   /** Whether files can be made in it. */
   temporary: { path: string; isWritable: boolean }

@@ -54,7 +54,7 @@ function refusal(key: string, encryptionKey: string, since: number | null): stri
   return `another rekey-outer is at work: in the server, since ${new Date(since).toISOString()}`
 }
 
-/** What is told, until the work ends; who goes away ends it. */
+/** Streams progress until the work ends. A client that disconnects ends the work. */
 function linesOf(
   ended: AbortSignal,
   work: (tell: (line: object) => void, signal: AbortSignal) => Promise<void>,

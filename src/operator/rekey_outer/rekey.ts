@@ -88,7 +88,7 @@ async function demandKeyEverywhere({ sql, isPooled }: Source, key: string): Prom
   )
 }
 
-/** Any user of the database can have such a connection: so it is said whose it is. */
+/** Any database user can have such a connection, so its owner is named. */
 function whoOf({ pid, user, place, ids }: LiveKeys): string {
   return `backend ${pid} of ${user}, from ${place}${ids.length === 0 ? '' : `, with ${ids.join(' ')}`}`
 }

@@ -8,7 +8,7 @@ import type { OuterLayer, OuterPart, Stored } from '../../core/crypto/outer_laye
 import { sha256 } from '../../core/crypto/primitives.ts'
 import { KEY_CHECK, type SealedColumn, sealedUnder } from '../../database/schema/sealed.ts'
 
-/** A row whose blob is under another key than the first. */
+/** A row with a blob under another key than the first. */
 export type Row = Stored & { primaryKey: string[]; salt: string }
 
 /** The id of the key that it claims to be under, or `null` where it is too short to have one. */
@@ -16,7 +16,7 @@ export type Unreadable = { table: string; column: string; row: string[]; key: st
 
 export type Resealed = { resealed: number; unreadable: Unreadable[] }
 
-/** What a transaction of ours says to the triggers: the content is the same (drizzle/0019_resealing.sql). */
+/** What our transaction says to the triggers: the content is the same (drizzle/0019_resealing.sql). */
 const SAME_CONTENT = `select set_config('cloakroom.resealing', 'on', true)`
 
 /** Statements that look at all rows may take their time. */

@@ -12,12 +12,12 @@ export type Pending = {
   blocks: 'nobody' | 'writers' | 'everybody'
   /** Tables whose rows are all worked through, so that it takes as long as they are large. */
   works_through: { table: string; bytes: number }[]
-  /** Whether versions of before cannot use the schema any more. */
+  /** Whether older versions can no longer use the schema. */
   breaks_older: boolean
 }
 
 export type UpgradeReport = {
-  /** 0: nothing stands against it; 1: read the warnings first; 2: it would not work. */
+  /** 0: no objection; 1: read the warnings first; 2: the upgrade would fail. */
   verdict: 0 | 1 | 2
   /** Names of the newest migrations; `null` for a database without tables. */
   schema: { database: string | null; program: string }
@@ -57,7 +57,7 @@ function warningsOf({ pending, space, backup, processes }: UpgradeFacts, now: nu
   return [
     ...(large.length > 0 ? [`choose a quiet hour: ${large.join('; ')}`] : []),
     ...(breaking.length > 0 && processes.length > 0
-      ? [`stop the other processes first: those of before cannot use ${breaking.join(', ')}`]
+      ? [`stop the other processes first: older versions cannot use ${breaking.join(', ')}`]
       : []),
     ...(isLow
       ? [`${inMib(space.free_bytes ?? 0)} are free, and ${inMib(space.needed_bytes)} may be needed`]

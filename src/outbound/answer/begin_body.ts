@@ -20,7 +20,7 @@ type Options = {
   bodies: BodyAccount
 }
 
-/** A body whose first piece is here, or all of it; `null` for none. */
+/** A body with its first piece, or the whole body; `null` without a body. */
 export type Begun =
   | { pieces: AsyncGenerator<Uint8Array, void>; first: Uint8Array }
   | { pieces: null; whole: Bytes | null }
@@ -41,7 +41,7 @@ export async function beginBody(
     if (cut) return await beginPart(body, cut, guard, deadline, bodies)
     const chunks = body[Symbol.asyncIterator]()
     const length = declaredLength(response)
-    // The runtime would give bytes without a type one of its own.
+    // The runtime would give bytes without its own type one.
     const mayBeWhole = response.headers.has('content-type')
     // Its digests and its tag stay true only if all of it is searched before the headers go out.
     const isFirst = isObject || (mayBeWhole && describesBytes(response.headers.toJSON()))

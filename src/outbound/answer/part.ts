@@ -136,7 +136,7 @@ export function dropUntrue(
   if (isCut || isChanged) {
     for (const name in presented) if (OF_CONTENT.test(name)) delete presented[name]
   }
-  // Not the bytes that the tag stands for (RFC 9110, section 8.8.1); of a part it says of which object.
+  // Not the bytes that the tag represents (RFC 9110, section 8.8.1); of a part it says of which object.
   const { etag } = presented
   if (isChanged && !isCut && etag?.startsWith('"')) presented.etag = `W/${etag}`
   // Clients would ask for the rest of a download, and get all of it.

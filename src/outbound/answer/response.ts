@@ -117,7 +117,7 @@ export function checkFraming(status: number, received: ReceivedHeaders): void {
   if (broken) throw new Fault('upstream_protocol_error')
 }
 
-/** As on the wire, with what stands between names, values and lines. */
+/** As on the wire, with the separators between names, values and lines. */
 function sizeOf(received: ReceivedHeaders): number {
   let size = 0
   for (const name in received) {

@@ -1,6 +1,6 @@
 /**
  * The upstream's answer as it arrives: status, sanitised headers, and a body in which credentials are
- * redacted across chunk borders. The deadline counts from byte to byte; a caller that goes away ends
+ * redacted across chunk borders. The deadline counts from byte to byte; a caller that disappears ends
  * the outbound call.
  */
 

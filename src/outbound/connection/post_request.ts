@@ -24,7 +24,7 @@ export type PostRequest = {
 
 export type PostAnswer = { status: number; headers: Headers; body: Uint8Array }
 
-/** A request whose address is judged, so that nothing but sending it is left. */
+/** A request with a checked address, ready to be sent. */
 export type PreparedPost = {
   /** @throws Fault `upstream_*`: the request may have arrived all the same */
   send(): Promise<PostAnswer>

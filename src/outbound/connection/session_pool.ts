@@ -1,7 +1,7 @@
 /**
  * Connections to upstreams, each of one token (protocol 6.2). Behind a proxy that loses count of requests
  * a connection may carry what one caller sent into the answer of the next: shared by none, it carries it
- * to nobody else. One host of a token has a session of its own, and a session its connections.
+ * to nobody else. One host of a token has its own session, and a session its connections.
  *
  * Room is made among the sessions that no call uses, the longest unused first. Those in use are not
  * counted out: the calls of a workspace are bounded elsewhere (RESOLVER_CONCURRENCY).

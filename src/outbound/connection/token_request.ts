@@ -7,7 +7,7 @@ import type { Owner } from './session_pool.ts'
 
 export type TokenOutbound = PostOutbound
 
-/** A request whose address is judged, so that nothing but sending it is left. */
+/** A request with a checked address, ready to be sent. */
 export type PreparedTokenRequest = { send(): Promise<Answered> }
 
 type Answered = TokenAnswer | 'unreachable' | 'timeout'

@@ -39,7 +39,7 @@ type Options = Sending & {
   onEnd(status: number, ending: Ending): void
 }
 
-/** A message of its own (`google.rpc.Status`), which says how long its fields are. */
+/** A separate message (`google.rpc.Status`), which gives the lengths of its fields. */
 const STATUS_DETAILS = 'grpc-status-details-bin'
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants

@@ -1,6 +1,6 @@
 /**
  * The frames of gRPC: messages behind five bytes, of flags and length (gRPC over HTTP/2, "Length-Prefixed-
- * Message"). An answer has its trailers in a last frame of their own, as in gRPC-Web, since neither `fetch`
+ * Message"). An answer has its trailers in a separate last frame, as in gRPC-Web, since neither `fetch`
  * nor a `Response` has any; an empty one at the beginning says that the headers have come.
  */
 
@@ -17,7 +17,7 @@ export const FLAGS = {
   trailers: 0x80,
 } as const
 
-/** Of one message: what clients of gRPC take unless they are told otherwise. */
+/** The default limit of gRPC clients for one message, in bytes. */
 export const MAX_GRPC_MESSAGE_BYTES = 4 * 1024 * 1024
 const PREFIX_BYTES = 5
 /** What is held of a frame that is not whole starts with so much room, and doubles it. */

@@ -1,6 +1,6 @@
 /**
  * The messages of an answer, each whole when it is looked at: a value in one cannot be taken out, since what
- * stands around it says how long it is. So a message with a find goes on only to a proxy that has a text of the
+ * surrounds it gives its length. So a message with a find goes on only to a proxy that has a text of the
  * same length for it, and otherwise ends the call.
  */
 import { promisify } from 'node:util'

@@ -1,4 +1,4 @@
-/** Refusals in the form of gRPC: HTTP 200, and a status of its own among the trailers. */
+/** Refusals in the form of gRPC: HTTP 200, and its own status among the trailers. */
 import { type FaultCode, statusOf } from '../../core/fault.ts'
 
 const UNKNOWN = 2
@@ -33,7 +33,7 @@ export function grpcStatusOf(code: FaultCode): number {
   return byCode[code] ?? byStatus[statusOf(code)] ?? INVALID_ARGUMENT
 }
 
-/** Of an answer without one of its own ("HTTP to gRPC Status Code Mapping"). */
+/** The status for an answer that has none ("HTTP to gRPC Status Code Mapping"). */
 export function grpcStatusOfHttp(status: number): number {
   const mapped: Record<number, number> = {
     400: INTERNAL,

@@ -224,7 +224,7 @@ function write(syntax: Filled['syntax'], name: string, value: Uint8Array): strin
   return syntax === 'text' ? text : JSON.stringify(text).slice(1, -1)
 }
 
-/** A value must not change which path it stands in: `..` in a segment would, or nothing in the first. */
+/** A value must not change the path that contains it: `..` in a segment would, or nothing in the first. */
 function checkUrl(path: string, search: string): void {
   const url = URL.parse(`https://host${path}${search}`)
   if (

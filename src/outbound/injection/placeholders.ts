@@ -23,7 +23,7 @@ export type LocationStyle = 'query' | 'path' | 'json' | 'form' | 'websocket'
 
 /**
  * One place where a secret is asked for; `header` is the name of its header in lower case, empty where
- * the place is none.
+ * the place does not exist.
  */
 export type Placeholder = {
   name: string
@@ -52,7 +52,7 @@ type Named = { name: string; ticket?: string }
 /** A longer or empty run of name characters, or one that starts with a digit, is malformed. */
 const NAME = new RegExp(`${SECRET_NAME}(?![A-Za-z0-9_])`, 'y')
 const TICKET = new RegExp(TICKET_PATTERN, 'y')
-/** What is not ASCII becomes some other character that is none: no header takes it. */
+/** Characters outside of ASCII become another such character, which no header accepts. */
 const ASCII = new TextDecoder('latin1')
 const NO_NAMES: ReadonlySet<string> = new Set()
 

@@ -144,7 +144,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   const filled = fillLocations(target, locations, values)
   const { path, search } = filled.reveal()
   checkNotComputed(call.method, search)
-  // As it will be sent: where a value stands in it, it is judged with it.
+  // As it will be sent: a URL that contains a value is judged with that value.
   if (path !== target.path || search !== target.search) {
     checkPolicies(used, placeholders, askedIn(call, { ...target, path, search }))
   }
@@ -225,7 +225,7 @@ function demandedBy({ headers, signing }: Call, signature: Signature | null): Pl
   return [...found, ...(signature?.uses ?? (signing ? usesOf(signing) : []))]
 }
 
-/** What stands in the header of a signature that is made again is part of that. */
+/** The header of a signature that is made again is part of that signature. */
 function isNotSigned(signature: Signature | null): (header: Readonly<HeaderPair>) => boolean {
   return ([name]) => signature?.place !== 'header' || name.toLowerCase() !== 'authorization'
 }

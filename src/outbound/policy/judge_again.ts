@@ -31,7 +31,7 @@ type Judging<S> = Pick<CallPermission, 'holder' | 'allows'> & {
 }
 
 /**
- * Steps 3 to 6 without the values: no key is opened for what only goes on. `confirm` stands
+ * Steps 3 to 6 without the values: no key is opened for a call that continues. `confirm` is
  * where a value would be opened.
  *
  * @throws Fault of the step that refuses

@@ -30,7 +30,7 @@ export type ApprovalUse = {
 
 /** What is not known yet is thrown as `Unread`; all of it is the same until the decision is made. */
 export interface CallPermission {
-  /** Whose permission it is, for messages. */
+  /** The holder of the permission, for messages. */
   readonly holder: string
   /** Step 3: whether calls may go there at all. */
   allows(target: Target): boolean
@@ -167,7 +167,7 @@ export function openSecrets(secrets: ReadonlyMap<string, UsableSecret>): Map<str
   return opened
 }
 
-/** What a value refers to has a policy of its own, and to an upstream the text would mean nothing. */
+/** What a value refers to has its own policy, and to an upstream the text would mean nothing. */
 function unresolved(name: string): Fault {
   return new Fault('unresolved_reference', {
     message: `The secret ${name} refers to others, and calls do not put these together: name the secrets that it consists of.`,

@@ -123,5 +123,7 @@ class Chunks {
 }
 
 function malformed(): Fault {
-  return new Fault('invalid_header', { message: 'The body is not in signed chunks, as it says.' })
+  return new Fault('invalid_header', {
+    message: 'The headers announce signed chunks, but the body has none.',
+  })
 }

@@ -6,7 +6,7 @@
 import type { Signable } from '../../core/signing/signable.ts'
 import { decoded, isHostOf, parametersIn } from './azure_text.ts'
 
-/** Its parameters, decoded; `null` for a query in which one stands twice. */
+/** Its parameters, decoded; `null` for a query that repeats one. */
 export function sharedAccessIn(search: string): ReadonlyMap<string, string> | null {
   const all = parametersIn(search)
   const access = new Map(all.map(([name, value]) => [name, decoded(value)]))

@@ -39,7 +39,7 @@ export function sharedKeyText(scheme: AzureScheme, account: string, request: Req
   return lines.join('') + vendorHeaders([...headers]) + resource
 }
 
-/** Tables are signed in a way of their own; their host or a header that only they have says so. */
+/** Tables have a separate signature form. Their host, or a header that only they have, identifies them. */
 export function isTable({ authority, headers }: Pick<Signable, 'authority' | 'headers'>): boolean {
   const isNamed = headers.some(([name]) => name.toLowerCase() === 'dataserviceversion')
   return isNamed || /\.table\./.test(authority)

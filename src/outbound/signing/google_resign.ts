@@ -1,6 +1,6 @@
 /**
  * What clients sign with the key of a Google service account, signed again with the real one: the assertion
- * (RFC 7523) for which Google's token endpoint hands out a token, and a token of their own that an API
+ * (RFC 7523) for which Google's token endpoint hands out a token, and a self-signed token that an API
  * takes. What is signed is good for the host that the call goes to only; the token that comes for an assertion
  * stays here, and the client gets a ticket for it.
  *

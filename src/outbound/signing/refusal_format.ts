@@ -4,7 +4,7 @@ import { isSignedForStorage } from './aws_signature.ts'
 import { isTable } from './azure_text.ts'
 import { isForm } from './google_assertion.ts'
 
-/** @param url with the host, path and query, whatever stands before */
+/** @param url with the host, path and query, after any prefix */
 export function refusalFormatOf(headers: Headers, url: string): RefusalFormat {
   const all = [...headers]
   if (isSignedForStorage(Object.fromEntries(all), url)) return 'xml'

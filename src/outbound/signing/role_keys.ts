@@ -1,4 +1,4 @@
-/** The keys of an assumed AWS role (protocol 13.1): one name stands for all three, and they only sign. */
+/** The keys of an assumed AWS role (protocol 13.1): one name represents all three, and they only sign. */
 import { utf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import { Secret } from '../../core/secret.ts'

@@ -100,7 +100,7 @@ export function sessionTokenUse(name: string, place: 'header' | 'query'): Signin
 
 export type SignedRequest = {
   headers: HeaderPair[]
-  /** For the guard of the answer: the signature as it goes out, and the bytes that it stands for. */
+  /** For the guard of the answer: the signature as it goes out, and the bytes that it represents. */
   signatures: NamedBytes[]
 }
 

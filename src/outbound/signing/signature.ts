@@ -10,14 +10,14 @@ export function bytesIn(values: ReadonlyMap<string, Secret>, name: string): Uint
   return value.reveal()
 }
 
-/** A credential that stands in a header itself. @throws Fault `unknown_secret`, `unusable_secret` */
+/** A credential directly in a header. @throws Fault `unknown_secret`, `unusable_secret` */
 export function textIn(values: ReadonlyMap<string, Secret>, name: string): string {
   const text = Buffer.from(bytesIn(values, name)).toString('latin1')
   checkHeaderText(name, text)
   return text
 }
 
-/** The value of a header, whose name is given in lower case. */
+/** The value of a header. The name is in lower case. */
 export function headerOf(
   headers: Readonly<Record<string, string>>,
   wanted: string,

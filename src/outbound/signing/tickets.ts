@@ -1,7 +1,7 @@
 /**
  * An API hands out a token for what was signed with a credential, and that token is as good as the credential
  * for an hour. The client gets a ticket in its place: the token, sealed under a key of the credential, behind its
- * placeholder. Where a ticket stands in a header it becomes the token, if the credential's policy lets it; who
+ * placeholder. A ticket in a header becomes the token, if the credential's policy lets it; who
  * has a ticket alone, has nothing (protocol 6.5).
  */
 import { randomBytes } from 'node:crypto'

@@ -54,7 +54,7 @@ export function connectionIn(text: string): StandInShape | null {
 }
 
 function areKnown(fields: readonly string[]): boolean {
-  // Behind the last `;` is none.
+  // Nothing follows the last `;`.
   const names = fields.map(nameOf).filter((name, at) => name !== '' || at < fields.length - 1)
   const isKnown = (name: string) => SECRET_FIELDS.has(name) || TOLD_FIELDS.has(name)
   return names.every(isKnown) && new Set(names).size === names.length

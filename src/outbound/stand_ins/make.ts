@@ -48,7 +48,7 @@ function escaped(text: string): string {
 
 function drawn(name: Alphabet, length: number): string {
   const isBase64 = name === 'base64' || name === 'base64url'
-  // As an encoder writes it, so that strict decoders take it; of 4n+1 characters there is none.
+  // As an encoder writes it, so that strict decoders take it; no encoding has 4n+1 characters.
   if (isBase64 && length % 4 !== 1) {
     const text = randomBytes(Math.floor((length * 3) / 4)).toString(name)
     return text.replaceAll('=', '')
@@ -68,7 +68,7 @@ function checkedOf({ random, length }: RandomPart): string {
 }
 
 /**
- * The random id stands first: so no stretch of 16 characters is that of the usual headers, which the leak
+ * The random id is first, so that no stretch of 16 characters is that of the usual headers, which the leak
  * guard would take for a piece of the value.
  */
 function jsonWebToken({ jwt, expires, signature }: Extract<StandInPart, { jwt: string }>): string {

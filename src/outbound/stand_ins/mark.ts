@@ -1,5 +1,5 @@
 /**
- * A mark stands in an answer where the guard found a value, in place of its placeholder, for a proxy that
+ * A mark replaces a value that the guard found in an answer, instead of the placeholder, for a proxy that
  * puts its own text there. The proxy draws the word that marks begin with, and the upstream never sees it:
  * so nothing that an upstream sends is taken for a find, not even the name of a placeholder.
  */
@@ -8,7 +8,7 @@ import { SECRET_NAME } from '../../core/names/secret_name.ts'
 /** What a proxy may say. */
 export const MARK = /^~[A-Za-z0-9]{20,40}~$/
 
-/** What stands in place of a mark: the text, the same as the inside of a JSON string, or the Basic credentials as sent. */
+/** The replacement of a mark: the text, the same as the inside of a JSON string, or the Basic credentials as sent. */
 export const FORMS = { plain: '0', escaped: '1', sent: '2' } as const
 export type MarkForm = (typeof FORMS)[keyof typeof FORMS]
 

@@ -63,7 +63,7 @@ export function openedPart(value: Secret, name: string): Secret {
   })
 }
 
-/** As a client takes it out of the value; `null` where there is none. */
+/** As a client takes it out of the value; `null` where it is missing. */
 export function partOf(value: Uint8Array, part: PartName): Uint8Array | null {
   const text = fromUtf8(value)?.trim() ?? ''
   const found = { USER: user, PASSWORD: password, PRIVATE_KEY: privateKey, KEY: key }[part](text)

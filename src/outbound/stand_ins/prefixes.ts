@@ -1,11 +1,11 @@
 /**
  * Beginnings that vendors give to all of their keys: they are public, and tools check them. What a person
- * made up, and happens to begin so, is none: the rest must look like what the vendor puts behind it.
+ * made up and happens to begin so does not count: the rest must look like what the vendor puts behind it.
  */
 
 export type KnownPrefix = {
   prefix: string
-  /** What parts the rest into runs of their own. */
+  /** The separators that divide the rest into runs. */
   separator?: string
   /** Whether the last six characters of the rest are the checksum of those before. */
   hasChecksum?: true
@@ -24,7 +24,7 @@ const usual = words(`
   pscale_oauth_ PMAK- NRAK- NRII- napi_ sntrys_ sntryu_ phc_ phx_ lin_api_ lin_oauth_ ntn_ figd_ pypi-
   rubygems_ xkeysib-`)
 
-/** What is behind these has a form of its own, and without it they could begin anything. */
+/** What is behind these has its own form, and without it they could begin anything. */
 const fitted: Record<string, RegExp> = {
   AKIA: /^[A-Z2-7]{16}$/,
   ASIA: /^[A-Z2-7]{16}$/,

@@ -65,15 +65,15 @@ export type StandInPart = StandInShape[number]
 export type RandomPart = z.output<typeof random>
 export type PrivateKeyPart = z.output<typeof privateKey>
 
-/** Why there is none. */
+/** Why a credential has no stand-in. */
 export const unshaped = {
   empty: 'empty',
   binary: 'not text',
   long: 'longer than 32 KiB',
   lines: 'of several lines, and no private key',
   key: 'a key or certificate of a kind that is not made again',
-  json: 'JSON, of which it cannot be told what is secret',
-  url: 'a URL, of which it cannot be told what is secret',
+  json: 'JSON, so its secret part is unknown',
+  url: 'a URL, so its secret part is unknown',
   unused: 'by its policy in no call',
   references: 'put together of others, which are set each',
   approval: 'kept until each use is approved: name it by its placeholder',

@@ -1,4 +1,4 @@
-/** What is told of a credential to who may use it, so that a stand-in can be made: protocol 6.8. */
+/** The shape of a credential, for callers that may use it and make a stand-in (protocol 6.8). */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { type DerivedKind, isHeld, type Policy } from '../../core/policy/policy.ts'
 import type { StandInShape, Unshaped } from './shape.ts'

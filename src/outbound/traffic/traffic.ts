@@ -14,7 +14,7 @@ export type Traffic = {
 
 export type AnswerTraffic = { push(bytes: Uint8Array): void; end(): void }
 
-/** The guard of an answer whose sanitised body is counted. */
+/** The guard of an answer, with its sanitised body counted. */
 export function meteredGuard(
   guard: AnswerGuard,
   traffic: Traffic | undefined,

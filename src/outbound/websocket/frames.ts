@@ -35,7 +35,7 @@ export function encodeFrame(type: FrameType, payload: Uint8Array): Uint8Array {
   return frame
 }
 
-/** The payload of a close frame; no code stands for none given (RFC 6455, section 7.4.1: 1005). */
+/** The payload of a close frame; no code represents none given (RFC 6455, section 7.4.1: 1005). */
 export function encodeClosing(code: number | null, reason = ''): Uint8Array {
   if (code === null) return new Uint8Array()
   return Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)])

@@ -34,7 +34,7 @@ type FilledMessage = Hidden<{ payload: Uint8Array; used: readonly NamedBytes[] }
 /** A message with its values; `conclude` puts on record whether it was sent. */
 export type FilledText = { payload: Uint8Array; conclude(isSent: boolean): void }
 
-/** Who calls, with something of its own on record for each message. */
+/** The caller, with an audit record for each message. */
 type Caller = {
   withRecord(record: CallRecord): {
     decide<T extends object>(

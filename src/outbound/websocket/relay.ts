@@ -229,7 +229,7 @@ class Relay {
   }
 }
 
-/** What the upstream did is an error of ours towards the caller; a refusal is the workspace's word. */
+/** What the upstream did is our error towards the caller; a refusal is the workspace's word. */
 function closingCodeOf({ code, status }: Fault): number {
   if (code === 'upstream_too_large') return TOO_BIG
   return status < 500 ? POLICY_VIOLATION : INTERNAL_ERROR

@@ -44,7 +44,7 @@ export type LocalServices = {
   close(): Promise<void>
 }
 
-/** One member, whose session stands where a token would. */
+/** One member, with a session in the place of a token. */
 const MEMBER = { workspaceId: 'local', tokenId: 'local' }
 
 type Work = {

@@ -1,4 +1,4 @@
-/** The local backend with everything that it stands on. */
+/** Opens the local backend and everything it needs. */
 import { join } from 'node:path'
 import { systemTimers, type Timers } from '../../core/async/timers.ts'
 import { systemClock } from '../../core/clock.ts'

@@ -1,6 +1,6 @@
 /**
- * Sends what is in the outbox, in batches, in the background. A server that is away is asked again, at
- * growing intervals; a record that it refuses for good is put aside, so that it does not hold up the others.
+ * Sends what is in the outbox, in batches, in the background. A server that is unavailable is asked again, at
+ * growing intervals; a record that it refuses permanently is put aside, so that it does not hold up the others.
  */
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../../client/http/api.ts'
@@ -87,7 +87,7 @@ export class OutboxDelivery {
     this.#outbox.remove(batch)
   }
 
-  /** Nothing is thrown away: what the server does not want stays in a file, with its reason. */
+  /** Nothing is discarded: what the server does not want stays in a file, with its reason. */
   async #putAside({ code }: ApiError, record: StoredRecord | undefined): Promise<void> {
     const { refusedFile, notice } = this.#options
     await appendFile(refusedFile, `${JSON.stringify({ code, record })}\n`, { mode: 0o600 })

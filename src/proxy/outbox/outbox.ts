@@ -1,6 +1,6 @@
 /**
  * The audit records of the local proxy until the server has them, in an SQLite database. They survive a
- * killed proxy, a full reboot and a server that is away: a record is on disk before a credential leaves,
+ * killed proxy, a full reboot and a server that is unavailable: a record is on disk before a credential leaves,
  * and is removed only when the server has it. Ids make a repeat harmless.
  *
  * The proxies of one user share the database. Each sends its own records and those of proxies that are
@@ -160,7 +160,7 @@ export class Outbox {
     }
   }
 
-  /** Of this owner's person and server: ours, and those whose process is gone. */
+  /** Files of this owner's person and server: ours, and those of processes that are gone. */
   #writers(database: Database): Writer[] {
     const { server, email } = this.#owner
     return database

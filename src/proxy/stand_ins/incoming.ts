@@ -22,7 +22,7 @@ import { AFTER_MARK, FORMS, MAX_AFTER_MARK, type MarkForm } from '../../outbound
 import { holdShort, wholeOf } from '../request.ts'
 import type { StandIns } from './stand_ins.ts'
 
-/** What stands for a value. */
+/** What represents a value. */
 type TextOf = (name: string, form: MarkForm) => string
 
 /** `basic` is the base64 of the Basic credentials that the program sent, if it sent some. */
@@ -158,7 +158,7 @@ type Unmark = {
   inHeaders(headers: Iterable<[name: string, value: string]>): Iterable<[string, string]>
 }
 
-/** The same for answers of gRPC, frame by frame: what stands for a value in a message is as long as the value. */
+/** The same for answers of gRPC, frame by frame: what represents a value in a message is as long as the value. */
 function callWithoutMarks(
   body: ReadableStream<Uint8Array>,
   { inMessage, inHeaders }: Unmark,

@@ -58,7 +58,7 @@ export class Signers {
     return form.toString()
   }
 
-  /** `HEADER.CLAIMS.SVC_SECRET_NAME` for a token that an account of ours signed. */
+  /** `HEADER.CLAIMS.SVC_SECRET_NAME` for a token that our account signed. */
   #inBearer(value: string): string | null {
     const [, scheme = '', token = ''] = BEARER.exec(value) ?? []
     const named = this.#token(token)
@@ -115,7 +115,7 @@ function requestOf({ authority, method, headers, pathAndQuery }: Signing) {
   return { authority, method, path, search, headers: [...headers] }
 }
 
-/** The account whose host it is, or the first segment of the path. */
+/** The account of the host, or the first segment of the path. */
 function accountsIn({ authority, path }: ReturnType<typeof requestOf>): string[] {
   const host = authority.split('.', 1)[0] ?? ''
   const all = [host, host.replace(/-secondary$/, ''), path.split('/')[1] ?? '']

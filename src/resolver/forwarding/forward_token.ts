@@ -14,7 +14,7 @@ const BARE = new RegExp(`^bearer +(${TOKEN_PATTERN.source})$`, 'i')
  * The token, from its own header or from before the placeholder in an API key, and the caller's
  * headers without it.
  *
- * @throws Fault `invalid_token` when there is none, or two that differ
+ * @throws Fault `invalid_token` when it is missing, or two that differ
  */
 export function takeToken(given: Headers): {
   token: string

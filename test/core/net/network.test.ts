@@ -66,7 +66,7 @@ describe('behind trusted proxies', () => {
     // Who reads a port in it would take another address.
     expect(nameOf(forwarded('2001:db8::1:1234'), '10.0.0.1')).toBe(bare)
   })
-  test('garbage has one name for all, and is never a key of its own', () => {
+  test('garbage has one name for all, and is never its own key', () => {
     const hops = ['garbage', '0x7f.1', '1', '1:2:3', '[garbage]:1', '[::1', ':1', '198.51.100.7:x']
     const names = hops.map((value) => nameOf(forwarded(value), '10.0.0.1'))
     expect(names).toEqual(hops.map(() => 'unknown'))

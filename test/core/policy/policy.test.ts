@@ -27,7 +27,7 @@ test('every policy that is accepted has a hash, so that a ciphertext can bind it
   expect(policy.safeParse({ allowed_paths: ['/\ud83d'] }).success).toBe(false)
 })
 
-test('an absent policy is not a policy: whoever takes one says what absence means', () => {
+test('an absent policy is not a policy: anyone who takes one says what absence means', () => {
   expect(policy.safeParse(undefined).success).toBe(false)
 })
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** A collector that is away, slow or hostile costs spans, and nothing else. */
+/** A collector that is unavailable, slow or hostile costs spans, and nothing else. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { readConfig } from '../../../src/core/config/config.ts'
@@ -116,7 +116,7 @@ test('a collector that asks for time gets the batch again a second later', async
   expect(exporter.counts).toEqual({ exported: 1, dropped: 0, failed: 0 })
 })
 
-test('a collector with a certificate of its own is trusted by the authority that is named, and by no other', async () => {
+test('a collector with its own certificate is trusted by the authority that is named, and by no other', async () => {
   const [authority, another] = [await createAuthority('Ours'), await createAuthority('Another')]
   const received: string[] = []
   const server = Bun.serve({

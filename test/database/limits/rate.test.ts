@@ -26,7 +26,7 @@ describe('a limit', () => {
     expect(refusalOf(() => limiter.take('b'))).toBeNull()
   })
 
-  test('whoever waits as long as Retry-After says is let through; a moment earlier, not', () => {
+  test('anyone who waits as long as Retry-After says is let through; a moment earlier, not', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1000 }),

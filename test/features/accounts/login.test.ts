@@ -114,7 +114,7 @@ describe('prelogin', () => {
 
   const ask = (email: string) => app.as().call(prelogin, { body: { email } })
 
-  test('gives an unknown address a stable salt of its own, in the form of a real one', async () => {
+  test('gives an unknown address its own stable salt, in the form of a real one', async () => {
     const person = newApplicant()
     const before = await ask(person.email)
     expect(await ask(person.email.toUpperCase())).toEqual(before)

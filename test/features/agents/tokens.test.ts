@@ -204,7 +204,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     expect(await statuses()).toBe('expired')
   })
 
-  test('are revoked for good, and a second time without a second record', async () => {
+  test('are revoked permanently, and a second time without a second record', async () => {
     const made = await issue()
     await call('PUT', `${path}${made.id}/envelopes/`, [await envelopeFor(made)])
     const answer = await call('DELETE', `${path}${made.id}/`)

@@ -127,7 +127,7 @@ describe('who looks', () => {
   })
 })
 
-describe('who was away', () => {
+describe('who was unavailable', () => {
   test('gets what was written since, also what was written late', async () => {
     const first = await look()
     const last = await write()

@@ -349,7 +349,7 @@ describe('the export', () => {
     expect(JSON.parse(text)).toMatchObject({ agent_id: agentId })
   })
 
-  test('goes on over many pages, and whoever leaves in between ends it', async () => {
+  test('goes on over many pages, and anyone who leaves in between ends it', async () => {
     const many = Array.from({ length: 3000 }, (_, n) =>
       record(0, { timestamp: new Date(Date.UTC(2026, 5, 1, 0, 0, n)) }),
     )

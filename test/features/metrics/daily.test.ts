@@ -225,7 +225,7 @@ describe('a day in the past', () => {
     await connection.sql`delete from tokens where id = ${id}`
   })
 
-  test('computed after its end, it keeps what retention and deletions take away later', async () => {
+  test('computed after its end, it keeps what retention and deletions remove later', async () => {
     const day = dayBefore(35)
     await insertCalls(day, [{ durationMs: 7 }, { durationMs: 8 }])
     const first = await computeOne(day)

@@ -258,7 +258,7 @@ describe('listing', () => {
     expect(await listed('?workspace_id=all', header)).toEqual(['elsewhere', 'own'])
   })
 
-  test('asks which workspace where none stands in for it', async () => {
+  test('asks which workspace where none replaces it', async () => {
     const applicant = newApplicant('guest')
     const { workspace: _, ...body } = await registrationOf(applicant)
     await app.as().call(register, { body })

@@ -127,7 +127,7 @@ describe('a deleted project', () => {
     expect((await restore()).status).toBe(200)
   })
 
-  test('comes back for seven days, and is deleted for good then', async () => {
+  test('comes back for seven days, and is deleted permanently then', async () => {
     await deleteOne()
     await age('6 days 23 hours')
     await dropOverdue(app.connection.db)
@@ -139,7 +139,7 @@ describe('a deleted project', () => {
     expect(await keptRows()).toEqual([0, 0, 0])
   })
 
-  test('is gone for good after a rekey, since its values are under the old key', async () => {
+  test('is gone permanently after a rekey, since its values are under the old key', async () => {
     await deleteOne()
     const { body } = await prepareRekey(team, [])
     const params = { workspace_id: team.workspaceId }

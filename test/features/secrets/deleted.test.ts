@@ -155,7 +155,7 @@ describe('a deleted secret', () => {
     ).toEqual([])
   })
 
-  test('comes back for seven days, and is deleted for good then', async () => {
+  test('comes back for seven days, and is deleted permanently then', async () => {
     const age = (interval: string) =>
       app.connection.sql`update deleted_secrets set deleted_at = deleted_at - ${interval}::interval`
     await age('6 days 23 hours')
@@ -170,7 +170,7 @@ describe('a deleted secret', () => {
     expect(await kept()).toEqual([0, 0])
   })
 
-  test('is gone for good after a rekey, since its value is under the old key', async () => {
+  test('is gone permanently after a rekey, since its value is under the old key', async () => {
     await remove('OTHER')
     const { body } = await prepareRekey(team, [])
     await team.owner.api.call(rekeyWorkspace, {

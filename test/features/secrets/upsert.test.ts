@@ -432,7 +432,7 @@ describe('an expected version', () => {
     secrets: [{ key, value: team.seal(key, text), expected_version }],
   })
 
-  test('lets through who read what is there, and stops whoever did not', async () => {
+  test('lets through who read what is there, and stops anyone who did not', async () => {
     expect((await upsert(store('RACED', 'one', 0))).status).toBe(201)
     expect((await upsert(store('RACED', 'two', 1))).status).toBe(200)
     await expectRefused(store('RACED', 'three', 1), 'conflict', {

@@ -372,7 +372,7 @@ describe('scope', () => {
     expect((await deliver(agent.text, named)).body).toMatchObject({ secrets: { TOKEN: 'value' } })
   })
 
-  test('an agent with an environment of its own need only name the project', async () => {
+  test('an agent with its own environment need only name the project', async () => {
     const place = await openPlace()
     const agent = await issueTo('production')
     const answer = await deliver(agent.text, { project_id: place.projectId })
@@ -469,7 +469,7 @@ describe('one secret that cannot be delivered', () => {
 })
 
 describe('a token', () => {
-  test('whose grant was taken away gets nothing, however warm the caches', async () => {
+  test('whose grant was removed gets nothing, however warm the caches', async () => {
     const place = await openPlace()
     await place.store({ KEY: 'v' })
     expect((await deliver(place.token.text)).status).toBe(200)

@@ -235,7 +235,7 @@ describe('answering an invitation', () => {
     expect(await person.api.call(getWorkspace, { params })).toMatchObject({ role: 'member' })
   })
 
-  test('declining takes the invitation away and asks for a rekey', async () => {
+  test('declining removes the invitation and asks for a rekey', async () => {
     const own = await openTeam(app)
     const person = await registerPerson(app)
     await own.invite(person, 'member')
@@ -441,7 +441,7 @@ describe('removing', () => {
     await expectRefusal(app, remove(reader, member), 'forbidden')
   })
 
-  test('is 404 for whoever is not in the workspace', async () => {
+  test('is 404 for anyone who is not in the workspace', async () => {
     const { token } = admin
     const nobody = ['none', Bun.randomUUIDv7(), stranger.userId, stranger.email, '%00', 'a%2Fb']
     for (const named of nobody) {

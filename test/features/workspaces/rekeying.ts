@@ -1,4 +1,4 @@
-/** What a client does to rekey: read everything, and seal all of it again under a key of its own. */
+/** What a client does to rekey: read everything, and seal all of it again under its own key. */
 import { randomBytes } from 'node:crypto'
 import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
 import { sealTokenEnvelope } from '../../../src/core/crypto/envelope.ts'

@@ -88,12 +88,12 @@ test('a file that is not there, a user or a database that is missing are named',
   })
 }, 60_000)
 
-test('a % that stands for itself has to be written as %25', async () => {
+test('a % that represents itself has to be written as %25', async () => {
   const at = '127.0.0.1:1/vault'
   for (const address of [`ada:100%@${at}`, `100%@${at}`, `ada@127.0.0.1:1/100%`])
     expect(await move({}, `postgres://${address}`)).toEqual({
       code: 2,
       out: '',
-      err: 'cloakroom: a % in the target that stands for itself is written %25\n',
+      err: 'cloakroom: write a literal % in the target as %25\n',
     })
 }, 60_000)

@@ -114,7 +114,7 @@ test('killed in the middle it goes on, and what was done is not done again', asy
   const { underOld } = await countsOf(filled)
   expect({ done: done.length > 0, underOld: underOld > 0 }).toEqual({ done: true, underOld: true })
   let again = await run('--json')
-  // The server notices that the command went away when it next has something to say.
+  // The server notices that the command disappeared when it next has something to say.
   while (again.code !== 0 && again.err.includes('another rekey-outer')) again = await run('--json')
   expect(again).toMatchObject({ code: 0 })
   expect(await countsOf(filled)).toMatchObject({ underOld: 0 })

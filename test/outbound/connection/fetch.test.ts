@@ -31,7 +31,7 @@ const HEADERS = { Authorization: 'Bearer SVC_SECRET_KEY' }
 /** The HTTP client reads in a separate thread, and nothing shows what that thread has read. */
 const clientNoticed = () => Bun.sleep(20)
 
-/** A call to an upstream of its own; the port is allowed first. */
+/** A call to its own upstream; the port is allowed first. */
 async function callTo({ port }: { port: number }, host = API, call: object = {}) {
   await agent.allow(`${host}:${port}`)
   return agent.resolve({ target_url: `https://${host}:${port}/`, headers: HEADERS, ...call })
@@ -74,7 +74,7 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
     await expectDistrusted({ names: ['upstream.example', 'xapi.upstream.example'] })
   })
 
-  test('for a wildcard that stands for more than one label, or for none', async () => {
+  test('for a wildcard that represents more than one label, or for none', async () => {
     await expectDistrusted({ names: ['*.example', '*.api.upstream.example'] })
   })
 

@@ -200,7 +200,7 @@ describe('over HTTP/2', () => {
   })
 })
 
-/** Before the other one: whoever does not offer HTTP/2 is spoken to in it all the same. */
+/** Before the other one: anyone who does not offer HTTP/2 is spoken to in it all the same. */
 async function startIgnoring() {
   const rude = createServer(await stage.authority.issue([API]), (wire) => {
     const debug = Buffer.from('\0\0\0\0\0\0\0\x01no preface', 'latin1')

@@ -1,4 +1,4 @@
-/** Started by canary.test.ts, as a suite of its own with a mark of its own: a leak of each kind. */
+/** Started by canary.test.ts, as its own suite with its own mark: a leak of each kind. */
 import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

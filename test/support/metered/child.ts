@@ -1,4 +1,4 @@
-/** The whole application in a process of its own, which tells what requests cost it. Started by `meter.ts`. */
+/** The whole application in its own process, which tells what requests cost it. Started by `meter.ts`. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

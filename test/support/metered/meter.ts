@@ -1,4 +1,4 @@
-/** Starts a server in a process of its own, and asks it what requests have cost. */
+/** Starts a server in its own process, and asks it what requests have cost. */
 import { join } from 'node:path'
 import { openApi } from '../../../src/client/http/api.ts'
 import type { TestApp } from '../app.ts'
