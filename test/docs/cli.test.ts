@@ -1,12 +1,13 @@
 // tier: all
 /**
- * The documented command lines, typed into a shell as they stand in the document: with the compiled program, and
- * the passphrase of a machine, which costs 0.3 s in each command.
+ * The documented command lines, typed into a shell as the documents have them, with the compiled program. The
+ * passphrase of a machine costs 0.3 s in each command.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { toolNames } from '../../src/cli/agent_setup/tools.ts'
 import { openTerminal, type Run, type Terminal } from '../cli/person.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 
 const read = (name: string) => Bun.file(`${import.meta.dir}/../../docs/${name}`).text()
 
@@ -56,7 +57,21 @@ test('after it, the examples of environments, policies and tokens work', async (
   await typeLines(blocks)
 })
 
-test('what agents.md shows of the programs is what agent setup writes', async () => {
+test('the first commands of agents.md start a program with a stand-in for the token', async () => {
+  const [, block = ''] = /```sh start\n(.*?)```/s.exec(await read('guides/agents.md')) ?? []
+  const [set = '', allow = '', start = ''] = block.split('\n').map((line) => line.split(' #')[0])
+  const token = marked('ghp_0123456789abcdef')
+  person.write('token.txt', token)
+  // Stands for Claude Code.
+  person.write('claude', '#!/bin/sh\nprintf %s "$GITHUB_TOKEN"\n')
+  await typeLines([`${set} --stdin < token.txt`, allow, 'chmod +x claude'])
+  const { code, out } = await person.shell(`PATH="$PWD:$PATH"; ${start}`, PASSPHRASE)
+  expect(code).toBe(0)
+  expect(out).toHaveLength(token.length)
+  expect(out).not.toBe(token)
+})
+
+test('the settings files in agents.md are what agent setup writes', async () => {
   const blocks = [
     ...(await read('guides/agents.md')).matchAll(/```(?:json|toml) ([\w -]+)\n(.*?)```/gs),
   ]

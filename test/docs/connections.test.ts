@@ -1,5 +1,5 @@
 // tier: all
-/** Every recipe of docs/guides/connections.md connects, with the fake provider in the place of each real one. */
+/** Runs every `connect` command of docs/guides/connections.md against a fake provider. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { type Preset, presets } from '../../src/client/connect/presets.ts'
@@ -61,7 +61,7 @@ function argumentsOf(words: readonly string[], preset: Preset | undefined): stri
   return isSecret ? [...args, '--client-secret-stdin'] : args
 }
 
-test('the page has ten providers, and the other ways to connect', () => {
+test('the page has ten providers and the four other ways to connect', () => {
   const named = lines.flatMap((line) => presetIn(line.split(' ')) ?? [])
   expect(new Set(named).size).toBe(10)
   for (const name of ['--url', '--authorize-url', 'github_app', 'aws_role']) {

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import { requestOf } from '../../src/notices/formats.ts'
 import { readFields } from '../../src/notices/message.ts'
 import { objectionToUrl, type TargetType } from '../../src/notices/target_url.ts'
+import { textOf } from '../docs/documents.ts'
+import { requires } from '../support/requires.ts'
 
 const HOSTILE = [
   '<!channel> <!here> <@U012AB3CD> <https://evil.example|click>',
@@ -31,7 +33,7 @@ const URLS: Record<TargetType, string> = {
   ntfy: 'https://ntfy.sh/topic',
 }
 
-function sent(type: TargetType, hostile: string, page = '/audit') {
+function sent(type: TargetType, hostile: string, page = '/audit', now = 1_700_000_000_999) {
   const request = requestOf(
     { type, url: URLS[type], key: type === 'webhook' ? 'key' : null },
     {
@@ -43,7 +45,7 @@ function sent(type: TargetType, hostile: string, page = '/audit') {
         fields: readFields({ agent: hostile, host: hostile, secrets: [hostile, hostile], page }),
       },
       serverUrl: 'https://vault.example.com/base',
-      now: 1_700_000_000_999,
+      now,
     },
   )
   return { ...request, json: JSON.parse(Buffer.from(request.body).toString()) }
@@ -116,6 +118,45 @@ test('The signature covers the time and the body', () => {
   const mac = new Bun.CryptoHasher('sha256', 'key').update('1700000000.').update(body).digest('hex')
   expect(headers).toContainEqual(['x-cloakroom-signature', `t=1700000000,v1=${mac}`])
 })
+
+/** Headers for the documented examples, and whether each is to be accepted. */
+function signatures() {
+  const valid = sent('webhook', 'bot', '/audit', Date.now())
+  const late = sent('webhook', 'bot', '/audit', Date.now() - 400_000)
+  const headerOf = ({ headers }: typeof valid) =>
+    headers.find(([name]) => name === 'x-cloakroom-signature')?.[1] ?? ''
+  const text = Buffer.from(valid.body).toString()
+  return [
+    { key: 'key', header: headerOf(valid), text, isValid: true },
+    { key: 'other', header: headerOf(valid), text, isValid: false },
+    { key: 'key', header: headerOf(valid), text: `${text} `, isValid: false },
+    { key: 'key', header: headerOf(late), text, isValid: false },
+    { key: 'key', header: 'none', text, isValid: false },
+  ]
+}
+
+function documented(language: string): string {
+  const page = textOf('docs/guides/notices.md')
+  return new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)?.[1] ?? ''
+}
+
+test('The documented function for Node.js accepts a recent signature of the key, and no other', async () => {
+  const url = URL.createObjectURL(new Blob([documented('js')], { type: 'text/javascript' }))
+  const { isSigned } = await import(url)
+  for (const { key, header, text, isValid } of signatures())
+    expect(isSigned(key, header, Buffer.from(text))).toBe(isValid)
+})
+
+requires('python').test(
+  'The documented function for Python accepts a recent signature of the key, and no other',
+  () => {
+    const cases = JSON.stringify(signatures())
+    const check =
+      'import json, sys\nprint(json.dumps([is_signed(c["key"], c["header"], c["text"].encode()) for c in json.loads(sys.argv[1])]))'
+    const { stdout } = Bun.spawnSync(['python3', '-c', `${documented('python')}\n${check}`, cases])
+    expect(JSON.parse(stdout.toString())).toEqual(signatures().map(({ isValid }) => isValid))
+  },
+)
 
 test('A page that is no path of the console becomes no link', () => {
   for (const page of [

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The examples of docs/guides/sdks.md, each run as its own program with the real SDK: two variables are all
- * it gets, and the API outside sees the credential.
+ * Runs each example of docs/guides/sdks.md as a separate program with the real SDK. The program has two variables, and
+ * the API receives the credential.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ async function run(name: string): Promise<Run> {
   return runText(programs[language] ?? [], text, { SERVICE_RESOLVER_URL: stage.app.resolver })
 }
 
-/** The upstream of the test has its own port; nothing else is changed. */
+/** The upstream of the test has a port of its own; nothing else is changed. */
 async function runText(program: string[], text: string, env: Record<string, string>): Promise<Run> {
   const code = HOSTS.reduce(
     (given, host) =>
@@ -294,7 +294,7 @@ type Workflow = { jobs: { deploy: { steps: Step[] } } }
 type Job = { deploy: { variables: Record<string, string>; script: string[] } }
 
 requires('bash', 'curl').test(
-  'a job of a token that may not read calls through the resolver, at GitHub and at GitLab',
+  'a GitHub or GitLab job with a token that cannot read calls through the resolver',
   async () => {
     stage.upstream.on('/user', ADA)
     const addresses = { server: stage.app.controlPlane, resolver: stage.app.resolver }
@@ -307,7 +307,7 @@ requires('bash', 'curl').test(
   },
 )
 
-test('what the console shows of SDKs is what stands here', () => {
+test('the console shows the same SDK examples as the page', () => {
   expect(examples.get('curl')?.text).toBe(curl)
   for (const { id, text } of sdks) expect(examples.get(id)?.text).toBe(text)
 })
@@ -327,7 +327,7 @@ test('an error of the API is the SDK’s error, with the API’s own request id'
   expect(err).toContain('req_of_openai')
 })
 
-test('every example of the page is run here, with the SDK as its makers publish it', () => {
+test('every example of the page has a test, with the published SDK', () => {
   expect([...examples.keys()]).toEqual([
     'openai',
     'openai-streamed',

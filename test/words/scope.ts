@@ -5,9 +5,12 @@ export const paths: readonly string[] = [
   'src/console/**',
   'test/console/**',
   'docs/guides/console.md',
+  'docs/guides/agents.md',
   'docs/guides/approvals.md',
   'docs/guides/connections.md',
   'docs/guides/notices.md',
+  'docs/guides/proxy.md',
+  'docs/guides/sdks.md',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */
