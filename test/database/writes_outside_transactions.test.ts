@@ -1,8 +1,8 @@
 // tier: quick, both databases in test:all
 /**
- * A statement that writes outside of a transaction may arrive late, after the connection that it was sent on was
- * given up, and after a newer one was acknowledged on another. So each has its reason here why that does no
- * harm; what has none goes into a transaction (docs/internals/architecture.md). Statements are found in the source text.
+ * A statement that writes outside of a transaction can be executed late, after its connection was dropped and a newer
+ * write was acknowledged on another one. Each such statement is listed here with the reason why that is harmless. All
+ * others need a transaction (docs/internals/architecture.md, "Path of a request"). The test reads the source text.
  */
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
