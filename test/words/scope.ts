@@ -8,6 +8,11 @@ export const paths: readonly string[] = [
   'docs/guides/approvals.md',
   'docs/guides/connections.md',
   'docs/guides/notices.md',
+  'docs/internals/**',
+  'docs/reference/compatibility.md',
+  'test/clients/table/**',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */
