@@ -21,7 +21,7 @@ const run = (command: readonly string[], ...needs: Need[]): Here => ({ command, 
 const onBun = (path: string) => run([process.execPath, program(path)])
 const onNode = (path: string) => run(['node', program(path)], 'node')
 
-/** How each client starts where packages of this repository or of Debian are the installation. */
+/** The command that starts each client, from this repository's or Debian's packages. */
 const here: Record<string, Here> = {
   curl: run(['bash', program('shell/curl.sh')], 'bash', 'curl'),
   git: run(['bash', program('shell/git.sh')], 'bash', 'git'),
@@ -42,7 +42,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-describe('of the matrix', () => {
+describe('the measured clients', () => {
   for (const [name, { needs, command }] of Object.entries(here))
     requires(...needs).test(`${name} does what the table says`, async () => {
       const client = clients.find((one) => one.name === name)
