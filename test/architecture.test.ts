@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * The house rules of the code (docs/internals/architecture.md), read from its source text. Type-only imports count:
- * a room that knows another's types knows the other room.
+ * Checks the rules of docs/internals/architecture.md, "Modules", in the source text. Type-only imports count, because
+ * they couple modules too.
  */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -13,12 +13,12 @@ import { importsOf, innerImportsOf, sources } from './support/source_imports.ts'
 
 const root = join(import.meta.dir, '..')
 
-/** The contracts are data: anyone who calls an endpoint may read what it takes and answers. */
+/** Contracts describe endpoints as data, so clients may import them. */
 const contracts = '*/contract.ts'
 
 /**
- * Which folder of src/ may import which (docs/internals/architecture.md has the reasons). What stands here for a
- * folder is true of all its files. `main.ts` only hands on to `cli`.
+ * The folders of src that each folder may import (docs/internals/architecture.md, "Modules"). A rule applies to all
+ * files of the folder. `main.ts` only calls `cli`.
  */
 const rules: Record<string, readonly string[]> = {
   'main.ts': ['cli'],
@@ -127,7 +127,7 @@ const withoutDatabase = [
 const longFiles: readonly string[] = []
 const MAX_LINES = 250
 
-/** The folder that the rules speak of; a feature is its own folder. */
+/** The folder that the rules speak of; a feature is a folder of its own. */
 function roomOf(path: string): string {
   const [first = path, second = ''] = path.split('/')
   return first === 'features' ? `${first}/${second}` : first
@@ -224,24 +224,24 @@ describe('dependencies', () => {
     expect(judged('http/serve.ts', 'identity/index.ts')).toEqual([false])
   })
 
-  test('the table of docs/internals/architecture.md says the same', () => {
+  test('the table of docs/internals/architecture.md matches the rules', () => {
     const [, table = ''] = readFileSync(join(root, 'docs/internals/architecture.md'), 'utf8').split(
-      '## Rooms',
+      '## Modules',
     )
     const rows = [...table.matchAll(/^\| `([^`]+)` \| .* \| ?(.*) ?\|$/gm)]
-    const told = rows.map(([, room = '', cell = '']) => ({
-      room,
+    const documented = rows.map(([, name = '', cell = '']) => ({
+      name,
       imports: [...cell.matchAll(/`([^`]+)`|\b(contracts)\b/g)].map(
         (found) => found[1] ?? contracts,
       ),
       database: !cell.includes('without the database'),
     }))
-    const ruled = Object.entries(rules).map(([room, imports]) => ({
-      room,
+    const enforced = Object.entries(rules).map(([name, imports]) => ({
+      name,
       imports: [...imports],
-      database: !withoutDatabase.includes(room),
+      database: !withoutDatabase.includes(name),
     }))
-    expect(told).toEqual(ruled)
+    expect(documented).toEqual(enforced)
   })
 
   test('what runs in the browser is imported by the browser only', () => {

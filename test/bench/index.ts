@@ -1,4 +1,4 @@
-/** `bun run bench [name] [options]`: measurements that live with the code; see docs/internals/performance.md. */
+/** `bun run bench [name] [options]`: runs the measurements of docs/internals/performance.md. */
 import { benchCold } from './cold.ts'
 import { benchCommands } from './commands.ts'
 import { benchGuard } from './guard.ts'

@@ -94,7 +94,7 @@ test('what was signed is shown, told in words and compared', async () => {
   ])
 })
 
-describe('a server that shows something else', () => {
+describe('the client refuses a server that returns other links', () => {
   const refusal = (why: string) => ({
     error: {
       code: 'unverified_workspace',

@@ -316,7 +316,7 @@ test.each([
   for (const { id } of [{ id: ci }, ...tokens]) expect(revoked).toContain(`revoked 1 token: ${id}`)
 })
 
-test('a role that only the database has gives no right to sign', async () => {
+test('a role in the database alone gives no right to sign', async () => {
   const { sql } = app.connection
   await sql`update memberships m set role = 'admin', status = 'active' from users u
     where u.id = m.user_id and u.email = 'eve@example.com'
@@ -331,7 +331,7 @@ test('a role that only the database has gives no right to sign', async () => {
       and m.workspace_id = (select id from workspaces where name = 'acme')`
 })
 
-test("a member's keys that the server replaces are not sealed to", async () => {
+test('nothing is sealed to a member key that the server replaced', async () => {
   const { sql } = app.connection
   const [before] = await sql`select public_key, signing_key, key_proof from users
     where email = 'eve@example.com'`

@@ -160,7 +160,7 @@ describe('a server that lies is refused', () => {
     expect(await namesOf(openedBy(bea, links))).toEqual(['A', 'B', 'C'])
   })
 
-  test('with a manifest of somebody who may not write', async () => {
+  test('a manifest is refused if its signer cannot write', async () => {
     links = await linksOfTwo('read_only')
     const signer = await openedBy(bea, links).signer()
     const root = await manifestRoot(new Map())

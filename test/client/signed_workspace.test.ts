@@ -188,7 +188,7 @@ const tokenOf = async (id: string) =>
     (token) => token.id === id,
   )
 
-test('a rekey carries over what verifies, and names what does not', async () => {
+test('a rekey copies verified values and lists all others', async () => {
   const workspace = openedBy(project.owner)
   const { api } = project.owner
   const [carried, forged] = [

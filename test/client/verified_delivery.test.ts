@@ -196,7 +196,7 @@ test('what was granted and stored, and is not what was asked for, is refused: no
     expect(await refusal(verify(made, { asked: wrong }))).toBe('mismatch')
 })
 
-test('a chain of somebody else is refused: the secret vouches for another', async () => {
+test("a foreign chain is refused by the token's binding", async () => {
   const workspaceOfBea = openedBy(bea, await openLinks(bea))
   const other = await makeToken(workspaceOfBea, scope, {}, [place])
   const { grant } = 'grant' in other.body.token ? other.body.token : { grant: null }

@@ -1,7 +1,7 @@
-/** What the matrix is made of: real clients, what they are asked to do, and the two ways in which they are led. */
+/** The measured clients, the actions that each performs, and the two ways of configuring it. */
 
 export const actions = ['call', 'stream', 'upload', 'error', 'refusal'] as const
-/** `refusal` is a call with a credential that is for another host. */
+/** `refusal` is a call with a credential whose policy names another host. */
 export type Action = (typeof actions)[number]
 
 export const ways = ['forward', 'proxy'] as const
@@ -24,31 +24,36 @@ export const languages = [
 ] as const
 export type Language = (typeof languages)[number]
 
+/** The reason for an action that the client, or its program here, has no call for. The page omits it. */
+export const NO_CALL = 'the client has no such call'
+export const noStream = { stream: NO_CALL }
+export const noUpload = { upload: NO_CALL }
+
 export type Client = {
   name: string
   language: Language
-  /** What is installed for it: exact versions, but for Debian's packages, whose version the distribution chooses. */
+  /** Packages to install. Versions are exact, except for Debian packages. */
   packages: readonly string[]
-  /** Whose API it calls. */
+  /** The vendor's API that it calls. */
   api: string
-  /** In `programs/`, with the ending of its language. */
+  /** Its file in `programs/`, with the extension of its language. */
   program: string
-  /** What it has to be told besides. */
+  /** A setting that it needs. */
   note?: string
-  /** What it has no call for, with the reason. */
+  /** Actions that are not tested, with the reason. */
   lacks?: Partial<Record<Action | Way, string>>
   /** It does not print what the API answers to an upload. */
   isSilent?: true
-  /** What is known to fail, with the reason. */
+  /** Known failures, with the reason. */
   fails?: Partial<Record<Cell, string>>
 }
 
-/** All cells of a way fail for one reason. */
+/** All actions of a way fail for one reason. */
 export function allOf(way: Way, reason: string): Partial<Record<Cell, string>> {
   return Object.fromEntries(actions.map((action): [Cell, string] => [`${way} ${action}`, reason]))
 }
 
-/** A cell fails alike both ways. */
+/** An action fails both ways for one reason. */
 export function bothWays(action: Action, reason: string): Partial<Record<Cell, string>> {
   return Object.fromEntries(ways.map((way): [Cell, string] => [`${way} ${action}`, reason]))
 }

@@ -1,13 +1,14 @@
 // tier: all
-/** Ten clients of the matrix that every machine of the tests has, and what docs/reference/compatibility.md says of all. */
+/** Ten clients that every test machine has, and the table of docs/reference/compatibility.md. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Need } from '../support/needs.ts'
 import { otherPackages } from '../support/other_programs.ts'
 import { requires } from '../support/requires.ts'
 import type { Verdict } from './cell.ts'
 import type { Cell, Client } from './client.ts'
-import { readRows, UNEXPLAINED } from './document.ts'
+import { generatedPart, readRows, renderRows, UNEXPLAINED } from './document.ts'
 import { runClient } from './matrix.ts'
 import { openStage, type Stage } from './stage.ts'
 import { clients } from './table/index.ts'
@@ -20,7 +21,7 @@ const run = (command: readonly string[], ...needs: Need[]): Here => ({ command, 
 const onBun = (path: string) => run([process.execPath, program(path)])
 const onNode = (path: string) => run(['node', program(path)], 'node')
 
-/** How each client starts where packages of this repository or of Debian are the installation. */
+/** The command that starts each client, from this repository's or Debian's packages. */
 const here: Record<string, Here> = {
   curl: run(['bash', program('shell/curl.sh')], 'bash', 'curl'),
   git: run(['bash', program('shell/git.sh')], 'bash', 'git'),
@@ -41,7 +42,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-describe('of the matrix', () => {
+describe('the measured clients', () => {
   for (const [name, { needs, command }] of Object.entries(here))
     requires(...needs).test(`${name} does what the table says`, async () => {
       const client = clients.find((one) => one.name === name)
@@ -50,7 +51,7 @@ describe('of the matrix', () => {
     })
 })
 
-/** What is otherwise than the table says. */
+/** The cells that differ from the table. */
 function wrongOf({ fails = {} }: Client, verdicts: ReadonlyMap<Cell, Verdict>): string[] {
   return [...verdicts].flatMap(([cell, verdict]) =>
     typeof verdict === 'object' && 'wrong' in verdict && fails[cell] === undefined
@@ -62,16 +63,24 @@ function wrongOf({ fails = {} }: Client, verdicts: ReadonlyMap<Cell, Verdict>): 
 describe('docs/reference/compatibility.md', () => {
   const rows = readRows(clients)
 
-  test('has a row for each client, in the version that the table installs', () => {
+  test('the page has a row for each client, in the version that the table installs', () => {
     const missing = clients.filter((client) => !rows.has(client)).map(({ name }) => name)
     expect(missing).toEqual([])
   })
 
-  test('explains each cell that does not pass', () => {
+  test('the page explains each cell that does not pass', () => {
     const silent = [...rows.values()].filter(
-      ({ forward, proxy, reasons }) =>
-        reasons.includes(UNEXPLAINED) || (/[✗–]/.test(forward + proxy) && reasons === ''),
+      ({ forward, proxy, notes }) =>
+        notes.includes(UNEXPLAINED) || ((forward + proxy).includes('✗') && notes === ''),
     )
     expect(silent).toEqual([])
+  })
+
+  test('the page has the notes of the table of clients', () => {
+    const page = readFileSync(
+      join(import.meta.dir, '../../docs/reference/compatibility.md'),
+      'utf8',
+    )
+    expect(generatedPart(page)).toBe(renderRows(clients, rows))
   })
 })

@@ -1,7 +1,7 @@
 /**
- * `bun run clients [words]`: installs every client of the matrix, or those with a word in language and name, tries
- * each cell, and writes the table of docs/reference/compatibility.md. Linux, as root. With `--remote` the values are put in by
- * the resolver, and nothing is written.
+ * `bun run clients [words]`: installs all clients, or those with a word in language and name, runs each cell, and writes
+ * the tables of docs/reference/compatibility.md. Needs Linux and root. With `--remote` the resolver injects the values,
+ * and nothing is written.
  */
 import { parseArgs } from 'node:util'
 import { runMatrix } from './matrix.ts'

@@ -1,8 +1,8 @@
 // tier: quick, both databases in test:all
 /**
- * A statement that writes outside of a transaction may arrive late, after the connection that it was sent on was
- * abandoned, and after a newer one was acknowledged on another. So each has its reason here why that does no
- * harm; what has none goes into a transaction (docs/internals/architecture.md). Statements are found in the source text.
+ * A statement that writes outside of a transaction can be executed late, after its connection was dropped and a newer
+ * write was acknowledged on another one. Each such statement is listed here with the reason why that is harmless. All
+ * others need a transaction (docs/internals/architecture.md, "Path of a request"). The test reads the source text.
  */
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -32,7 +32,8 @@ const REASONS: Record<string, string> = {
   'audit/last_use.ts insert into token_uses': 'only forwards',
   'audit/last_use.ts delete from token_uses':
     'of tokens that are gone, whose ids are never given again',
-  'audit/changes.ts db.insert(auditChanges)': 'its own record; one of a read without transaction',
+  'audit/changes.ts db.insert(auditChanges)':
+    'a record of its own; one of a read without transaction',
   'audit/changes.ts with moved as (delete from audit_changes where id = any (array(select id from audit_changes order by id limit ? for update)) returning *) insert into audit_logs':
     'moves each row once, since the same statement deletes it',
   'audit/changes.ts vacuum (skip_locked,': 'changes no rows',

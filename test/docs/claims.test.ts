@@ -1,11 +1,11 @@
 // tier: quick
-/** What is claimed is the same wherever it stands, and each claim is the name of tests that try to break it. */
+/** README, protocol and threat model list the same claims. Each claim is the name of a test group that tries to break it. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documents, ROOT, textOf } from './documents.ts'
 
-/** A claim is an entry of a quoted list. */
+/** Reads claims: the entries of a quoted list. */
 function claimsOf(path: string): string[] {
   return [...textOf(path).matchAll(/^> - (.+)$/gm)].map(([, claim = '']) => claim)
 }
@@ -20,21 +20,21 @@ const names = [...new Bun.Glob('test/security/claims_*.test.ts').scanSync({ cwd:
 )
 
 test.each(['README.md', 'docs/internals/threat-model.md'])(
-  '%s makes the claims of the protocol',
+  '%s lists the claims of the protocol',
   (path) => {
     expect(claims).toHaveLength(6)
     expect(claimsOf(path)).toEqual(claims)
   },
 )
 
-test.each(claims)('is tested: %s', (claim) => {
+test.each(claims)('the claim has tests: %s', (claim) => {
   expect(names).toContain(claim)
 })
 
 /** `file`: "title" */
 const CITED = /`(test\/[\w/]+\.test\.ts)`:\s+"([^"]+)"/g
 
-test('tests that are cited by their names are there', () => {
+test('every test that a document cites exists', () => {
   const cited = documents.flatMap(({ text }) => [...text.matchAll(CITED)])
   expect(cited.length).toBeGreaterThan(15)
   const missing = cited.filter(
@@ -43,7 +43,7 @@ test('tests that are cited by their names are there', () => {
   expect(missing.map(([citation]) => citation)).toEqual([])
 })
 
-/** Of tests, of groups of them, and of the rows of their tables. */
+/** Finds the titles of tests, groups and table rows. */
 function titlesIn(text: string): Set<string> {
   const strings = text.matchAll(/(?:^|[\s(])(['"])(.+?)\1(?:,\s|: )/g)
   return new Set([...strings].map(([, , title = '']) => title))

@@ -1,5 +1,5 @@
 // tier: quick
-/** What docs/reference/compatibility.md says of the runtime is what it does. */
+/** The runtime behaves as docs/reference/compatibility.md, "HTTP listeners" describes. */
 import { beforeAll, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -26,7 +26,7 @@ async function send(line: string, headers: string[], body = '') {
 
 const json = ['Content-Type: application/json', 'Connection: close']
 
-test('a head that is too long, or has too many headers, is 431', async () => {
+test('the listener answers 431 to a head that is too long or has too many headers', async () => {
   const long = await send(HEALTH, [`X-Long: ${'a'.repeat(17_000)}`, 'Connection: close'])
   expect(long.statuses).toEqual([431])
   const many = Array.from({ length: 201 }, (_, index) => `X-${index}: 1`)
@@ -35,14 +35,14 @@ test('a head that is too long, or has too many headers, is 431', async () => {
   expect((await send(HEALTH, [...fewer, 'Connection: close'])).statuses).toEqual([200])
 })
 
-test('a chunked body is read, and one with trailers is 400', async () => {
+test('the listener reads a chunked body, and answers 400 to trailers', async () => {
   const chunked = [...json, 'Transfer-Encoding: chunked']
   const chunk = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n`
   expect((await send(PRELOGIN, chunked, `${chunk}\r\n`)).statuses).toEqual([200])
   expect((await send(PRELOGIN, chunked, `${chunk}X-T: 1\r\n\r\n`)).statuses).toEqual([400])
 })
 
-test('what was refused for its trailers is not done', async () => {
+test('a request that is refused for its trailers has no effect', async () => {
   const { api, token, workspaceId } = await registerPerson(app, 'ada')
   const headers = [...json, `Authorization: Bearer ${token}`, 'Transfer-Encoding: chunked']
   const create = (name: string, end: string) => {
@@ -56,7 +56,7 @@ test('what was refused for its trailers is not done', async () => {
   expect(made.map(({ name }) => name)).toEqual(['without'])
 })
 
-test('100 Continue is said to 100-continue only', async () => {
+test('the listener sends 100 Continue for 100-continue only', async () => {
   const length = `Content-Length: ${BODY.length}`
   const said = await send(PRELOGIN, [...json, length, 'Expect: 100-continue'], BODY)
   expect(said.statuses).toEqual([100, 200])
@@ -64,14 +64,14 @@ test('100 Continue is said to 100-continue only', async () => {
   expect(unsaid.statuses).toEqual([200])
 })
 
-test('a pipelined request and an unknown method end the connection', async () => {
+test('a pipelined request and an unknown method close the connection', async () => {
   const first = rawRequest(HEALTH, ['Host: localhost'])
   const both = Buffer.concat([Buffer.from(first), Buffer.from(first)])
   expect((await sendRaw(app.controlPlane, both, { timeoutMs: 1500 })).statuses).toEqual([])
   expect((await send('FOO /api/status/health/ HTTP/1.1', [])).statuses).toEqual([])
 })
 
-test('of an absolute target the path counts, and the host is that of Host', async () => {
+test('Host decides for an absolute target, whose path counts', async () => {
   const absolute = (host: string) => `GET http://${host}/api/status/health/ HTTP/1.1`
   const other = await send(absolute('other.example'), ['Connection: close'])
   expect(other.statuses).toEqual([200])
@@ -80,13 +80,13 @@ test('of an absolute target the path counts, and the host is that of Host', asyn
   expect(refused.statuses).toEqual([400])
 })
 
-test('dot segments are resolved by the listener and by fetch, escaped ones too, and nothing else of a path', async () => {
+test('the listener and fetch resolve dot segments, also escaped ones, and change nothing else in a path', async () => {
   const seen = await sendersOf(['/b/./k', '/b/../k', '/b/%2e/k', '/b//k', '/b/x%2Fk', '/b/.k'])
   expect(seen.listener).toEqual(['/b/k', '/k', '/b/k', '/b//k', '/b/x%2Fk', '/b/.k'])
   expect(seen.fetch).toEqual(seen.listener)
 })
 
-/** Which paths the runtime's server is given for requests by hand, and which its client sends. */
+/** Returns the paths that the runtime's server receives, and those that its client sends. */
 async function sendersOf(paths: readonly string[]) {
   const server = Bun.serve({
     port: 0,

@@ -1,6 +1,6 @@
 /**
- * `bun run faults [--rounds 50] [--seconds 600] [--only kill,freeze] [--database embedded,postgresql] [--seed N]`: what
- * docs/internals/faults.md says is survived, for long. A table at the end; exit code 1 when anything was lost.
+ * `bun run faults [--rounds 50] [--seconds 600] [--only kill,freeze] [--database embedded,postgresql] [--seed N]`: runs
+ * the faults of docs/internals/testing.md, "Fault tests". Prints a table, and exits with 1 if work was lost.
  */
 import { parseArgs } from 'node:util'
 import { type Faults, faults } from './faults.ts'

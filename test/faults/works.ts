@@ -263,7 +263,7 @@ export function revokeWork(subject: Subject, person: Person): Work {
   }
 }
 
-/** A session that is renewed: the tokens of the last answer are good. One whose answer was lost is a new log-in (docs/internals/faults.md). */
+/** Renews a session. A lost response ends the session (docs/internals/testing.md, "Fault tests"). */
 export function refreshWork({ ledger }: Subject, person: Person): Work {
   const { origin } = person
   let token = person.session.refresh

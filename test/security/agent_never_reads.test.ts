@@ -249,7 +249,7 @@ describe.each(tokenEndpoints.filter(([, { access }]) => access.capability))(
   },
 )
 
-test('what a token may use, no endpoint answers it with', async () => {
+test('no endpoint returns a value to a use token', async () => {
   for (const [, endpoint, surface] of tokenEndpoints) {
     for (const form of forms) {
       const { body } = await askFor(endpoint, surface, tokenOf('use', form))

@@ -38,7 +38,7 @@ describe('At rest, nothing the server stores decrypts a secret: not the database
     expect(await opened({})).toEqual([])
   })
 
-  test('the database and ENCRYPTION_KEY open nothing, nor does SECRET_KEY besides', async () => {
+  test('the database and both server keys decrypt nothing', async () => {
     expect(await opened(ofServer())).toEqual([])
   })
 
@@ -53,7 +53,7 @@ describe('At rest, nothing the server stores decrypts a secret: not the database
     ])
   })
 
-  test('a weak password is guessed offline, with the database and ENCRYPTION_KEY only', async () => {
+  test('a weak password is guessed with the database and ENCRYPTION_KEY', async () => {
     const password = 'password1'
     const workspaceId = await storeUnder(password)
     expect(await opened({ passwords: [password] })).toEqual([])

@@ -93,7 +93,7 @@ describe("Values are in server memory while a live token's calls use them, and m
     expect(inMemory()).toEqual(['SECRET_KEY'])
   }, 180_000)
 
-  test('while a call uses a value, who reads the memory finds it, and no key of a member', async () => {
+  test('process memory contains a value during its call, but no member key', async () => {
     const call = await openCall(agent)
     const found = inMemory()
     expect(found).toContain('value')

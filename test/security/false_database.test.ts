@@ -1,8 +1,8 @@
 // tier: all
 /**
- * A server in the place of PostgreSQL, by DNS or on the path, gets no password, is not believed without the proof that
- * SCRAM ends with, cannot fill the memory with one message, and is not tried hundreds of times a second. What else it can
- * do is for TLS with verify-full to prevent (docs/internals/threat-model.md).
+ * A fake PostgreSQL server, reached by DNS or on the network path. It receives no password, is rejected without the final
+ * proof of SCRAM, cannot fill the memory with one message, and is not tried hundreds of times a second. Only TLS with
+ * verify-full prevents more (docs/internals/threat-model.md, "Attackers").
  */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'

@@ -69,7 +69,7 @@ async function expectSession({ token }: { token: string }, person: Person): Prom
 }
 
 describe('a session', () => {
-  test('that was made up is none', async () => {
+  test('a made-up row does not authenticate', async () => {
     const [access, refresh] = [mintToken('ses'), mintToken('ref')]
     const sessionId = Bun.randomUUIDv7()
     await sql()`insert into sessions (id, user_id) values (${sessionId}, ${ada.person.userId})`
@@ -198,7 +198,7 @@ describe('a token', () => {
     }
   }
 
-  test('that was made up is none', async () => {
+  test('a made-up row does not authenticate', async () => {
     for (const kind of ['agt', 'wkl'] as const) {
       const { id, secret, text } = mintToken(kind)
       await sql()`

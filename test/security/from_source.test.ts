@@ -1,5 +1,5 @@
 // tier: quick
-/** Bun runs what a folder's bunfig.toml preloads, and reads its .env: not with the options that CONTRIBUTING.md names. */
+/** With the options that CONTRIBUTING.md names, Bun ignores a folder's bunfig.toml preloads and its .env. */
 import { expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 
 test('from source the documented way, a hostile folder runs nothing and sets nothing', async () => {
   const guide = await Bun.file(join(ROOT, 'CONTRIBUTING.md')).text()
-  const [, options = ''] = /`bun (.*) \/path\/to\/cloakroom\/src\/main\.ts`/.exec(guide) ?? []
+  const [, options = ''] = /^bun (.*) \/path\/to\/cloakroom\/src\/main\.ts$/m.exec(guide) ?? []
   const folder = mkdtempSync(join(tmpdir(), 'cr-hostile-'))
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./hostile.ts"]\n')
   writeFileSync(join(folder, 'hostile.ts'), 'await Bun.write("taken", "")\n')

@@ -96,7 +96,7 @@ describe('a release of one call', () => {
     await expectRefused(bodyOf(), await held.issue())
   })
 
-  test('is used once, also by calls that come at the same time', async () => {
+  test('a release is used once, even by concurrent calls', async () => {
     await held.release(await held.request(bodyOf()))
     const answers = await Promise.all(Array.from({ length: 8 }, () => held.resolve(bodyOf())))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)

@@ -62,7 +62,7 @@ async function count(table: string, column: string, value: string): Promise<numb
 }
 
 describe('a workspace', () => {
-  test('that takes the name of another by a rename is not written to', async () => {
+  test("nothing is written to a workspace that takes another's name", async () => {
     await swap('workspaces', live, theirs)
     const create = (name: string, ...more: string[]) => ['project', 'create', name, ...more]
     expect(await refused(...create('one', '-w', 'live'))).toEqual({
@@ -139,7 +139,7 @@ describe('the personal workspace', () => {
     await personal(own)
   })
 
-  test('is none that somebody else founded, on a new machine', async () => {
+  test('a new machine refuses a personal workspace with another founder', async () => {
     await personal(theirs)
     const other = await loggedIn(app, 'ada@example.com')
     const { code, err } = await other.run(['project', 'create', 'mine', '--json'])
@@ -191,7 +191,7 @@ describe('a project', () => {
   const idOf = async (name: string) =>
     ((await ada.json(...inLive('project', 'create', name))) as { id: string }).id
 
-  test('that takes the name of another gets no secret, and nobody a token for it', async () => {
+  test("a project that takes another's name receives no secret or token", async () => {
     const [payments, decoy] = [await idOf('payments'), await idOf('decoy')]
     await swap('projects', payments, decoy)
     for (const args of [

@@ -51,7 +51,7 @@ async function codeOf(domain: string): Promise<unknown> {
 }
 
 describe('after a restart', () => {
-  test('a host that was removed is not reached again where the newest link was cut off', async () => {
+  test('a removed host stays removed if the newest link is cut off', async () => {
     await rows.link({ type: 'allowlist.changed', body: { add: [], remove: [API] } })
     expect(await codeOf(API)).toBe('domain_blocked')
     const [newest] = await app.connection.sql<{ statement: string; signature: Uint8Array }[]>`

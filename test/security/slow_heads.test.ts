@@ -1,5 +1,5 @@
 // tier: all
-/** A connection on which no whole head of a request arrives is closed, however slowly it goes on (docs/internals/threat-model.md). */
+/** The listeners close a connection without a complete request head (docs/internals/threat-model.md, "Decided limits"). */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { startTestApp, type TestApp } from '../support/app.ts'

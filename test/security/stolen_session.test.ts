@@ -550,7 +550,7 @@ test('every endpoint by which a session changes something has a verdict', () => 
   expect(Object.keys(verdicts).sort()).toEqual([...changing.keys()].sort())
 })
 
-describe('an access token alone', () => {
+describe('a stolen access token', () => {
   for (const [name, verdict] of Object.entries(verdicts)) {
     if ('signed' in verdict) {
       test(`is refused by ${name} without a signature, and with one by another key`, async () => {
@@ -601,7 +601,7 @@ describe('an access token alone', () => {
     })
   }
 
-  test('gets of the server a token that can do nothing', async () => {
+  test('creates only tokens without rights', async () => {
     const before = await signedTexts()
     const body = { label: unique('label'), ...development, capabilities: ['use', 'read'] }
     const call: Call = [

@@ -109,7 +109,7 @@ async function cutOff(): Promise<() => Promise<void>> {
 }
 
 describe('what a process stored is not gone before it was read', () => {
-  test('a host that was removed is not reached where the link is deleted at once', async () => {
+  test('a removed host stays removed if its link is deleted immediately', async () => {
     const { text } = await issue()
     const value = marked('sk_live_')
     await store(value)
@@ -128,7 +128,7 @@ describe('what a process stored is not gone before it was read', () => {
     await expectSent(text, value)
   })
 
-  test('a value that was replaced is not used where the rows of before are put back at once', async () => {
+  test('a replaced value stays replaced if its old rows return', async () => {
     const { text } = await issue()
     const { projectId } = project
     const rowsOf = async () => ({
@@ -176,7 +176,7 @@ describe('where no row says any more that something changed', () => {
         $$ begin return null; end $$`)
   })
 
-  test('a process goes by what it stored: hosts, values and tokens', async () => {
+  test('a process follows the newest state that it stored', async () => {
     const { id, text } = await issue()
     const [older, newer] = [marked('sk_live_'), marked('sk_live_')]
     await store(older)

@@ -156,7 +156,7 @@ test('every table and column of the schema has a verdict', () => {
     ])
 })
 
-describe('a change in the database is refused or has no effect', () => {
+describe('a database change is refused or has no effect', () => {
   test.each([...sampled])('%s: %j', async (table, chosen) => {
     const target = rows[table]
     if (!target) throw new Error(`there are no rows of ${table} to change`)

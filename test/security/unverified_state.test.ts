@@ -146,7 +146,7 @@ describe('a chain is refused', () => {
   })
 })
 
-describe('the allowlist is the one that was signed', () => {
+describe('the signed allowlist decides', () => {
   const elsewhere = () => call('other.upstream.example')
 
   test('whatever rows say', async () => {
@@ -208,7 +208,7 @@ describe('a token is refused', () => {
     await expectRefused(rows, 'invalid_token')
   })
 
-  test('whose administrator is none any more, or was demoted in between', async () => {
+  test('a token is refused after its administrator was demoted', async () => {
     const rows = await open()
     const admin = await newSigner('admin')
     const member = { ...personOf(admin) }
@@ -280,7 +280,7 @@ describe('an environment is refused', () => {
   const remove = ({ projectId }: SignedRows, key: string) =>
     sql()`delete from secrets where project_id = ${projectId} and key = ${key}`
 
-  test('that is put back to an older state, manifest and all; the newest goes on', async () => {
+  test('an older state is refused together with its older manifest', async () => {
     const rows = await open()
     const { db } = stage.app.connection
     const [older] = await db.select().from(manifests).where(eq(manifests.projectId, rows.projectId))

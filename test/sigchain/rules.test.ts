@@ -174,7 +174,7 @@ describe('without the right to it', () => {
     expect(await grantAndEnvelope(chain, person)).toEqual([reason, reason])
   }
 
-  test('who was removed may neither sign nor grant, not even new keys', async () => {
+  test('a removed member can neither sign nor grant, even with new keys', async () => {
     for (const said of others) await say(chain, 1, said)
     expect(await grantAndEnvelope(chain, 1)).toEqual(['good', 'good'])
     const removed = await say(chain, 0, remove(1))
@@ -183,7 +183,7 @@ describe('without the right to it', () => {
     expect(await grantAndEnvelope(removed, 0)).toEqual(['good', 'good'])
   })
 
-  test('who may only read may neither sign nor grant, but change their keys, and leave', async () => {
+  test('a read-only member can only change keys and leave', async () => {
     const reading = await say(chain, 0, await put({ person: 3, keys: 0, role: 'read_only' }))
     await expectNone(reading, 3, 'right')
     const promoted = say(reading, 3, await put({ person: 3, keys: 0, role: 'admin' }))

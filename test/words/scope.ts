@@ -11,6 +11,11 @@ export const paths: readonly string[] = [
   'docs/guides/notices.md',
   'docs/guides/proxy.md',
   'docs/guides/sdks.md',
+  'docs/internals/**',
+  'docs/reference/compatibility.md',
+  'test/clients/table/**',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */

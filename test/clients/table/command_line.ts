@@ -1,38 +1,36 @@
-/** Programs of the command line. */
-import { bothWays, type Client } from '../client.ts'
+/** Command-line programs. */
+import { bothWays, type Client, noStream, noUpload } from '../client.ts'
 
-/** @param packages of Debian */
+/** @param packages Debian packages */
 const tool = (name: string, api: string, program: string, packages = [program]): Client => ({
   ...{ name, language: 'Command line', packages, api, program },
 })
-
-const noStream = { stream: 'it has no call with a stream' }
 
 export const commandLine: readonly Client[] = [
   tool('curl', 'example', 'curl'),
   {
     ...tool('wget', 'example', 'wget'),
-    note: 'is told of the bundle (`--ca-certificate`), as the proxy says at the start',
+    note: 'needs `--ca-certificate`, as the proxy prints at its start',
   },
   tool('HTTPie', 'example', 'httpie'),
   {
     ...tool('git', 'git', 'git'),
-    lacks: { ...noStream, upload: 'the fake keeps no repository' },
-    fails: bothWays('refusal', 'it shows 403 only'),
+    lacks: { ...noStream, ...noUpload },
+    fails: bothWays('refusal', 'it prints only 403'),
   },
   {
     ...tool('gh', 'github', 'gh'),
-    lacks: { ...noStream, forward: 'it takes a host, and no path' },
+    lacks: { ...noStream, forward: 'it accepts a host, but no path' },
   },
   {
     ...tool('aws 2', 's3', 'aws', ['awscli']),
-    note: 'forward: is told the address (`--endpoint-url`), which it reads from `AWS_ENDPOINT_URL` from 2.13 on',
+    note: 'forward needs `--endpoint-url`, or `AWS_ENDPOINT_URL` from 2.13',
     lacks: { stream: 'it writes 256 KiB at a time' },
   },
   {
     ...tool('rclone', 's3', 'rclone'),
-    note: 'does not bear `AWS_CA_BUNDLE`, as the proxy says at the start',
+    note: 'fails with `AWS_CA_BUNDLE`, as the proxy prints at its start',
     isSilent: true,
-    lacks: { stream: 'the program copies files' },
+    lacks: noStream,
   },
 ]

@@ -1,12 +1,9 @@
 /** Go: libraries and SDKs. */
-import { allOf, type Client } from '../client.ts'
+import { allOf, type Client, noStream, noUpload } from '../client.ts'
 
 const language = 'Go'
 
-const noStream = { stream: 'it has no call with a stream' }
-const noUpload = { upload: 'the program has no call with a file' }
-
-/** An SDK of a vendor. */
+/** A vendor's SDK. */
 const sdk = (name: string, packages: string[], api: string, program = api): Client => ({
   ...{ name: `${name} (Go)`, language, packages, api, program },
 })
@@ -16,7 +13,7 @@ export const go: readonly Client[] = [
   {
     ...{ name: 'fasthttp', language, api: 'example', program: 'fasthttp' },
     packages: ['github.com/valyala/fasthttp@v1.77.0'],
-    note: 'is told to follow the environment (`FasthttpProxyHTTPDialer`)',
+    note: 'proxy needs `FasthttpProxyHTTPDialer`',
   },
   {
     ...{ name: 'resty', language, api: 'example', program: 'resty' },
@@ -38,10 +35,10 @@ export const go: readonly Client[] = [
   sdk('openai-go', ['github.com/openai/openai-go/v3@v3.96.0'], 'openai'),
   {
     ...sdk('slack-go', ['github.com/slack-go/slack@v0.35.0'], 'slack'),
-    note: 'sends its token in a form, which the policy of the secret has to allow',
+    note: 'sends its token in a form, which the policy must allow',
     fails: {
-      ...allOf('forward', 'the token of the agent may not stand in a form'),
-      'proxy refusal': 'it shows 403 only',
+      ...allOf('forward', 'an agent token is not accepted in a form'),
+      'proxy refusal': 'it prints only 403',
     },
     lacks: { ...noStream, ...noUpload },
   },

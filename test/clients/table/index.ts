@@ -1,4 +1,4 @@
-/** Every client of the matrix. */
+/** All measured clients. */
 import type { Client } from '../client.ts'
 import { commandLine } from './command_line.ts'
 import { go } from './go.ts'

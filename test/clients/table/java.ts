@@ -1,17 +1,14 @@
 /** Java: libraries and SDKs. */
-import { allOf, type Client } from '../client.ts'
+import { allOf, type Client, noStream, noUpload } from '../client.ts'
 
 const language = 'Java'
 
-const noStream = { stream: 'it has no call with a stream' }
-const noUpload = { upload: 'the program has no call with a file' }
-
-/** A library that calls whatever it is told to. */
+/** A general HTTP library. */
 const http = (name: string, packages: string[], program: string): Client => ({
   ...{ name, language, packages, api: 'example', program },
 })
 
-/** An SDK of a vendor. */
+/** A vendor's SDK. */
 const sdk = (name: string, packages: string[], api: string, program: string): Client => ({
   ...{ name: `${name} (Java)`, language, packages, api, program },
 })
@@ -25,7 +22,7 @@ export const java: readonly Client[] = [
       ['org.apache.httpcomponents.client5:httpclient5:5.4.1'],
       'ApacheHttpClient',
     ),
-    note: 'is told to follow the properties of Java (`createSystem`)',
+    note: 'proxy needs `createSystem`',
   },
   http('OkHttp', ['com.squareup.okhttp3:okhttp:4.12.0'], 'OkHttp'),
   {
@@ -34,7 +31,7 @@ export const java: readonly Client[] = [
   },
   {
     ...sdk('AWS SDK', ['software.amazon.awssdk:s3:2.31.0'], 's3', 'S3Java'),
-    fails: allOf('proxy', 'it follows `http.proxyHost` only, which `--strict` sets'),
+    fails: allOf('proxy', 'it reads only `http.proxyHost`; use `--strict`'),
   },
   {
     ...sdk(
@@ -43,7 +40,7 @@ export const java: readonly Client[] = [
       'storage',
       'GoogleStorage',
     ),
-    fails: { 'forward upload': 'it leaves the path of its host out for uploads' },
+    fails: { 'forward upload': 'it drops the base path of uploads' },
   },
   sdk('openai-java', ['com.openai:openai-java:2.0.0'], 'openai', 'OpenAIJava'),
   {

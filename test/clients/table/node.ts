@@ -1,16 +1,16 @@
 /** JavaScript: libraries and SDKs on Node.js, and the other runtimes. */
-import { allOf, bothWays, type Client } from '../client.ts'
+import { allOf, bothWays, type Client, noStream, noUpload } from '../client.ts'
 
 const language = 'Node.js'
 const arch = process.arch
 const runtime = `node-linux-${arch}@26.10.0`
 
-/** A library that calls whatever it is told to. */
+/** A general HTTP library. */
 const http = (name: string, version: string): Client => ({
   ...{ name, language, packages: [runtime, `${name}@${version}`], api: 'example', program: name },
 })
 
-/** An SDK of a vendor. */
+/** A vendor's SDK. */
 const sdk = (name: string, version: string, api: string, program: string): Client => ({
   ...{
     name: `${name} (Node.js)`,
@@ -21,9 +21,6 @@ const sdk = (name: string, version: string, api: string, program: string): Clien
   },
 })
 
-const noStream = { stream: 'it has no call with a stream' }
-const noUpload = { upload: 'it has no call with a file' }
-
 export const node: readonly Client[] = [
   { name: 'fetch of Node.js', language, packages: [runtime], api: 'example', program: 'fetch' },
   { name: 'https of Node.js', language, packages: [runtime], api: 'example', program: 'https' },
@@ -33,14 +30,14 @@ export const node: readonly Client[] = [
   http('needle', '3.5.0'),
   http('node-fetch', '3.3.2'),
   http('superagent', '10.4.2'),
-  { ...http('undici', '8.12.4'), note: 'is told to follow the environment (`EnvHttpProxyAgent`)' },
+  { ...http('undici', '8.12.4'), note: 'proxy needs `EnvHttpProxyAgent`' },
   sdk('@anthropic-ai/sdk', '1.11.0', 'anthropic', 'anthropic'),
   sdk('@aws-sdk/client-s3', '3.1169.0', 's3', 'aws-s3'),
   sdk('@google-cloud/storage', '8.4.0', 'storage', 'google-storage'),
   {
     ...sdk('@discordjs/rest', '2.6.3', 'discord', 'discord'),
     lacks: noStream,
-    fails: bothWays('refusal', 'it takes `error` for one of OAuth, and shows 403 only'),
+    fails: bothWays('refusal', 'it prints only 403'),
   },
   { ...sdk('@google/genai', '3.1.0', 'gemini', 'google-genai'), lacks: noUpload },
   sdk('@mistralai/mistralai', '2.7.0', 'mistral', 'mistral'),
@@ -60,14 +57,14 @@ export const node: readonly Client[] = [
   { ...sdk('resend', '6.38.0', 'resend', 'resend'), lacks: noStream },
   {
     ...sdk('stripe', '23.1.0', 'stripe', 'stripe'),
-    note: 'forward: the path goes into the `fetch` that it is given',
+    note: 'forward needs a custom `fetch` that adds the path',
     lacks: noStream,
   },
   {
     ...sdk('twilio', '6.2.0', 'twilio', 'twilio'),
-    note: 'forward: the path goes into the HTTP client that it is given',
+    note: 'forward needs a custom HTTP client that adds the path',
     lacks: { ...noStream, ...noUpload },
-    fails: allOf('proxy', 'it follows `HTTP_PROXY` only, which `--strict` sets'),
+    fails: allOf('proxy', 'it reads only `HTTP_PROXY`; use `--strict`'),
   },
   { name: 'fetch of Bun', language: 'Bun', packages: [], api: 'example', program: 'fetch' },
   {

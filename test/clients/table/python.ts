@@ -1,36 +1,33 @@
 /** Python: libraries and SDKs. */
-import type { Client } from '../client.ts'
+import { type Client, noStream, noUpload } from '../client.ts'
 
 const language = 'Python'
 
-/** A library that calls whatever it is told to. */
+/** A general HTTP library. */
 const http = (name: string, version: string, program = `${name}_`): Client => ({
   ...{ name, language, packages: [`${name}==${version}`], api: 'example', program },
 })
 
-/** An SDK of a vendor. */
+/** A vendor's SDK. */
 const sdk = (name: string, version: string, api: string, program = `${api}_`): Client => ({
   ...{ name: `${name} (Python)`, language, packages: [`${name}==${version}`], api, program },
 })
 
-const noStream = { stream: 'it has no call with a stream' }
-const noUpload = { upload: 'it has no call with a file' }
-
 export const python: readonly Client[] = [
   { name: 'urllib', language, packages: [], api: 'example', program: 'urllib_' },
-  { ...http('aiohttp', '3.14.5'), note: 'is told to follow the environment (`trust_env`)' },
+  { ...http('aiohttp', '3.14.5'), note: 'proxy needs `trust_env`' },
   http('curl-cffi', '0.13.0', 'curl_cffi_'),
   {
     ...http('httplib2', '0.32.1'),
     packages: ['PySocks==1.7.1', 'httplib2==0.32.1'],
-    note: 'it passes proxies by where PySocks is not installed',
-    lacks: { stream: 'it reads each answer whole' },
+    note: 'proxy needs PySocks',
+    lacks: { stream: 'it reads each response whole' },
   },
   http('httpx', '0.28.1'),
   http('niquests', '3.21.2'),
-  { ...http('pycurl', '7.49.0'), note: 'is told of the bundle (`CAINFO`)' },
+  { ...http('pycurl', '7.49.0'), note: 'proxy needs `CAINFO`' },
   http('requests', '2.34.2'),
-  { ...http('urllib3', '2.8.0'), note: 'is told of proxy and bundle (`ProxyManager`)' },
+  { ...http('urllib3', '2.8.0'), note: 'proxy needs `ProxyManager`' },
   sdk('anthropic', '2.10.0', 'anthropic'),
   sdk('boto3', '1.44.5', 's3', 'boto3_'),
   { ...sdk('cohere', '7.3.1', 'cohere'), lacks: noUpload },
@@ -49,12 +46,12 @@ export const python: readonly Client[] = [
   { ...sdk('slack_sdk', '3.47.0', 'slack'), lacks: noStream },
   {
     ...sdk('stripe', '16.1.0', 'stripe'),
-    note: 'is told of the bundle (`stripe.ca_bundle_path`)',
+    note: 'proxy needs `stripe.ca_bundle_path`',
     lacks: noStream,
   },
   {
     ...sdk('twilio', '9.13.0', 'twilio'),
-    note: 'forward: the path goes into the HTTP client that it is given',
+    note: 'forward needs a custom HTTP client that adds the path',
     lacks: { ...noStream, ...noUpload },
   },
 ]

@@ -1,4 +1,4 @@
-/** Rust: libraries, by the TLS that they are built with. */
+/** Rust: libraries, by their TLS implementation. */
 import type { Client } from '../client.ts'
 
 const language = 'Rust'
@@ -13,11 +13,11 @@ export const rust: readonly Client[] = [
   {
     ...{ name: 'reqwest with rustls', language, api: 'example', program: 'reqwest_rustls' },
     packages: [reqwest],
-    note: 'is built to trust the authorities of the system (`rustls-tls-native-roots`)',
+    note: 'proxy needs the feature `rustls-tls-native-roots`',
   },
   {
     ...{ name: 'ureq', language, api: 'example', program: 'ureq' },
     packages: ['ureq@{ version = "=3.0.12", features = ["platform-verifier"] }'],
-    note: 'is told to trust the authorities of the system (`RootCerts::PlatformVerifier`)',
+    note: 'proxy needs `RootCerts::PlatformVerifier`',
   },
 ]

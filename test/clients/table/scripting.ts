@@ -1,5 +1,5 @@
-/** Ruby, PHP and Perl: libraries of Debian. */
-import type { Client, Language } from '../client.ts'
+/** Ruby, PHP and Perl: Debian libraries. */
+import { type Client, type Language, noStream } from '../client.ts'
 
 const library =
   (language: Language) =>
@@ -11,7 +11,7 @@ const ruby = library('Ruby')
 const php = library('PHP')
 const perl = library('Perl')
 
-const led = { note: 'follows `http_proxy` only, as the proxy says at the start' }
+const led = { note: 'reads only `http_proxy`, as the proxy prints at its start' }
 
 export const scripting: readonly Client[] = [
   ruby('Net::HTTP', 'nethttp', ['ruby'], led),
@@ -21,21 +21,21 @@ export const scripting: readonly Client[] = [
   ruby('octokit (Ruby)', 'octokit', ['ruby-octokit'], {
     ...led,
     api: 'github',
-    lacks: { stream: 'it has no call with a stream' },
+    lacks: noStream,
   }),
   ruby('rest-client', 'restclient', ['ruby-rest-client'], led),
-  ruby('Typhoeus', 'typhoeus', ['ruby-typhoeus'], { note: 'is told of the bundle (`cainfo`)' }),
+  ruby('Typhoeus', 'typhoeus', ['ruby-typhoeus'], { note: 'proxy needs `cainfo`' }),
   php('curl of PHP', 'curl', ['php-cli', 'php-curl']),
   php('Guzzle', 'guzzle', ['php-guzzlehttp-guzzle']),
   php('Symfony HttpClient', 'symfony', ['php-symfony-http-client']),
   perl('LWP::UserAgent', 'lwp', ['libwww-perl', 'liblwp-protocol-https-perl'], {
-    note: 'is told to follow the environment (`env_proxy`)',
+    note: 'proxy needs `env_proxy`',
   }),
   perl('HTTP::Tiny', 'tiny', ['perl', 'libio-socket-ssl-perl']),
   perl('Mojo::UserAgent', 'mojo', ['libmojolicious-perl', 'libio-socket-ssl-perl'], {
-    note: 'is told to follow the environment, and of the bundle (`detect`, `ca`)',
+    note: 'proxy needs `detect` and `ca`',
   }),
   perl('Furl', 'furl', ['libfurl-perl', 'libio-socket-ssl-perl'], {
-    note: 'is told of proxy and bundle (`proxy`, `ssl_opts`)',
+    note: 'proxy needs `proxy` and `ssl_opts`',
   }),
 ]

@@ -70,7 +70,7 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
     await expectDistrusted({ names: [API], tls: { maxVersion: 'TLSv1.2' } })
   })
 
-  test('for the certificate of another name', async () => {
+  test('a certificate for another name is refused', async () => {
     await expectDistrusted({ names: ['upstream.example', 'xapi.upstream.example'] })
   })
 
