@@ -354,6 +354,7 @@ export async function openVisitor(
           for (const each of found) each.style.display = value
         }, display)
       await show('none')
+      await page.waitForFunction(() => document.querySelector('[data-loading]') === null)
       await page.screenshot({ path: join(PICTURES, `${name}.png`) })
       await show('')
     },

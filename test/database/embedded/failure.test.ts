@@ -8,6 +8,7 @@ import { readConfig } from '../../../src/core/config/config.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import { generateKeys } from '../../../src/operator/own_keys.ts'
 import { databasePlace } from '../../support/places.ts'
+import { until } from '../../support/until.ts'
 
 test('after PostgreSQL aborts, running and later queries are rejected and close returns', async () => {
   const dataDir = mkdtempSync(join(databasePlace, 'embedded-failure-'))
@@ -18,12 +19,12 @@ test('after PostgreSQL aborts, running and later queries are rejected and close 
     await sql`CREATE TABLE marks (id integer)`
     // A checkpoint cannot go on without it.
     rmSync(join(dataDir, 'postgres/global/pg_control'))
-    const first = sql`CHECKPOINT`
-    const later = Bun.sleep(500).then(() =>
-      Promise.all(Array.from({ length: 30 }, () => isRejected(sql`SELECT 1`))),
-    )
-    expect(await endsWithin(10_000, Promise.all([isRejected(first), later]))).toBe(true)
-    expect(await later).not.toContain(false)
+    const first = isRejected(sql`CHECKPOINT`)
+    await until(() => reasons.length > 0)
+    const later = Array.from({ length: 30 }, () => isRejected(sql`SELECT 1`))
+    const all = Promise.all([first, ...later])
+    expect(await endsWithin(10_000, all)).toBe(true)
+    expect(await all).not.toContain(false)
     expect(reasons).toEqual([expect.stringContaining('PostgreSQL aborted')])
   } finally {
     expect(await endsWithin(10_000, close())).toBe(true)
