@@ -16,6 +16,7 @@ export const paths: readonly string[] = [
   'test/clients/table/**',
   'CONTRIBUTING.md',
   'SECURITY.md',
+  'test/docs/protocol_examples.test.ts',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */
