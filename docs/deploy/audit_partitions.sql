@@ -3,7 +3,7 @@
 --   psql -v ON_ERROR_STOP=1 -f audit_partitions.sql
 -- With the users of postgresql_roles.sql, run that file once more afterwards.
 -- The server may run: writers wait only while the last transaction renames and attaches. Everything that is added is
--- in the schema audit_partitions; the table keeps its name, and a month is told by the time in a record's id.
+-- in the schema audit_partitions; the table keeps its name, and the time in a record's id gives its month.
 SELECT relowner::regrole AS owner FROM pg_class WHERE oid = 'audit_logs'::regclass \gset
 CREATE SCHEMA audit_partitions AUTHORIZATION :owner;
 SET ROLE :owner;
@@ -69,7 +69,7 @@ DECLARE
   partition regclass := ('audit_partitions.' || quote_ident(name))::regclass;
 BEGIN
   IF EXISTS (SELECT FROM pg_inherits WHERE inhrelid = partition) THEN
-    -- Who waits for the lock holds up all writers behind it: rather give up, and try again.
+    -- A statement that waits for the lock blocks all later writers, so it stops after a moment and retries.
     SET LOCAL lock_timeout = '2s';
     EXECUTE format('ALTER TABLE audit_logs DETACH PARTITION %s', partition);
     COMMIT;
@@ -86,7 +86,7 @@ BEGIN
 END
 $$;
 
--- What is there so far becomes the first partition, which ends with this month. Looked through before, without a lock.
+-- The existing table becomes the first partition, which ends with this month. It was checked before, without a lock.
 DO $$ BEGIN
   EXECUTE format('ALTER TABLE audit_logs ADD CONSTRAINT audit_logs_before CHECK (id < %L) NOT VALID',
     audit_partitions.first_id(audit_partitions.month_of(now()) + interval '1 month'));
@@ -114,7 +114,7 @@ CREATE TRIGGER audit_logs_removed AFTER DELETE ON audit_logs
   REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_removed_audit_logs();
 CREATE TRIGGER client_ids_dropped AFTER DELETE ON audit_logs
   REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION audit_partitions.drop_client_ids();
--- What refuses rows, as the triggers of postgresql_roles.sql do, refuses them in every partition.
+-- Triggers that refuse rows, such as those of postgresql_roles.sql, refuse them in every partition.
 DO $$ DECLARE refusing record; BEGIN
   FOR refusing IN
     SELECT tgname AS name, pg_get_triggerdef(oid) AS definition
@@ -124,7 +124,7 @@ DO $$ DECLARE refusing record; BEGIN
     EXECUTE replace(refusing.definition, ' ON audit_partitions.before ', ' ON audit_logs ');
   END LOOP;
 END $$;
--- Who might do what with the table, or with columns of it, may do it still.
+-- The privileges on the table and its columns stay.
 DO $$ DECLARE allowed record; BEGIN
   FOR allowed IN
     SELECT grantee::regrole AS role, privilege_type AS privilege

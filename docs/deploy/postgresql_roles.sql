@@ -3,7 +3,7 @@
 --
 --   psql -d cloakroom -f postgresql_roles.sql
 --
--- It may be run again at any time, and is after each upgrade: a new table is nobody's but the owner's and the
+-- It may be run again at any time, and is after each upgrade: a new table belongs to the owner and the
 -- control plane's until then. It sets no passwords: \password cloakroom_resolver
 \set ON_ERROR_STOP on
 BEGIN;
@@ -27,7 +27,7 @@ REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, cloakroom_control, cloakr
 GRANT USAGE, CREATE ON SCHEMA public TO cloakroom_owner;
 GRANT USAGE ON SCHEMA public TO cloakroom_control, cloakroom_resolver;
 
--- What is there already was made by another user perhaps; what belongs to an extension stays.
+-- Another user may have made existing objects. Objects of an extension stay.
 DO $$
 DECLARE
   one record;
@@ -49,7 +49,7 @@ BEGIN
 END
 $$;
 
--- Who keeps a lock holds up no other for longer: what is done by the clock waits for it, too.
+-- A lock blocks others for at most this long. Scheduled jobs wait for it, too.
 ALTER ROLE cloakroom_control SET lock_timeout = '5s';
 ALTER ROLE cloakroom_resolver SET lock_timeout = '5s';
 
@@ -94,7 +94,7 @@ GRANT SELECT, DELETE, INSERT (id, workspace_id, token_id, registration_id, agent
   UPDATE (status, used_at, used_by, details) ON approvals TO cloakroom_resolver;
 GRANT SELECT, INSERT, UPDATE (reason, secrets, created_at, expires_at) ON proposals TO cloakroom_resolver;
 
--- What the triggers of audit_logs count and index they write as the owner: the resolver writes no counts itself.
+-- The triggers of audit_logs write counts and indexes as the owner: the resolver writes no counts itself.
 ALTER FUNCTION count_added_audit_logs() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
 ALTER FUNCTION count_changed_audit_logs() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
 
@@ -124,7 +124,7 @@ CREATE OR REPLACE TRIGGER audit_logs_strange BEFORE INSERT ON audit_logs FOR EAC
     OR octet_length(NEW::text) > 8388608))
   EXECUTE FUNCTION refuse_strange_audit_logs();
 
--- ... and to one of its own that has none yet the outcome, once.
+-- ... and the outcome to its own record that has no outcome yet, once.
 CREATE OR REPLACE FUNCTION refuse_altered_audit_logs() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'a record of the audit is not changed' USING ERRCODE = 'insufficient_privilege';
@@ -137,7 +137,7 @@ CREATE OR REPLACE TRIGGER audit_logs_altered BEFORE UPDATE ON audit_logs FOR EAC
     OR octet_length(NEW::text) > 8388608))
   EXECUTE FUNCTION refuse_altered_audit_logs();
 
--- No row of its own is longer than backups take.
+-- None of its rows is longer than backups accept.
 CREATE OR REPLACE FUNCTION refuse_long_audit_rows() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'longer than what a process writes' USING ERRCODE = 'check_violation';

@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * What comments cite is there. Our own protocol is cited as `protocol 3.4`, a step of it as
- * `protocol 6, step 9`; other documents of ours by their heading, and standards as `RFC 9110, section 5.1`.
+ * `protocol 6, step 9`; our other documents by their heading, and standards as `RFC 9110, section 5.1`.
  */
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const steps = new Set(
   [...(protocol.split('## 6. ')[1] ?? '').matchAll(/^(\d+)\. /gm)].map(([, step = '']) => step),
 )
 
-/** `before` is what stands at the end of the line before: a citation may go over two lines. */
+/** `before` is the previous line, because a citation may go over two lines. */
 type Line = { at: string; text: string; before: string }
 
 const lines: Line[] = [...new Bun.Glob('{src,test}/**/*.{ts,tsx,sql,sh}').scanSync({ cwd: ROOT })]
@@ -43,7 +43,7 @@ function isUnknownSection({ text }: Line): boolean {
   return sectionsIn(text).some((section) => !sections.has(section))
 }
 
-/** A number that does not say whose section it is. */
+/** A section number without its document. */
 function isHomeless({ text, before }: Line): boolean {
   return [...text.matchAll(ANY_SECTION)].some(
     ({ index }) => !OF_A_STANDARD.test(before + text.slice(0, index)),

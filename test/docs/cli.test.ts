@@ -62,7 +62,7 @@ test('the first commands of agents.md start a program with a stand-in for the to
   const [set = '', allow = '', start = ''] = block.split('\n').map((line) => line.split(' #')[0])
   const token = marked('ghp_0123456789abcdef')
   person.write('token.txt', token)
-  // Stands for Claude Code.
+  // Replaces Claude Code.
   person.write('claude', '#!/bin/sh\nprintf %s "$GITHUB_TOKEN"\n')
   await typeLines([`${set} --stdin < token.txt`, allow, 'chmod +x claude'])
   const { code, out } = await person.shell(`PATH="$PWD:$PATH"; ${start}`, PASSPHRASE)

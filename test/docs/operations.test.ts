@@ -14,7 +14,7 @@ test('the table of settings is the one that the declaration prints', () => {
   expect(table).toBe(documentConfig())
 })
 
-test('every family of metrics is told, and no other', () => {
+test('the page lists every metric family, and no other', () => {
   const registry = new Registry()
   const cache = { stats: { hits: 0, misses: 0, entries: 0 } }
   const trail = { depth: { entries: 0, outcomes: 0 } }

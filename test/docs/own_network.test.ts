@@ -1,5 +1,5 @@
 // tier: all
-/** The recipe of docs/guides/self-hosting.md for APIs on one's own network, run as it stands there. */
+/** The recipe of docs/guides/self-hosting.md for APIs on one's own network, run as printed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

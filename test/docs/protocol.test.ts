@@ -20,7 +20,7 @@ test('the table of error codes is the catalogue', () => {
   )
 })
 
-test('every endpoint is told, and no other', () => {
+test('the page lists every endpoint, and no other', () => {
   const told = [...protocol.matchAll(/`((?:[A-Z]+, )*[A-Z]+) (\/\S+)`/g)].flatMap(
     ([, methods = '', path]) => methods.split(', ').map((method) => `${method} ${path}`),
   )

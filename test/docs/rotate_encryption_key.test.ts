@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => database.remove())
 
-test('the commands of the page take a server from one ENCRYPTION_KEY to another, and the old one away', async () => {
+test('the commands of the page move a server from one ENCRYPTION_KEY to another, and remove the old key', async () => {
   expect(commands.map(([name]) => name)).toEqual(['rekey-outer', 'rekey-outer'])
   for (const keys of [`${OLD},${NEW}`, BOTH]) {
     app = await start(keys)

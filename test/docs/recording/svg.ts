@@ -68,7 +68,7 @@ function textOf({ spans, keyMs }: Line, row: number, time: number): string {
   )
   const kind = keyMs === undefined ? 'line' : 'line typed'
   const length = lengthOf(spans)
-  // Where it is drawn in another font, one character still stands below the other.
+  // In another font, the characters still align in columns.
   const fixed = spans.length === 1 ? ` textLength="${width(length)}"` : ''
   return `<text class="${kind} t${time}" x="${MARGIN}" y="${top(row)}"${fixed}>${inner.join('')}</text>`
 }

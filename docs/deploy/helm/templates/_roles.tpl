@@ -10,7 +10,7 @@ app.kubernetes.io/instance: {{ .release | quote }}
 app.kubernetes.io/component: {{ .role }}
 {{- end }}
 
-{{/* What a process of a role is told; its secrets are in files. */}}
+{{/* The settings of a role's process; its secrets are in files. */}}
 {{- define "cloakroom.env" -}}
 {{- $values := get .root.Values .of.values -}}
 - { name: SERVICE_SETTINGS, value: production }
