@@ -3,8 +3,8 @@
 --
 --   psql -d cloakroom -f postgresql_roles.sql
 --
--- It may be run again at any time, and is after each upgrade: a new table belongs to the owner and the
--- control plane's until then. It sets no passwords: \password cloakroom_resolver
+-- Run it again after each upgrade: until then only the owner and the control plane can use a new table.
+-- It sets no passwords: \password cloakroom_resolver
 \set ON_ERROR_STOP on
 BEGIN;
 
