@@ -8,6 +8,7 @@ export const paths: readonly string[] = [
   'docs/guides/approvals.md',
   'docs/guides/connections.md',
   'docs/guides/notices.md',
+  'test/docs/protocol*.ts',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */
