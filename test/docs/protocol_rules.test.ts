@@ -89,9 +89,9 @@ test('the check finds a wrong place, words of another section and an entry witho
   expect(isPlace({ ...right, was: 'x', now: '99' })).toBe(false)
   expect(isPlace({ ...right, was: 'x', words: 'words that are not on the page' })).toBe(false)
   expect(isPlace({ ...right, was: 'x', words: '' })).toBe(false)
-  expect(isWellFormed({ was: 'x' })).toBe(false)
-  expect(isWellFormed({ was: 'x', now: '1', words: 'y', gone: 'a reason of enough length' })).toBe(
-    false,
-  )
+  const reason = 'a reason of enough length'
+  expect(isWellFormed({ was: 'x', gone: reason })).toBe(true)
   expect(isWellFormed({ was: 'x', gone: 'short' })).toBe(false)
+  expect(isWellFormed({ was: 'x', now: '1', words: 'y', gone: reason })).toBe(false)
+  expect(isWellFormed({ was: 'x' })).toBe(false)
 })
