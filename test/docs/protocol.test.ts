@@ -5,7 +5,9 @@ import { faultCodes, statusOf } from '../../src/core/fault.ts'
 import type { Permission } from '../../src/core/grant.ts'
 import { matrix } from '../../src/core/roles.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { DEFAULT_BODY_LIMIT } from '../../src/http/request_body.ts'
 import { textOf } from './documents.ts'
+import { computeExamples } from './protocol_examples.ts'
 
 const protocol = textOf('docs/reference/protocol.md')
 
@@ -20,16 +22,16 @@ test('the table of error codes is the catalogue', () => {
   )
 })
 
-test('the page lists every endpoint, and no other', () => {
-  const told = [...protocol.matchAll(/`((?:[A-Z]+, )*[A-Z]+) (\/\S+)`/g)].flatMap(
+test('the page lists every endpoint and no other', () => {
+  const listed = [...protocol.matchAll(/`((?:[A-Z]+, )*[A-Z]+) (\/\S+)`/g)].flatMap(
     ([, methods = '', path]) => methods.split(', ').map((method) => `${method} ${path}`),
   )
   const served = allEndpoints().flatMap(({ endpoints }) =>
     endpoints.map(({ method, path }) => `${method} ${path}`),
   )
-  const docs = told.filter((name) => name.startsWith('GET /api/docs/'))
+  const docs = listed.filter((name) => name.startsWith('GET /api/docs/'))
   expect(docs).toHaveLength(5)
-  expect(new Set(told)).toEqual(new Set([...served, ...docs]))
+  expect(new Set(listed)).toEqual(new Set([...served, ...docs]))
 })
 
 test('both tables of roles are the one that the matrix and the rules of members make', () => {
@@ -51,4 +53,39 @@ test('the table of roles has the roles of every permission that an endpoint asks
       roles: matrix[permission as Permission],
     })
   }
+})
+
+/** Each line of an example block is a label, two spaces or more, and a value. Labels are unique in a section. */
+function readExamples(page: string): Record<string, Record<string, string>> {
+  const examples: Record<string, Record<string, string>> = {}
+  const [firstHalf = ''] = page.split('\n## 6. ')
+  for (const section of firstHalf.split(/^(?=#{2,3} \d)/m)) {
+    const [, number = 'preamble'] = /^#+ (\d+(?:\.\d+)?)/.exec(section) ?? []
+    for (const [, block = ''] of section.matchAll(/^```text example\n(.*?)^```$/gms)) {
+      for (const line of block.trimEnd().split('\n')) {
+        const columns = line.split(/ {2,}/)
+        const value = columns.pop() ?? ''
+        examples[number] = { ...examples[number], [columns.join(' ')]: value }
+      }
+    }
+  }
+  return examples
+}
+
+test('each example has the bytes that the implementation computes', async () => {
+  const computed = await computeExamples()
+  expect(Object.values(computed).flatMap(Object.keys).length).toBeGreaterThan(60)
+  expect(readExamples(protocol)).toEqual(computed)
+})
+
+test('the table of size limits has every limit that a contract sets', () => {
+  const units = { KiB: 1024, MiB: 1_048_576 }
+  const [, section = ''] = /^## 2\. (.*?)^## 3\. /ms.exec(protocol) ?? []
+  const listed = [...section.matchAll(/^\| (\d+) (KiB|MiB) \|/gm)].map(
+    ([, count, unit]) => Number(count) * units[unit as keyof typeof units],
+  )
+  const limits = allEndpoints().flatMap(({ endpoints }) =>
+    endpoints.map(({ bodyLimit = DEFAULT_BODY_LIMIT }) => bodyLimit),
+  )
+  expect(listed).toEqual([...new Set(limits)].sort((one, other) => one - other))
 })

@@ -12,11 +12,13 @@ export const paths: readonly string[] = [
   'docs/guides/proxy.md',
   'docs/guides/sdks.md',
   'docs/internals/**',
+  'docs/reference/protocol.md',
   'docs/reference/compatibility.md',
   'test/clients/table/**',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'test/docs/protocol_examples.test.ts',
+  'test/docs/protocol*.ts',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */
