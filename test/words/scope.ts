@@ -15,6 +15,26 @@ export const paths: readonly string[] = [
   'docs/reference/protocol.md',
   'docs/reference/compatibility.md',
   'test/clients/table/**',
+  'README.md',
+  'CHANGELOG.md',
+  'docs/deploy/**',
+  'test/docs/**',
+  'src/access/**',
+  'src/audit/**',
+  'src/database/**',
+  'src/derivation/**',
+  'src/dev/**',
+  'src/identity/**',
+  'src/leak_guard/**',
+  'src/notices/**',
+  'src/operator/**',
+  'src/outbound/**',
+  'src/proxy/**',
+  'src/renewal/**',
+  'src/resolver/**',
+  'src/server/**',
+  'src/sigchain/**',
+  'src/approvals/**',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'test/docs/protocol_examples.test.ts',
@@ -22,12 +42,18 @@ export const paths: readonly string[] = [
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */
-export const subjectPaths: readonly string[] = [...paths]
+export const subjectPaths: readonly string[] = [
+  'src/console/**',
+  'test/console/**',
+  'docs/guides/**',
+  'docs/internals/**',
+]
 
 /** Globs of files that nobody here wrote as prose, with the reason. */
 export const excluded: readonly { glob: string; reason: string }[] = [
   { glob: '**/*.{png,gz,ico,woff2,db,wasm}', reason: 'binary' },
   { glob: 'test/vectors/**', reason: 'published test vectors' },
+  { glob: 'test/docs/protocol_rules/*.json', reason: 'quotes the former protocol page' },
   { glob: 'test/words/*.ts', reason: 'the phrases themselves' },
 ]
 

@@ -43,7 +43,7 @@ install_it() {
   get SHA256SUMS
   [ -z "$sums_sha256" ] || compare SHA256SUMS "$sums_sha256"
   expected=$(awk -v name="$1.gz" '$2 == name { print $1 }' "$work/SHA256SUMS")
-  [ ${#expected} -eq 64 ] || fail "SHA256SUMS does not say what $1.gz is: there is none for this machine, or it is damaged"
+  [ ${#expected} -eq 64 ] || fail "SHA256SUMS does not say what $1.gz is: it is missing for this machine, or it is damaged"
   get "$1.gz"
   compare "$1.gz" "$expected"
   gzip -dc "$work/$1.gz" >"$work/cloakroom" || fail "$1.gz cannot be unpacked"
