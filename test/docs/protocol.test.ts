@@ -1,6 +1,7 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import { permissionTexts, roleMarkdown, roleRows } from '../../src/client/role_table.ts'
+import * as exitCodes from '../../src/core/exit_codes.ts'
 import { faultCodes, statusOf } from '../../src/core/fault.ts'
 import type { Permission } from '../../src/core/grant.ts'
 import { matrix } from '../../src/core/roles.ts'
@@ -51,4 +52,12 @@ test('the table of roles has the roles of every permission that an endpoint asks
       roles: matrix[permission as Permission],
     })
   }
+})
+
+test('the guide for scripts lists every exit code', () => {
+  const section = textOf('docs/guides/ci.md').split('\n## Scripts\n')[1]?.split('\n## ')[0] ?? ''
+  const listed = [...section.matchAll(/^\| (\d[\d, ]*) \|/gm)].flatMap(([, numbers = '']) =>
+    numbers.split(', ').map(Number),
+  )
+  expect(listed).toEqual([0, ...Object.values(exitCodes).toSorted((one, other) => one - other)])
 })
