@@ -1,4 +1,4 @@
-/** Exit codes that scripts may rely on; docs/reference/cli.md lists them. */
+/** Exit codes that scripts may rely on (docs/guides/ci.md, "Scripts"). */
 export const EX_FAILED = 1
 export const EX_USAGE = 2
 export const EX_AUTH = 3

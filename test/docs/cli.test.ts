@@ -8,8 +8,7 @@ import { toolNames } from '../../src/cli/agent_setup/tools.ts'
 import { openTerminal, type Run, type Terminal } from '../cli/person.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-
-const read = (name: string) => Bun.file(`${import.meta.dir}/../../docs/${name}`).text()
+import { textOf } from './documents.ts'
 
 const PASSPHRASE = { SERVICE_PASSPHRASE: 'of this machine' }
 
@@ -19,46 +18,89 @@ let person: Terminal
 beforeAll(async () => {
   app = await sharedApp()
   person = await openTerminal(app)
+  person.write('password.txt', 'a long passphrase that stays here\n')
+  await typeLines(['cloakroom register ada@example.com --password-stdin < password.txt'])
 })
 afterAll(() => {
   person.remove()
 })
 
-/** Every line as typed, with the program on the path. */
-async function typeLines(blocks: readonly string[]): Promise<void> {
-  for (const line of blocks.flatMap((block) => block.trim().split('\n'))) {
-    const ran: Run = await person.shell(line, PASSPHRASE)
+/** Types each line, with the program on the path, after shell code that no page prints. A comment may name the output. */
+async function typeLines(lines: readonly string[], before = ''): Promise<void> {
+  for (const line of lines) {
+    const ran: Run = await person.shell(`${before}${line}`, PASSPHRASE)
     expect({ line, code: ran.code, err: ran.code === 0 ? '' : ran.err }).toEqual({
       line,
       code: 0,
       err: '',
     })
+    const [, output] = /# prints (.*)$/.exec(line) ?? []
+    if (output !== undefined) expect({ line, output: ran.out.trimEnd() }).toEqual({ line, output })
   }
 }
 
-const blocksOf = async (kind: string) =>
-  [
-    ...(await read('reference/cli.md')).matchAll(
-      new RegExp(`\`\`\`sh ${kind}\\n(.*?)\`\`\``, 'gs'),
-    ),
-  ].map(([, text = '']) => text)
+function linesOf(page: string, kind: string): string[] {
+  const blocks = textOf(page).matchAll(new RegExp(`\`\`\`sh ${kind}\\n(.*?)\`\`\``, 'gs'))
+  return [...blocks].flatMap(([, text = '']) => text.trim().split('\n'))
+}
 
-test('the tour of the command line works line by line', async () => {
-  const [tour = ''] = await blocksOf('tour')
-  expect(tour.split('\n').length).toBeGreaterThan(8)
-  person.write('password.txt', 'a long passphrase that stays here\n')
+const reveal = async (line: string) => (await person.shell(line, PASSPHRASE)).out
+
+test('the examples of the secrets guide work line by line', async () => {
   person.write('.env', 'FROM_FILE=1\n')
-  await typeLines([tour])
+  person.write('app.conf.tpl', 'url = {{ DATABASE_URL }}\n')
+  const lines = linesOf('docs/guides/secrets.md', 'tour')
+  expect(lines.length).toBeGreaterThan(25)
+  await typeLines(lines)
+  expect(await reveal('cat app.conf')).toBe('url = postgres://app:hunter2@db.internal/app\n')
+  expect(await reveal('cat container.env')).toContain('FROM_FILE=1\n')
+}, 120_000)
+
+test('the examples of the access guide work line by line, after those of the secrets guide', async () => {
+  const lines = linesOf('docs/guides/access.md', 'tour')
+  expect(lines.length).toBeGreaterThan(14)
+  await typeLines(lines)
+}, 120_000)
+
+test('the examples of the teams guide that need one person work line by line', async () => {
+  const lines = linesOf('docs/guides/teams.md', 'tour')
+  expect(lines).toHaveLength(4)
+  await typeLines(lines)
 })
 
-test('after it, the examples of environments, policies and tokens work', async () => {
-  const blocks = await blocksOf('words')
-  expect(blocks).toHaveLength(3)
-  await typeLines(blocks)
-})
+/** Replaces each program that the page exports from, by its output. */
+const exporters = {
+  doppler:
+    '{"STRIPE_KEY":"sk_live_3","DOPPLER_PROJECT":"p","DOPPLER_ENVIRONMENT":"prd","DOPPLER_CONFIG":"prd"}',
+  infisical: '[{"key":"FROM_INFISICAL","value":"a $value","type":"shared"}]',
+  op: 'FROM_1PASSWORD="a value"',
+  vault: '{"data":{"data":{"FROM_VAULT":"a value"}}}',
+  jq: '{"FROM_VAULT":"a value"}',
+}
+
+test('the import commands store what the other tools export', async () => {
+  const lines = linesOf('docs/start/coming-from.md', 'import')
+  const programs = Object.entries(exporters).map(
+    ([name, output]) => `${name}() { printf '%s\\n' '${output}'; }; `,
+  )
+  for (const name of ['doppler', 'infisical', 'op', 'vault'])
+    expect(lines.some((line) => line.startsWith(`${name} `))).toBe(true)
+  person.write('.env', 'FROM_FILE=2\n')
+  person.write('.env.production', 'FROM_FILE=3\n')
+  person.write('.env.local', 'FROM_FILE=4\n')
+  await typeLines(lines, programs.join(''))
+  const pulled = async (environment: string) =>
+    JSON.parse(await reveal(`cloakroom secrets pull - --format json -e ${environment}`))
+  expect(await pulled('production')).toMatchObject({ STRIPE_KEY: 'sk_live_3', FROM_FILE: '3' })
+  expect(await pulled('production')).not.toHaveProperty('DOPPLER_PROJECT')
+  expect(await pulled('staging')).toMatchObject({ FROM_INFISICAL: 'a $value' })
+  expect(await pulled('preview')).toMatchObject({ FROM_VAULT: 'a value' })
+  expect(await pulled('development')).toMatchObject({ FROM_1PASSWORD: 'a value', FROM_FILE: '2' })
+  expect(await reveal('cloakroom secrets get FROM_FILE')).toBe('4')
+}, 120_000)
 
 test('the first commands of agents.md start a program with a stand-in for the token', async () => {
-  const [, block = ''] = /```sh start\n(.*?)```/s.exec(await read('guides/agents.md')) ?? []
+  const [, block = ''] = /```sh start\n(.*?)```/s.exec(textOf('docs/guides/agents.md')) ?? []
   const [set = '', allow = '', start = ''] = block.split('\n').map((line) => line.split(' #')[0])
   const token = marked('ghp_0123456789abcdef')
   person.write('token.txt', token)
@@ -73,14 +115,15 @@ test('the first commands of agents.md start a program with a stand-in for the to
 
 test('the settings files in agents.md are what agent setup writes', async () => {
   const blocks = [
-    ...(await read('guides/agents.md')).matchAll(/```(?:json|toml) ([\w -]+)\n(.*?)```/gs),
+    ...textOf('docs/guides/agents.md').matchAll(/```(?:json|toml) ([\w -]+)\n(.*?)```/gs),
   ]
   const shown = blocks.flatMap(([, names = '', text = '']) =>
     names.split(' ').map((name) => ({ name, text })),
   )
   expect(shown.map(({ name }) => name).sort()).toEqual(toolNames.toSorted())
+  await typeLines(['cloakroom agent create deploy-bot --save'])
   for (const { name, text } of shown) {
     const line = `cloakroom agent setup ${name} --agent deploy-bot --print`
-    expect({ name, text }).toEqual({ name, text: (await person.shell(line, PASSPHRASE)).out })
+    expect({ name, text }).toEqual({ name, text: await reveal(line) })
   }
 })

@@ -1,6 +1,7 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import { permissionTexts, roleMarkdown, roleRows } from '../../src/client/role_table.ts'
+import * as exitCodes from '../../src/core/exit_codes.ts'
 import { faultCodes, statusOf } from '../../src/core/fault.ts'
 import type { Permission } from '../../src/core/grant.ts'
 import { matrix } from '../../src/core/roles.ts'
@@ -34,8 +35,8 @@ test('the page lists every endpoint and no other', () => {
   expect(new Set(listed)).toEqual(new Set([...served, ...docs]))
 })
 
-test('both tables of roles are the one that the matrix and the rules of members make', () => {
-  for (const page of ['docs/reference/protocol.md', 'docs/reference/cli.md']) {
+test('both tables of roles match the role matrix and the rules for members', () => {
+  for (const page of ['docs/reference/protocol.md', 'docs/guides/teams.md']) {
     const [, table] = /<!-- roles -->\n(.*?)<!-- \/roles -->/s.exec(textOf(page)) ?? []
     expect({ page, table }).toEqual({ page, table: roleMarkdown() })
   }
@@ -88,4 +89,12 @@ test('the table of size limits has every limit that a contract sets', () => {
     endpoints.map(({ bodyLimit = DEFAULT_BODY_LIMIT }) => bodyLimit),
   )
   expect(listed).toEqual([...new Set(limits)].sort((one, other) => one - other))
+})
+
+test('the guide for scripts lists every exit code', () => {
+  const section = textOf('docs/guides/ci.md').split('\n## Scripts\n')[1]?.split('\n## ')[0] ?? ''
+  const listed = [...section.matchAll(/^\| (\d[\d, ]*) \|/gm)].flatMap(([, numbers = '']) =>
+    numbers.split(', ').map(Number),
+  )
+  expect(listed).toEqual([0, ...Object.values(exitCodes).toSorted((one, other) => one - other)])
 })

@@ -25,6 +25,32 @@ requires('bash', 'curl').test(
   120_000,
 )
 
+requires('bash').test(
+  'the page about the first call works from the first to the last line, as it is printed',
+  async () => {
+    const page = textOf('docs/start/first-call.md')
+    const { shown, answers } = await takeTour(page)
+    const [, echoed = ''] = /```json echo\n(.*?)```/s.exec(page) ?? []
+    const call = answers.find(({ line }) => line.startsWith('cloakroom call'))
+    expect(jsonIn(call?.screen ?? '')).toMatchObject(JSON.parse(echoed))
+    const printed = [...page.matchAll(/```text (?:server|api)\n(.*?)```/gs)]
+    expect(printed).toHaveLength(2)
+    const lines = printed.flatMap(([, text = '']) => shapeOf(text).trimEnd().split('\n'))
+    // The echo API's own line is on standard error.
+    for (const line of lines.filter((text) => !text.startsWith('The echo API')))
+      expect(shapeOf(shown).split('\n')).toContain(line)
+  },
+  120_000,
+)
+
+/** The text without addresses, numbers and fingerprints, which differ each time. */
+function shapeOf(text: string): string {
+  return text
+    .replace(/127\.0\.0\.1:\d+/g, 'address')
+    .replace(/\d+ characters/, 'characters')
+    .replace(/SHA-256 [\da-f]*…?/g, 'SHA-256')
+}
+
 function jsonIn(screen: string): unknown {
   return JSON.parse(/^\{.*\}/m.exec(screen)?.[0] ?? 'null')
 }

@@ -1,4 +1,4 @@
-/** The README's tour, as a newcomer takes it: a server in one terminal, each line typed into another. */
+/** A page's tour, as a newcomer takes it: a server in one terminal, each line typed into another. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,19 +8,19 @@ import { typing } from '../cli/pseudo_terminal.ts'
 import { marked, searchFiles } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
 
-/** What the screen was sent and what was typed, with milliseconds since the line was started. */
+/** The terminal's output and input, with milliseconds since the line was started. */
 export type Event = { ms: number } & ({ shown: string } | { typed: string })
 export type Answered = { line: string; screen: string; ms: number; events: Event[] }
 
 const KEY = marked('sk_live_tour_51N8x')
 
-/** What each question of the tour is answered with. */
+/** The answer to each question of a tour. */
 const typed = {
   register: [
     { when: 'Choose a password', type: `${PASSWORD}\r` },
     { when: 'The same again', type: `${PASSWORD}\r` },
   ],
-  secrets: [{ when: 'Value of STRIPE_KEY', type: `${KEY}\r` }],
+  secrets: [{ when: 'Value of ', type: `${KEY}\r` }],
 }
 
 /** Lines are run as they are printed; the ports of Cloakroom itself are the system's choice. @throws Error */

@@ -1,7 +1,8 @@
 /**
- * A delivered environment, kept for when the server is away (docs/guides/ci.md): sealed under a key that only
- * the one has who fetched it, derived from their token or account key, and bound to what it was asked for.
- * What does not open with that, and there, is refused and never replaced.
+ * A copy of a delivered environment, for times when the server is unavailable (docs/guides/ci.md). It is sealed under a
+ * key derived from the holder's token or account key, and bound to the request. A file that does not open is refused and
+ * never replaced. The key is HKDF-SHA256 of the holder's secret with `salt` and the label. The associated data is `lp` of
+ * the label, the version, the fields from `holder` to `fetched_at`, the salt, and the members of `seen`.
  */
 import { z } from 'zod'
 import { lp } from '../../core/crypto/encoding.ts'

@@ -31,7 +31,7 @@ export class ApiError extends Error {
   readonly requestId: string | null
   /** What removes the cause, if the server or this client knows it. */
   readonly fix: Fix | null
-  /** A page of the documentation with an anchor, such as `cli.md#with-a-token`. */
+  /** A page of the documentation with an anchor, such as `access.md#tokens`. */
   readonly docs: string | null
   /** Milliseconds until the request may be repeated, if the server has said so. */
   readonly retryAfterMs: number | null

@@ -4,7 +4,7 @@ import { count, numbers } from './measure.ts'
 
 const SOON_DAYS = 7
 const UNUSED_DAYS = 30
-const TOKENS = 'docs/reference/cli.md#tokens'
+const TOKENS = 'docs/guides/access.md#tokens'
 const SIGNED = 'docs/internals/signed-workspaces.md'
 const NOW = '(select now from clock)'
 const LIVE = `revoked_at is null and (expires_at is null or expires_at > ${NOW})`
@@ -53,7 +53,7 @@ export const peopleChecks: readonly Check<Patient>[] = [
   }),
   counting({
     name: 'rekey',
-    docs: 'docs/reference/cli.md#people',
+    docs: 'docs/guides/teams.md#remove-someone',
     counted: 'workspaces where rekey_required',
     well: 'no workspace waits for a new key',
     one: 'workspace has a key that a former member may know',

@@ -1,5 +1,5 @@
 // tier: quick
-/** The examples of docs/guides/ci.md, run as they stand there. */
+/** The examples of docs/guides/ci.md, run as they are printed. */
 import { expect } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,9 +22,10 @@ const { afterAll, beforeAll, test } = requires('curl', 'jq', 'bash')
 
 const page = readFileSync(join(import.meta.dir, '../../../docs/guides/ci.md'), 'utf8')
 
+/** By language, and for shells also the word after it. */
 function blocks(language: string): string[] {
-  return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text]) =>
-    name === language && text !== undefined ? [text] : [],
+  return [...page.matchAll(/^```(\w+(?: entrypoint)?)\n([\s\S]*?)^```$/gm)].flatMap(
+    ([, name, text]) => (name === language && text !== undefined ? [text] : []),
   )
 }
 
@@ -107,7 +108,7 @@ function written(name: string, text: string): string {
 }
 
 test('the entry point of a container starts the program with the secrets and without the token', async () => {
-  const [script = ''] = blocks('sh')
+  const [script = ''] = blocks('sh entrypoint')
   const { out, err, code } = await run(
     ['sh', written('entrypoint.sh', script), ...showEnvironment],
     { reveals: true },
@@ -119,7 +120,7 @@ test('the entry point of a container starts the program with the secrets and wit
 })
 
 test('the entry point does not start the program when nothing is delivered', async () => {
-  const [script = ''] = blocks('sh')
+  const [script = ''] = blocks('sh entrypoint')
   const path = written('refused.sh', script)
   const { out, err, code } = await run(['sh', path, 'echo', 'started'], {
     env: { SERVICE_TOKEN: 'svc_wkl_x' },
@@ -173,7 +174,7 @@ test('the texts of the console for CI are those of the page', () => {
 })
 
 test('the token is in no argument that other processes can read', () => {
-  for (const text of [...blocks('sh'), ...blocks('yaml')]) {
+  for (const text of [...blocks('sh'), ...blocks('sh entrypoint'), ...blocks('yaml')]) {
     for (const line of text.split('\n').filter((each) => each.includes('$SERVICE_TOKEN')))
       expect(line.trim()).toStartWith('printf ')
   }

@@ -260,7 +260,7 @@ test('the command says it beside the server, with its exit code, and changes not
       level: 'warn',
       said: '1 token never ends by itself',
       todo: 'have members revoke them and issue others with --expires-in-days',
-      docs: 'docs/reference/cli.md#tokens',
+      docs: 'docs/guides/access.md#tokens',
     },
   })
   const text = await operate({ ...env, BACKUP_DIR: backups }, 'doctor')
