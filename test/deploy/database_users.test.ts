@@ -556,12 +556,12 @@ describe("the resolver's database user", () => {
     await agent.allow('one.more.example')
     await agent.disallow('one.more.example')
     await agent.store('KEY', 'another value of a key')
-    const [, end = ''] =
-      /```sql\n(select pg_terminate_backend[^`]*)```/.exec(readFileSync(PAGE, 'utf8')) ?? []
+    const [end = ''] = /^select pg_terminate_backend.*$/m.exec(readFileSync(PAGE, 'utf8')) ?? []
+    expect(end).not.toBe('')
     const superuser = connect('cloakroom')
     await superuser.unsafe(end)
     await superuser.end()
-    // The resolver's own sessions ended, too: 503 until it has others.
+    // The resolver's sessions ended too: 503 until it has new ones.
     await until(
       async () => (await resolveAs(resolver.resolver, agent.token, call())).status !== 503,
     )
@@ -668,6 +668,7 @@ describe('postgresql_roles.sql', () => {
     expect(await applied()).toBe('nowhere')
     const page = readFileSync(PAGE, 'utf8')
     const [reset = ''] = page.match(/^alter role cloakroom_resolver in database .*$/m) ?? []
+    expect(reset).not.toBe('')
     const administrator = connect('cloakroom')
     await administrator.unsafe(reset.replace('database cloakroom', `database ${database}`))
     await administrator.end()

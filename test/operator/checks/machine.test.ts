@@ -150,7 +150,8 @@ describe('limits', () => {
 
 test('docs/guides/monitoring.md lists each self-check, in order', () => {
   const [, table = ''] =
-    /^### Self-check\n.*?\n\n(\|.*?)\n\n/ms.exec(textOf('docs/guides/monitoring.md')) ?? []
+    /^### Check before a start\n.*?\n\n(\|.*?)\n\n/ms.exec(textOf('docs/guides/monitoring.md')) ??
+    []
   const listed = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name)
   const { nothing, settings } = SELF_CHECK
   expect([...nothing, ...settings].map(({ name }) => name)).toEqual(listed)
