@@ -1,6 +1,6 @@
 /**
- * What a refusal carries besides its code (protocol 2): `docs`, the place in the documentation that explains the code, and
- * `fix`, what removes the cause. One table serves both listeners, forward mode, the OpenAPI document and MCP.
+ * A refusal has more than its code (protocol 2): `docs`, the section of the documentation that explains the code, and
+ * `fix`, a change that removes the cause. One table serves both listeners, forward mode, the OpenAPI document and MCP.
  */
 import {
   type Fault,
@@ -10,16 +10,16 @@ import {
   statusOf,
 } from '../core/fault.ts'
 
-const ACCESS = 'guides/troubleshooting.md#i-cannot-log-in-or-am-asked-to-again'
-const TOKEN = 'guides/troubleshooting.md#my-token-is-not-accepted'
-const REFUSED = 'guides/troubleshooting.md#a-call-is-refused-before-it-is-sent'
-const FAILED = 'guides/troubleshooting.md#a-call-is-sent-and-fails'
-const SERVER = 'guides/troubleshooting.md#the-server-cannot-be-reached-or-its-answer-is-strange'
-const ABSENT = 'guides/troubleshooting.md#it-says-that-there-is-nothing-or-that-i-may-not'
-const STORED = 'guides/troubleshooting.md#something-is-not-stored-or-written'
-const REQUEST = 'guides/troubleshooting.md#the-request-or-command-is-not-understood'
+const ACCESS = 'reference/errors.md#sign-in-fails'
+const TOKEN = 'reference/errors.md#a-token-is-rejected'
+const REFUSED = 'reference/errors.md#a-call-is-refused'
+const FAILED = 'reference/errors.md#a-call-fails'
+const SERVER = 'reference/errors.md#the-server-does-not-answer'
+const ABSENT = 'reference/errors.md#not-found-or-not-permitted'
+const STORED = 'reference/errors.md#a-change-is-not-stored'
+const REQUEST = 'reference/errors.md#a-request-or-command-is-invalid'
 
-/** Below `docs/`. Each section has a row for the code, with its cause and remedy. */
+/** Paths below `docs/`. Each section has a row for the code, with its cause and fix. */
 export const faultDocs: Readonly<Record<FaultCode, string>> = {
   malformed_json: REQUEST,
   invalid_host: SERVER,

@@ -354,7 +354,7 @@ test('what was refused is tried again when it is moved back into the journal', a
   await trail.record(bad)
   trail.conclude(outcomeOf(bad))
   await trail.flush()
-  const documented = await Bun.file('docs/guides/self-hosting.md').text()
+  const documented = await Bun.file('docs/guides/monitoring.md').text()
   const [, again = ''] = /```sql\n(with again[^`]*)```/.exec(documented) ?? []
   // As a release would that no longer records such a path.
   await sql`update audit_refused set intent = replace(intent, '\\u0000', '') where id = ${bad.id}`

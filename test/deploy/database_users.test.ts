@@ -1,7 +1,7 @@
 // tier: all
 /**
  * docs/deploy/postgresql_roles.sql on a real PostgreSQL: the resolver's user does what a resolver does and nothing
- * else, the control plane's changes no schema. docs/guides/database-users.md is the list of what the resolver may.
+ * else, the control plane's changes no schema. docs/guides/database-users.md lists the resolver's privileges.
  */
 import { expect } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
@@ -32,6 +32,7 @@ import { requires } from '../support/requires.ts'
 import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
+import { RESOLVER_PRIVILEGES } from './resolver_privileges.ts'
 
 const { afterAll, beforeAll, describe, test } = requires('postgresql')
 
@@ -555,12 +556,12 @@ describe("the resolver's database user", () => {
     await agent.allow('one.more.example')
     await agent.disallow('one.more.example')
     await agent.store('KEY', 'another value of a key')
-    const [, end = ''] =
-      /```sql\n(select pg_terminate_backend[^`]*)```/.exec(readFileSync(PAGE, 'utf8')) ?? []
+    const [end = ''] = /^select pg_terminate_backend.*$/m.exec(readFileSync(PAGE, 'utf8')) ?? []
+    expect(end).not.toBe('')
     const superuser = connect('cloakroom')
     await superuser.unsafe(end)
     await superuser.end()
-    // The resolver's own sessions ended, too: 503 until it has others.
+    // The resolver's sessions ended too: 503 until it has new ones.
     await until(
       async () => (await resolveAs(resolver.resolver, agent.token, call())).status !== 503,
     )
@@ -591,8 +592,10 @@ describe("the resolver's database user", () => {
     expect(problemsIn(resolver)).toEqual([])
   })
 
-  test('each table of the schema has its decision in docs/guides/database-users.md, and no other', async () => {
-    expect(await decisionsIn(owner)).toEqual(decisionsOf(readFileSync(PAGE, 'utf8')))
+  test("each table's privileges are the decided ones, and docs/guides/database-users.md lists them", async () => {
+    expect(await privilegesIn(owner)).toEqual(RESOLVER_PRIVILEGES)
+    const listed = Object.entries(RESOLVER_PRIVILEGES).map(([table, may]) => [table, verbsOf(may)])
+    expect(accessOf(readFileSync(PAGE, 'utf8'))).toEqual(Object.fromEntries(listed))
   })
 })
 
@@ -633,7 +636,7 @@ describe('a session that keeps a lock of tokens', () => {
 
 describe('postgresql_roles.sql', () => {
   test('may be run again, also after an upgrade with a new table', async () => {
-    const before = await decisionsIn(owner)
+    const before = await privilegesIn(owner)
     await owner`create table of_a_later_version (id int)`
     await owner`alter table users add column of_a_later_version int`
     await expect(asResolver`select * from of_a_later_version`).rejects.toMatchObject({
@@ -647,11 +650,11 @@ describe('postgresql_roles.sql', () => {
     expect(await control`select * from of_a_later_version`).toHaveLength(0)
     await owner`drop table of_a_later_version`
     await owner`alter table users drop column of_a_later_version`
-    expect(await decisionsIn(owner)).toEqual(before)
+    expect(await privilegesIn(owner)).toEqual(before)
     expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
   })
 
-  test('what it set for itself goes as docs/guides/database-users.md says', async () => {
+  test("the resolver user's own settings end with the commands of docs/guides/database-users.md", async () => {
     const applied = async () => {
       const sql = connect('cloakroom_resolver')
       const [{ search_path = '' } = {}] = await sql`show search_path`
@@ -665,6 +668,7 @@ describe('postgresql_roles.sql', () => {
     expect(await applied()).toBe('nowhere')
     const page = readFileSync(PAGE, 'utf8')
     const [reset = ''] = page.match(/^alter role cloakroom_resolver in database .*$/m) ?? []
+    expect(reset).not.toBe('')
     const administrator = connect('cloakroom')
     await administrator.unsafe(reset.replace('database cloakroom', `database ${database}`))
     await administrator.end()
@@ -761,8 +765,8 @@ async function locksOf(
   return given
 }
 
-/** By table: privileges, with columns where it is not all of them. */
-async function decisionsIn(sql: postgres.Sql): Promise<Record<string, string>> {
+/** Privileges by table, with the columns if a privilege does not cover all of them. */
+async function privilegesIn(sql: postgres.Sql): Promise<Record<string, string>> {
   const rows = await sql<{ table: string; may: string }[]>`
     select c.relname as "table", coalesce(string_agg(p.what, ', ' order by p.what), '') as may
     from pg_class c left join lateral (
@@ -780,14 +784,27 @@ async function decisionsIn(sql: postgres.Sql): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ table, may }) => [table, may]))
 }
 
-/** Rows of the table that begins with "| table |"; of a dash nothing. */
-function decisionsOf(page: string): Record<string, string> {
-  const [, rows = ''] = page.split(/^\| table \|.*\n\|[-|]+\n/m)
+const VERBS: [privilege: string, verb: string][] = [
+  ['SELECT', 'read'],
+  ['INSERT', 'add'],
+  ['UPDATE', 'change'],
+  ['DELETE', 'delete'],
+]
+
+/** Privileges in the words of the page. */
+function verbsOf(privileges: string): string {
+  const verbs = VERBS.filter(([privilege]) => privileges.includes(privilege)).map(
+    ([, verb]) => verb,
+  )
+  return verbs.join(', ') || 'none'
+}
+
+/** Access by table, in the table of the page with the heading "Tables". */
+function accessOf(page: string): Record<string, string> {
+  const [, rows = ''] = page.split(/^\| Tables \|.*\n\|[-|]+\n/m)
   const cells = rows.split('\n').flatMap((row) => {
-    const [, table, may] = /^\| `(\w+)` \| ([^|]*) \|/.exec(row) ?? []
-    return table === undefined || may === undefined
-      ? []
-      : [[table, may === '–' ? '' : may.replaceAll('`', '')]]
+    const [, tables = '', access = ''] = /^\| ([^|]*) \| ([^|]*) \|/.exec(row) ?? []
+    return [...tables.matchAll(/`(\w+)`/g)].map(([, table = '']) => [table, access])
   })
   return Object.fromEntries(cells)
 }

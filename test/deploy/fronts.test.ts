@@ -236,7 +236,7 @@ for (const [example, program] of EXAMPLES) {
         `POST /api/workspaces/${agent.workspaceId}/rekey/ HTTP/1.1\r\nhost: ${VAULT}:${front.tls}\r\n` +
           `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
       )
-      // Caddy 2.6 answers only when it has read what the client sends (docs/guides/self-hosting.md).
+      // Caddy 2.6 reads the client's request before it answers.
       if (example === 'Caddyfile') wire.write(body)
       await until(() => text().includes('\r\n\r\n'))
       expect(text()).toMatch(/^HTTP\/1\.1 401 /)

@@ -1,5 +1,5 @@
 // tier: all
-/** docs/guides/point-in-time.md: its commands as they stand there bring a database of PostgreSQL back to a moment. */
+/** Executes the commands of docs/guides/backup.md, "Point-in-time recovery", on a real PostgreSQL. */
 import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,10 +38,10 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-const text = readFileSync(join(import.meta.dir, '../../docs/guides/point-in-time.md'), 'utf8')
+const text = readFileSync(join(import.meta.dir, '../../docs/guides/backup.md'), 'utf8')
 const examples = [...text.matchAll(/^```(\w+) (\w+)\n([\s\S]*?)^```$/gm)]
 
-/** The example of a name, with the places of this test for those of the page. */
+/** The page's example of that name, with the paths of this test. */
 function example(name: string): string {
   const found = examples.find(([, , each]) => each === name)?.[3]
   if (found === undefined) throw new Error(`the page has no example ${name}`)
@@ -74,7 +74,7 @@ const startCluster = (name: string) =>
     `pg_ctl -D ${name} -w -t 60 -l ${name}.log -o "-c listen_addresses= -k ${home}" start >/dev/null`,
   )
 
-test('a secret that was deleted, a session that was ended, a token that was revoked and a member who was removed are back', async () => {
+test('recovery to a point in time restores a deleted secret, an ended session, a revoked token and a removed member', async () => {
   await shell('initdb -D before -U cloakroom -A trust -E UTF8 --no-locale && mkdir archive')
   writeFileSync(join(home, 'before/postgresql.auto.conf'), example('archive'))
   await startCluster('before')
@@ -138,7 +138,7 @@ test('a secret that was deleted, a session that was ended, a token that was revo
   await remove(back)
   expect(await isMember(back)).toBe('not_found')
   await back.stop()
-  // What is to be revoked once more stands in the old database.
+  // The old database lists what has to be revoked again.
   await shell('pg_ctl -D after -m fast -w stop >/dev/null')
   await startCluster('before')
   const old = (name: string) => shell(example(name).replace(MOMENT, moment).replace(' -p 5433', ''))

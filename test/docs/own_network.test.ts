@@ -1,5 +1,5 @@
 // tier: all
-/** The recipe of docs/guides/self-hosting.md for APIs on one's own network, run as printed. */
+/** Executes the commands of docs/guides/self-hosting.md, "APIs on your own machine or network". */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(place, { recursive: true, force: true })
 }, 60_000)
 
-/** What the test has elsewhere: the file of the authority, and the port of the API. */
+/** Replaces the path of the authority and the port of the API by those of the test. */
 function placed(script: string): string {
   const here = script.replace('/etc/cloakroom/internal-ca.pem', join(place, 'ca.pem'))
   return here.replaceAll(':8443', `:${upstream.port}`)
@@ -69,7 +69,7 @@ async function addressesOf({ stdout }: typeof running) {
   return { controlPlane, resolver }
 }
 
-test('an API on this machine is called with the commands of the recipe', async () => {
+test('the commands of the page call an API on this machine', async () => {
   running = startAsDocumented(`${dirname(await executable())}:${process.env.PATH}`)
   ada = await openAccount(await addressesOf(running), 'ada@example.com')
   await ada.must('init', 'billing')

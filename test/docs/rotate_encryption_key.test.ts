@@ -1,5 +1,5 @@
 // tier: all
-/** The rotation of ENCRYPTION_KEY as docs/guides/self-hosting.md tells it, with its own commands, from one key to another. */
+/** Rotates ENCRYPTION_KEY with the commands of docs/guides/server-keys.md. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { operate } from '../operator/backup/support.ts'
@@ -11,7 +11,7 @@ import { openProject, type ProjectTeam } from '../support/project.ts'
 import { textOf } from './documents.ts'
 
 const [, block = ''] =
-  /## Rotate ENCRYPTION_KEY\n.*?```sh\n(.*?)```/s.exec(textOf('docs/guides/self-hosting.md')) ?? []
+  /## Rotate ENCRYPTION_KEY\n.*?```sh\n(.*?)```/s.exec(textOf('docs/guides/server-keys.md')) ?? []
 const commands = block
   .trim()
   .split('\n')
@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => database.remove())
 
-test('the commands of the page move a server from one ENCRYPTION_KEY to another, and remove the old key', async () => {
+test('the commands of the page move a server to another ENCRYPTION_KEY, and the old key can be removed', async () => {
   expect(commands.map(([name]) => name)).toEqual(['rekey-outer', 'rekey-outer'])
   for (const keys of [`${OLD},${NEW}`, BOTH]) {
     app = await start(keys)
@@ -56,6 +56,6 @@ test('the commands of the page move a server from one ENCRYPTION_KEY to another,
   }
 }, 60_000)
 
-test('with a key alone that nothing is under, a start is refused', async () => {
+test('a start with a key that opens nothing is refused', async () => {
   await expect(start(Buffer.alloc(32, 99).toString('base64url'))).rejects.toThrow('ENCRYPTION_KEY')
 })

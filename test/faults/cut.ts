@@ -85,7 +85,7 @@ function routerOrReason(): Network | string {
   }
 }
 
-/** In which docs/guides/self-hosting.md says that requests are refused. */
+/** Requests are refused within this time (docs/guides/self-hosting.md, "A silent network"). */
 const PROMISED_MS = 10_000
 
 type Order = { rounds: number; silentMs: number; isShort?: boolean }

@@ -1,4 +1,4 @@
-/** The server's own two keys are rotated as docs/guides/self-hosting.md tells it, while kill -9 meets the server and `rekey-outer`. */
+/** Rotates the server's two keys as documented in docs/guides/server-keys.md, while kill -9 ends the server and `rekey-outer`. */
 import { randomBytes } from 'node:crypto'
 import { outerKeysIn } from '../../src/core/crypto/outer_keys.ts'
 import { Pepper } from '../../src/core/crypto/pepper.ts'

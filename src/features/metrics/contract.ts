@@ -8,7 +8,7 @@ export const MAX_DAYS = 366
 
 const count = z.number().int()
 
-/** One day of the whole installation, UTC (docs/guides/self-hosting.md, "Metrics"). */
+/** One day of the whole installation, UTC (docs/guides/monitoring.md, "Daily figures"). */
 const day = z
   .object({
     date: z.iso.date(),

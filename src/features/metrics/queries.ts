@@ -1,7 +1,6 @@
 /**
- * One day's figures as they were at its end, or as they are now for the day that still runs. Exact for
- * what is never deleted; a person, workspace, project or secret that is gone is missing (docs/guides/self-hosting.md,
- * "Metrics").
+ * A day's figures at its end, or the current ones for today. Deleted people, workspaces, projects and secrets are missing
+ * (docs/guides/monitoring.md, "Daily figures").
  */
 import { desc, lt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../database/open.ts'

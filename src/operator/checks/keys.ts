@@ -9,10 +9,10 @@ import { count } from './measure.ts'
 export const keyChecks: readonly Check<Patient>[] = [
   {
     name: 'encryption_key',
-    docs: 'docs/guides/self-hosting.md#rotate-encryption_key',
+    docs: 'docs/guides/server-keys.md#rotate-encryption_key',
     run: checkOuter,
   },
-  { name: 'secret_key', docs: 'docs/guides/self-hosting.md#rotate-secret_key', run: checkSecret },
+  { name: 'secret_key', docs: 'docs/guides/server-keys.md#rotate-secret_key', run: checkSecret },
 ]
 
 async function checkOuter({ connection, config }: Patient): Promise<Found> {

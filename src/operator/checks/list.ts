@@ -22,14 +22,14 @@ type Start = {
 
 const health = <Needs>(name: string, run: Check<Needs>['run']): Check<Needs> => ({
   name,
-  docs: 'docs/guides/self-hosting.md#health',
+  docs: 'docs/guides/monitoring.md#health',
   run,
 })
 const files = health('files', ({ config }: Configured) => checkFiles(config))
 const limits = health('limits', ({ config }: Configured) =>
   checkLimits(config, limitsOfSystem(config)),
 )
-const clock = { name: 'clock', docs: 'docs/guides/self-hosting.md#databases', run: checkClock }
+const clock = { name: 'clock', docs: 'docs/guides/self-hosting.md#database', run: checkClock }
 
 /** `cloakroom self-check`; if the settings are wrong, only the checks that need nothing run. */
 export const SELF_CHECK: { nothing: Check<Start>[]; settings: Check<Configured>[] } = {
@@ -53,6 +53,6 @@ export const DOCTOR: Check<Patient>[] = [
   { name: 'version', docs: 'docs/guides/upgrade.md', run: () => `Cloakroom ${version}` },
   files,
   limits,
-  { name: 'backups', docs: 'docs/guides/self-hosting.md#backups-by-the-clock', run: checkBackups },
-  { name: 'proxies', docs: 'docs/guides/self-hosting.md#settings', run: checkProxies },
+  { name: 'backups', docs: 'docs/guides/backup.md#scheduled-backups', run: checkBackups },
+  { name: 'proxies', docs: 'docs/guides/self-hosting.md#behind-a-proxy', run: checkProxies },
 ]

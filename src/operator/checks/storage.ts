@@ -9,7 +9,7 @@ import { type Check, type Found, fail, type Patient, warn } from './check.ts'
 import { freeBytesOf } from './limits.ts'
 import { count, DAY_MS, numbers, size } from './measure.ts'
 
-const docs = 'docs/guides/self-hosting.md#databases'
+const docs = 'docs/guides/self-hosting.md#database'
 const DAYS = 7
 
 export const storageChecks: readonly Check<Patient>[] = [

@@ -1,5 +1,5 @@
 // tier: all
-/** Where somebody changed our tables no backup is made that would not be whole, or that no restore takes (docs/guides/self-hosting.md). */
+/** A backup is refused if tables were altered so that it would be incomplete, or a restore would fail (docs/guides/backup.md). */
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { readConfig } from '../../../src/core/config/config.ts'

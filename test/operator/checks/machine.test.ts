@@ -148,17 +148,17 @@ describe('limits', () => {
   })
 })
 
-test('each self-check is in the table of docs/guides/self-hosting.md', () => {
+test('docs/guides/monitoring.md lists each self-check, in order', () => {
   const [, table = ''] =
-    /`cloakroom self-check` tells.*?\n\n(\|.*?)\n\n/s.exec(textOf('docs/guides/self-hosting.md')) ??
+    /^### Check before a start\n.*?\n\n(\|.*?)\n\n/ms.exec(textOf('docs/guides/monitoring.md')) ??
     []
-  const told = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name)
+  const listed = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name)
   const { nothing, settings } = SELF_CHECK
-  expect([...nothing, ...settings].map(({ name }) => name)).toEqual(told)
+  expect([...nothing, ...settings].map(({ name }) => name)).toEqual(listed)
 })
 
 test('one check that fails leaves the others to be made', async () => {
-  const docs = 'docs/guides/self-hosting.md#health'
+  const docs = 'docs/guides/monitoring.md#health'
   const fails = () => {
     throw new Failed('broken')
   }

@@ -15,7 +15,7 @@ export const instanceTexts = {
   version: 'Version',
   server: 'Cloakroom',
   running: 'Started',
-  upgrade: 'To upgrade, back up first. The steps are in docs/guides/self-hosting.md.',
+  upgrade: 'To upgrade, back up first. The steps are in docs/guides/upgrade.md.',
   storage: 'Storage',
   database: 'Database',
   databases: { embedded: 'Embedded PostgreSQL', postgresql: 'PostgreSQL' },
