@@ -169,7 +169,7 @@ function everyWay() {
   )
 }
 
-describe("An agent's token uses credentials and does not read them: no endpoint answers it with a value, or with what opens one, unless the token was issued to read.", () => {
+describe("An agent's token uses credentials but does not read them. No endpoint returns a value, or a key to one, unless the token was issued to read.", () => {
   test('every endpoint of both listeners is asked, in every form, and answers with none of it', async () => {
     const asked: Asked[] = []
     for (const { endpoint, origin, form } of everyWay()) {

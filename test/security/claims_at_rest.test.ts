@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-describe('At rest, nothing the server stores decrypts a secret: not the database, not `ENCRYPTION_KEY`, not both. (Anyone who has both can guess weak passwords offline, and read where notices are sent.)', () => {
+describe('At rest, nothing that the server stores decrypts a secret: not the database, not `ENCRYPTION_KEY`, not both together. (With both, an attacker can guess weak passwords offline, and read where notices are sent.)', () => {
   const opened = (loot: Loot) => attack(stage.app.connection.sql, loot)
   const ofServer = () => ({
     encryptionKey: stage.app.config.ENCRYPTION_KEY,

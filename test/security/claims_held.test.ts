@@ -43,7 +43,7 @@ async function stolenEnvelope(id: string): Promise<Uint8Array | null> {
   return Uint8Array.fromBase64(envelope)
 }
 
-describe('Until a member releases a use of it, a held secret does not open, not even with the database, `ENCRYPTION_KEY` and a live token together. (After a release these three open the released value, until a day after the release ends.)', () => {
+describe('A secret that needs an approval stays closed until a member approves a use, even to an attacker with the database, `ENCRYPTION_KEY` and a live token together. (After an approval, these three open the approved value until one day after the approval ends.)', () => {
   test('with the database, ENCRYPTION_KEY and a live token that was granted its environment', async () => {
     await held.request(bodyOf())
     const { workspaceId, workspaceKey, projectId } = held.project

@@ -48,7 +48,7 @@ async function bodyOf(path: string): Promise<string> {
   return Buffer.from(answer.body, answer.body_encoding ?? 'utf8').toString('latin1')
 }
 
-describe('The leak guard is a seat belt, not a wall: an upstream on the allowlist has the credential, and an API that stores or transforms what it is sent can carry it out. Narrow what may be called.', () => {
+describe('The leak guard is a safety net, not a barrier. An allowed upstream has the credential, and an API that stores or transforms its input can disclose it. Limit what may be called.', () => {
   test('an API that returns what it was sent does not carry it out', async () => {
     const body = await bodyOf('/echo')
     expect(body).not.toContain(VALUE)

@@ -43,7 +43,7 @@ async function openCall(agent: Agent) {
   }
 }
 
-describe("Values are in server memory while a live token's calls use them, and may linger there until the memory is reused. Who controls the running process can read what is used meanwhile.", () => {
+describe('Values are in server memory while calls of a live token use them, and can stay there until the memory is reused. An attacker who controls the running process can read them.', () => {
   let database: TestDatabase
   let server: ServerProcess
   let agent: Agent

@@ -113,7 +113,7 @@ function openedByOwner(): OpenWorkspace {
   return signedWorkspace(workspace, { chains, identity: async () => owner.identity })
 }
 
-describe('In a signed workspace the database cannot lie: neither who writes to it nor who steals a session can make a client or the resolver give a key to a stranger, send a credential to a host that no administrator allowed, or honour a token that none granted.', () => {
+describe('In a signed workspace, the database cannot lie. An attacker who writes to it, or steals a session, cannot make clients or the resolver give a key to a stranger, send a credential to a host that no administrator allowed, or accept a token that no member granted.', () => {
   test('the resolver sends a credential to no host that is only in a row, or that a session added', async () => {
     const domain = stage.authorityOf(STRANGE)
     const body = { add: [domain], remove: [] }
