@@ -216,7 +216,7 @@ describe('the server refuses a release', () => {
     refusedFor({ said: { approval_id: Bun.randomUUIDv7() } }))
   test('that expires later than a release of one call may', () =>
     refusedFor({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() }))
-  test('whose window is longer than the policy permits', () =>
+  test('the server refuses a release if its window is longer than the policy permits', () =>
     refusedFor({ scope: scope(), expiresAt: new Date(Date.now() + 3_600_000).toISOString() }))
   test('by a member who may only read', async () => {
     const reader = await held.project.join('read_only')
@@ -231,7 +231,7 @@ describe('the server refuses a release', () => {
     await held.release(id, { signer: await held.project.join('admin') })
     expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
   })
-  test('of a request that was decided before', async () => {
+  test('the server refuses a release of a request that is already decided', async () => {
     const id = await held.request(bodyOf())
     await held.release(id)
     await expect(held.release(id)).rejects.toMatchObject({ status: 409 })

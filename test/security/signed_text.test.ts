@@ -86,7 +86,7 @@ test.each([
   expect(signature).toBe(createHmac('sha256', KEY).update(text).digest('hex'))
 })
 
-test('a secret that signs is held to its headers, and stands in none itself', async () => {
+test('a secret that signs is bound to its headers, and is itself in none of them', async () => {
   const message =
     'The policy of the secret OTHER_HEADER does not permit this header (allowed_headers: X-Other).'
   await expectRefused(stage, agent, call('OTHER_HEADER'), 'policy_blocked', message)

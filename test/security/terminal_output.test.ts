@@ -158,7 +158,7 @@ describe('a value that another person stored', () => {
       expect([code, screen]).toEqual([0, expect.stringContaining('[31mred')])
       expect(screen).not.toMatch(/[^\P{Cc}\t\n]|\u202e/u)
       const { out } = await ada.run(command, { reveals: true })
-      // Formats with escapes of their own have nothing to replace.
+      // Formats that have their own escapes have nothing to replace.
       expect(out).toContain(screen.includes('?[31mred') ? '\x1b[31mred' : '[31mred')
     },
   )
