@@ -128,7 +128,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(await answer.text()).toBe('got Bearer SVC_SECRET_KEY')
   })
 
-  test('what the upstream calls a placeholder by itself is left alone', async () => {
+  test('a text that the upstream calls a placeholder by itself is left alone', async () => {
     upstream.on('/manual', answerOf(200, {}, 'write SVC_SECRET_KEY where the key goes'))
     const answer = await send('/manual', { headers: bearer('KEY') })
     expect(await answer.text()).toBe('write SVC_SECRET_KEY where the key goes')
@@ -222,7 +222,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(JSON.parse(json).pem).toBe(`${textOf('IN_JSON')}\n`)
   })
 
-  test('whose program disappears ends the call upstream', async () => {
+  test('a program that disappears ends the call upstream', async () => {
     const gone = Promise.withResolvers<void>()
     upstream.on('/endless', (_, wire) => {
       wire.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -315,7 +315,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(received).toEqual(['before'])
   })
 
-  test('of another run a stand-in is text, and opens nothing', async () => {
+  test('a stand-in of another run is text, and opens nothing', async () => {
     const [other] = Object.values(proxies).filter((one) => one !== proxy)
     await send('/echo', { headers: { authorization: `Bearer ${other?.standIns.KEY}` } })
     expect(last()?.header('authorization')).toBe(`Bearer ${other?.standIns.KEY}`)

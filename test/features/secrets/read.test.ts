@@ -169,7 +169,7 @@ describe('one secret', () => {
   })
 
   test.each(['A%2FB', '%2E%2E%2F', 'A%00', 'A%E2%80%AE', 'prototype%20', 'A'.repeat(300)])(
-    'is not asked for by a name that is none: %s',
+    'one secret is not requested by an invalid name: %s',
     async (key) => {
       for (const method of ['GET', 'DELETE']) {
         expectFailure(await call(method, `${team.projectId}/${key}/`), 'validation_error', {
@@ -266,7 +266,7 @@ describe('deleting', () => {
   })
 })
 
-describe('who may', () => {
+describe('access by role', () => {
   test('others find nothing, whatever they name', async () => {
     await store('private', { MINE: OPAQUE })
     const before = await storedSecrets(app, team.workspaceId)

@@ -95,7 +95,7 @@ describe('versions', () => {
     expect(await versions('DEEP')).toEqual([14, 13, 12, 11, 10, 9, 8, 7, 6, 5])
   })
 
-  test('of what does not exist are not found', async () => {
+  test('versions of a secret that does not exist are not found', async () => {
     const path = `/api/secrets/${team.projectId}/NONE/versions/`
     expectFailure(await app.call('GET', path, { token: team.owner.token }), 'not_found')
   })

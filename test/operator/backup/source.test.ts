@@ -47,7 +47,7 @@ if (databaseKind === 'embedded') {
 
   test('a small one is read itself', readItself)
 
-  test('of a large one a copy is read, beside which statements are answered, and which goes', async () => {
+  test('a copy of a large database is read, while statements are answered, and the copy is deleted afterwards', async () => {
     await refuse(6_000)
     const before = names()
     const counted = await withSource({ connection, config, log }, (sql) =>

@@ -93,8 +93,8 @@ test('a database of a later version fails, and one of an earlier version says wh
 {
   const { test } = requires('postgresql')
   test('a PostgreSQL that is not there fails at once', async () => {
-    const away = { ...config, DB_HOST: '/nowhere' }
-    await expect(checkDatabase(away)).rejects.toThrow('there is no such socket')
+    const unreachable = { ...config, DB_HOST: '/nowhere' }
+    await expect(checkDatabase(unreachable)).rejects.toThrow('there is no such socket')
   })
 
   test("a clock that is not PostgreSQL's fails", async () => {
