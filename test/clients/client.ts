@@ -1,4 +1,4 @@
-/** What the matrix is made of: real clients, what they are asked to do, and the two ways in which they are led. */
+/** Parts of the matrix: real clients, their actions, and the two ways in which their calls are led. */
 
 export const actions = ['call', 'stream', 'upload', 'error', 'refusal'] as const
 /** `refusal` is a call with a credential that is for another host. */
@@ -27,19 +27,19 @@ export type Language = (typeof languages)[number]
 export type Client = {
   name: string
   language: Language
-  /** What is installed for it: exact versions, but for Debian's packages, whose version the distribution chooses. */
+  /** Packages that are installed for it: exact versions, except Debian's, whose distribution chooses the version. */
   packages: readonly string[]
-  /** Whose API it calls. */
+  /** The API that it calls. */
   api: string
   /** In `programs/`, with the ending of its language. */
   program: string
-  /** What it has to be told besides. */
+  /** Options that it needs. */
   note?: string
-  /** What it has no call for, with the reason. */
+  /** Actions that it has no call for, with the reason. */
   lacks?: Partial<Record<Action | Way, string>>
   /** It does not print what the API answers to an upload. */
   isSilent?: true
-  /** What is known to fail, with the reason. */
+  /** Cells that are known to fail, with the reason. */
   fails?: Partial<Record<Cell, string>>
 }
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-describe('of the matrix', () => {
+describe('the matrix of clients', () => {
   for (const [name, { needs, command }] of Object.entries(here))
     requires(...needs).test(`${name} does what the table says`, async () => {
       const client = clients.find((one) => one.name === name)
@@ -50,7 +50,7 @@ describe('of the matrix', () => {
     })
 })
 
-/** What is otherwise than the table says. */
+/** Cells that differ from the table. */
 function wrongOf({ fails = {} }: Client, verdicts: ReadonlyMap<Cell, Verdict>): string[] {
   return [...verdicts].flatMap(([cell, verdict]) =>
     typeof verdict === 'object' && 'wrong' in verdict && fails[cell] === undefined

@@ -14,7 +14,7 @@ export type Row = {
   /** A mark for each action, by way. */
   forward: string
   proxy: string
-  /** Of each cell that is not `✓`, and what the client is told besides. */
+  /** The reason of each cell that is not `✓`, and the options that the client needs. */
   reasons: string
 }
 
@@ -49,7 +49,7 @@ function reasonOf({ fails }: Client, cell: Cell, verdict: Verdict | undefined): 
   return fails?.[cell] ?? UNEXPLAINED
 }
 
-/** What is the same both ways is said once. */
+/** The name of cells; a reason that is the same both ways is listed once. */
 function nameOf(cells: readonly Cell[]): string {
   const of = (way: string) =>
     cells.filter((cell) => cell.startsWith(way)).map((cell) => cell.split(' ')[1] as Action)

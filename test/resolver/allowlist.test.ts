@@ -22,7 +22,7 @@ const domainsOf = async ({ token }: Agent) => {
   return (body as { domains: string[] }).domains.toSorted()
 }
 
-test('tells the domains of its own workspace, current with every change, and leaves no record', async () => {
+test("lists the domains of the token's workspace, current with every change, and leaves no record", async () => {
   const agent = await employAgent(stage, { domains: ['*.example.com', 'api.example.org:8443'] })
   await employAgent(stage, { domains: ['foreign.example'] })
   expect(await domainsOf(agent)).toEqual(['*.example.com', 'api.example.org:8443'])

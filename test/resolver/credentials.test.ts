@@ -98,7 +98,7 @@ test('is the same without the slash at its end, and a bare list where there is n
   expect(head.status).toBe(200)
 })
 
-describe('what a token may name', () => {
+describe('the secrets that a token may name', () => {
   test('is what it was given the key of, as it is now', async () => {
     const agent = await employAgent(stage, { secrets: { FIRST: VALUE } })
     const other = await agent.addProject('other')

@@ -1,5 +1,5 @@
 // tier: all
-/** What forward mode does for clients that cannot be told: their base URLs, their XML, the links that they follow. */
+/** Forward mode for clients that cannot be configured: their base URLs, their XML, the links that they follow. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'

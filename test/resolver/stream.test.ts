@@ -68,7 +68,7 @@ const closed = (wire: TLSSocket) =>
     else wire.once('close', () => resolve())
   })
 
-describe('what comes first', () => {
+describe('bytes that come first', () => {
   test('an event is passed on before the next one is sent', async () => {
     const { script, wire } = led()
     const pending = call(script)

@@ -12,7 +12,7 @@ export const commandLine: readonly Client[] = [
   tool('curl', 'example', 'curl'),
   {
     ...tool('wget', 'example', 'wget'),
-    note: 'is told of the bundle (`--ca-certificate`), as the proxy says at the start',
+    note: 'needs the bundle as an option (`--ca-certificate`), as the proxy prints at the start',
   },
   tool('HTTPie', 'example', 'httpie'),
   {
@@ -26,7 +26,7 @@ export const commandLine: readonly Client[] = [
   },
   {
     ...tool('aws 2', 's3', 'aws', ['awscli']),
-    note: 'forward: is told the address (`--endpoint-url`), which it reads from `AWS_ENDPOINT_URL` from 2.13 on',
+    note: 'forward: needs the address as an option (`--endpoint-url`), which it reads from `AWS_ENDPOINT_URL` from 2.13 on',
     lacks: { stream: 'it writes 256 KiB at a time' },
   },
   {

@@ -16,7 +16,7 @@ export const go: readonly Client[] = [
   {
     ...{ name: 'fasthttp', language, api: 'example', program: 'fasthttp' },
     packages: ['github.com/valyala/fasthttp@v1.77.0'],
-    note: 'is told to follow the environment (`FasthttpProxyHTTPDialer`)',
+    note: 'needs an option to follow the environment (`FasthttpProxyHTTPDialer`)',
   },
   {
     ...{ name: 'resty', language, api: 'example', program: 'resty' },

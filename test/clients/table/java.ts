@@ -6,7 +6,7 @@ const language = 'Java'
 const noStream = { stream: 'it has no call with a stream' }
 const noUpload = { upload: 'the program has no call with a file' }
 
-/** A library that calls whatever it is told to. */
+/** A library that calls any given URL. */
 const http = (name: string, packages: string[], program: string): Client => ({
   ...{ name, language, packages, api: 'example', program },
 })
@@ -25,7 +25,7 @@ export const java: readonly Client[] = [
       ['org.apache.httpcomponents.client5:httpclient5:5.4.1'],
       'ApacheHttpClient',
     ),
-    note: 'is told to follow the properties of Java (`createSystem`)',
+    note: 'needs an option to follow the properties of Java (`createSystem`)',
   },
   http('OkHttp', ['com.squareup.okhttp3:okhttp:4.12.0'], 'OkHttp'),
   {

@@ -5,7 +5,7 @@ const language = 'Node.js'
 const arch = process.arch
 const runtime = `node-linux-${arch}@26.10.0`
 
-/** A library that calls whatever it is told to. */
+/** A library that calls any given URL. */
 const http = (name: string, version: string): Client => ({
   ...{ name, language, packages: [runtime, `${name}@${version}`], api: 'example', program: name },
 })
@@ -33,7 +33,10 @@ export const node: readonly Client[] = [
   http('needle', '3.5.0'),
   http('node-fetch', '3.3.2'),
   http('superagent', '10.4.2'),
-  { ...http('undici', '8.12.4'), note: 'is told to follow the environment (`EnvHttpProxyAgent`)' },
+  {
+    ...http('undici', '8.12.4'),
+    note: 'needs an option to follow the environment (`EnvHttpProxyAgent`)',
+  },
   sdk('@anthropic-ai/sdk', '1.11.0', 'anthropic', 'anthropic'),
   sdk('@aws-sdk/client-s3', '3.1169.0', 's3', 'aws-s3'),
   sdk('@google-cloud/storage', '8.4.0', 'storage', 'google-storage'),

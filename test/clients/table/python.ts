@@ -3,7 +3,7 @@ import type { Client } from '../client.ts'
 
 const language = 'Python'
 
-/** A library that calls whatever it is told to. */
+/** A library that calls any given URL. */
 const http = (name: string, version: string, program = `${name}_`): Client => ({
   ...{ name, language, packages: [`${name}==${version}`], api: 'example', program },
 })
@@ -18,7 +18,7 @@ const noUpload = { upload: 'it has no call with a file' }
 
 export const python: readonly Client[] = [
   { name: 'urllib', language, packages: [], api: 'example', program: 'urllib_' },
-  { ...http('aiohttp', '3.14.5'), note: 'is told to follow the environment (`trust_env`)' },
+  { ...http('aiohttp', '3.14.5'), note: 'needs an option to follow the environment (`trust_env`)' },
   http('curl-cffi', '0.13.0', 'curl_cffi_'),
   {
     ...http('httplib2', '0.32.1'),
@@ -28,9 +28,9 @@ export const python: readonly Client[] = [
   },
   http('httpx', '0.28.1'),
   http('niquests', '3.21.2'),
-  { ...http('pycurl', '7.49.0'), note: 'is told of the bundle (`CAINFO`)' },
+  { ...http('pycurl', '7.49.0'), note: 'needs the bundle as an option (`CAINFO`)' },
   http('requests', '2.34.2'),
-  { ...http('urllib3', '2.8.0'), note: 'is told of proxy and bundle (`ProxyManager`)' },
+  { ...http('urllib3', '2.8.0'), note: 'needs proxy and bundle as options (`ProxyManager`)' },
   sdk('anthropic', '2.10.0', 'anthropic'),
   sdk('boto3', '1.44.5', 's3', 'boto3_'),
   { ...sdk('cohere', '7.3.1', 'cohere'), lacks: noUpload },
@@ -49,7 +49,7 @@ export const python: readonly Client[] = [
   { ...sdk('slack_sdk', '3.47.0', 'slack'), lacks: noStream },
   {
     ...sdk('stripe', '16.1.0', 'stripe'),
-    note: 'is told of the bundle (`stripe.ca_bundle_path`)',
+    note: 'needs the bundle as an option (`stripe.ca_bundle_path`)',
     lacks: noStream,
   },
   {

@@ -18,6 +18,6 @@ export const rust: readonly Client[] = [
   {
     ...{ name: 'ureq', language, api: 'example', program: 'ureq' },
     packages: ['ureq@{ version = "=3.0.12", features = ["platform-verifier"] }'],
-    note: 'is told to trust the authorities of the system (`RootCerts::PlatformVerifier`)',
+    note: 'needs an option to trust the authorities of the system (`RootCerts::PlatformVerifier`)',
   },
 ]

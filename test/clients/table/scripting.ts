@@ -24,18 +24,20 @@ export const scripting: readonly Client[] = [
     lacks: { stream: 'it has no call with a stream' },
   }),
   ruby('rest-client', 'restclient', ['ruby-rest-client'], led),
-  ruby('Typhoeus', 'typhoeus', ['ruby-typhoeus'], { note: 'is told of the bundle (`cainfo`)' }),
+  ruby('Typhoeus', 'typhoeus', ['ruby-typhoeus'], {
+    note: 'needs the bundle as an option (`cainfo`)',
+  }),
   php('curl of PHP', 'curl', ['php-cli', 'php-curl']),
   php('Guzzle', 'guzzle', ['php-guzzlehttp-guzzle']),
   php('Symfony HttpClient', 'symfony', ['php-symfony-http-client']),
   perl('LWP::UserAgent', 'lwp', ['libwww-perl', 'liblwp-protocol-https-perl'], {
-    note: 'is told to follow the environment (`env_proxy`)',
+    note: 'needs an option to follow the environment (`env_proxy`)',
   }),
   perl('HTTP::Tiny', 'tiny', ['perl', 'libio-socket-ssl-perl']),
   perl('Mojo::UserAgent', 'mojo', ['libmojolicious-perl', 'libio-socket-ssl-perl'], {
-    note: 'is told to follow the environment, and of the bundle (`detect`, `ca`)',
+    note: 'needs options to follow the environment and for the bundle (`detect`, `ca`)',
   }),
   perl('Furl', 'furl', ['libfurl-perl', 'libio-socket-ssl-perl'], {
-    note: 'is told of proxy and bundle (`proxy`, `ssl_opts`)',
+    note: 'needs proxy and bundle as options (`proxy`, `ssl_opts`)',
   }),
 ]
