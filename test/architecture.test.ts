@@ -17,8 +17,8 @@ const root = join(import.meta.dir, '..')
 const contracts = '*/contract.ts'
 
 /**
- * Which folder of src/ may import which (docs/internals/architecture.md has the reasons). What stands here for a
- * folder is true of all its files. `main.ts` only hands on to `cli`.
+ * The folders of src/ that each folder may import (docs/internals/architecture.md has the reasons). A folder's
+ * list applies to all its files. `main.ts` only hands on to `cli`.
  */
 const rules: Record<string, readonly string[]> = {
   'main.ts': ['cli'],
@@ -111,7 +111,7 @@ const rules: Record<string, readonly string[]> = {
   ],
 }
 
-/** What runs on a member's machine, or for either side, never sees the database. */
+/** Code that runs on a member's machine, or for either side, never sees the database. */
 const withoutDatabase = [
   'cli',
   'console',
@@ -123,7 +123,7 @@ const withoutDatabase = [
   'sigchain',
 ]
 
-/** Listed files may be longer; there is none. */
+/** Files that may be longer; the list is empty. */
 const longFiles: readonly string[] = []
 const MAX_LINES = 250
 
@@ -244,7 +244,7 @@ describe('dependencies', () => {
     expect(told).toEqual(ruled)
   })
 
-  test('what runs in the browser is imported by the browser only', () => {
+  test('code that runs in the browser is imported by the browser only', () => {
     const importing = sources.filter(
       (source) =>
         !source.path.startsWith('console/web/') &&

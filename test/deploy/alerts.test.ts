@@ -158,7 +158,7 @@ function scenariosOf({ alert }: Rule, interval: string): object[] {
   return [scenario(one.fires, 1), scenario(one.not, 0)]
 }
 
-/** Of Debian's package prometheus (`.ci/run` installs it). */
+/** Runs promtool of Debian's package prometheus (`.ci/run` installs it). */
 async function promtool(...args: string[]): Promise<number> {
   const child = watched(Bun.spawn(['promtool', ...args], { stdout: 'pipe', stderr: 'pipe' }))
   const said = await Promise.all(
@@ -169,7 +169,7 @@ async function promtool(...args: string[]): Promise<number> {
   return code
 }
 
-test('what the rules ask for is there to be asked, and what they say has its words', () => {
+test('the series that the rules use exist, and the texts of the rules have their values', () => {
   const registry = new Registry()
   const cache = { stats: { hits: 0, misses: 0, entries: 0 } }
   openInstruments(registry)

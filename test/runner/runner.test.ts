@@ -98,7 +98,7 @@ describe('this tree', () => {
   })
 })
 
-test('beside many other files, those that use a browser run in one process of their own', () => {
+test('beside many other files, those that use a browser run in one separate process', () => {
   const files = [
     'test/console/secrets.test.ts',
     'test/cli/help.test.ts',
@@ -111,7 +111,7 @@ test('beside many other files, those that use a browser run in one process of th
   expect(groupFiles(files.slice(1), 3)).toMatchObject([{ group: 'others', count: 3 }])
 })
 
-test('where most files use a browser, their group gets all processes but one', () => {
+test('if most files use a browser, their group gets all processes but one', () => {
   const files = ['audit', 'live', 'words'].map((name) => `test/console/${name}.test.ts`)
   expect(groupFiles(files, 3)).toMatchObject([
     { group: 'browser', count: 2 },

@@ -31,6 +31,6 @@ const invalid = {
   'more than can be meant': `cc-${TRACE}-${SPAN}-01-${'x'.repeat(10_000)}`,
 }
 for (const [name, text] of Object.entries(invalid))
-  test(`is none: ${name}`, () => {
+  test(`a traceparent is invalid: ${name}`, () => {
     expect(parseTraceparent(text)).toBeNull()
   })
