@@ -99,7 +99,7 @@ async function measureRest(
   return measured
 }
 
-/** The time that the disk takes for the part of a commit that it does. */
+/** The time that the disk takes for the sync of a commit. */
 function syncMs(): number {
   const path = join(tmpdir(), `cr-bench-sync-${process.pid}`)
   const file = openSync(path, 'w')

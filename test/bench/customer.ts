@@ -52,7 +52,7 @@ export async function registerCustomer(
   return { session, workspace, projectId: project.id }
 }
 
-/** The folder of registration and login in a checkout: in older ones it is the folder that seals and opens. */
+/** The module with registration and login in a checkout: in older ones it is the module that seals and opens. */
 function clientIn(directory: string): string {
   const newer = resolve(directory, 'src/client/account/log_in.ts')
   return existsSync(newer) ? newer : resolve(directory, 'src/client/vault.ts')

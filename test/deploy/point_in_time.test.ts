@@ -138,7 +138,7 @@ test('a secret that was deleted, a session that was ended, a token that was revo
   await remove(back)
   expect(await isMember(back)).toBe('not_found')
   await back.stop()
-  // The old database has the list of tokens to be revoked once more.
+  // The old database lists the tokens and members that must be removed again.
   await shell('pg_ctl -D after -m fast -w stop >/dev/null')
   await startCluster('before')
   const old = (name: string) => shell(example(name).replace(MOMENT, moment).replace(' -p 5433', ''))

@@ -16,7 +16,7 @@ import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 let app: TestApp
 let ada: Terminal
 let eve: Terminal
-/** The attacker's workspace, which the test reads as if ada meant it. */
+/** The attacker's workspace, and the one that ada means. */
 let theirs: string
 let live: string
 

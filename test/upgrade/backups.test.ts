@@ -33,7 +33,7 @@ test.each(names)('a backup of schema %s is restored and goes on working', async 
 const files = scratch()
 afterAll(() => files.remove())
 
-/** The part of a command that writes nothing to the schema: as others serve on it. */
+/** The schema's migrations after a command that must not change them, because others serve on the schema. */
 const appliedIn = (fixture: Fixture, database: TestDatabase) =>
   change(configOf(fixture, database), async ({ sql }) => [
     ...(await sql`select name, sha256 from cloakroom_migrations order by name`),

@@ -53,7 +53,7 @@ beforeAll(async () => {
     body: { token: await clientMade(project, token, { label: 'ci', expires_at }) },
   })
   tokenId = token.id
-  // The person's own workspace only, which accounts of today sign.
+  // Deletes the personal workspace, which accounts of today sign.
   await sql()`delete from workspaces where id <> ${workspaceId}`
   await sql()`update instance set backed_up_at = now()`
 }, 60_000)
