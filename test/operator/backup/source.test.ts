@@ -78,7 +78,7 @@ if (databaseKind === 'embedded') {
     expect(at).toEqual(['first begins', 'first ends', 'second begins', 'second ends'])
   }, 60_000)
 
-  test('without room for a copy the database is read itself, and the log says so', async () => {
+  test('without room for a copy the database is read itself, and the log reports it', async () => {
     const freeBytes = () => 100 * 1024 * 1024
     await withSource({ connection, config, log, freeBytes }, async (sql) => {
       expect(sql).toBe(connection.sql)
