@@ -148,7 +148,7 @@ describe('a chain that differs from the one that was seen is refused, permanentl
   })
 })
 
-test('the refusal says what is wrong, without what is stored', async () => {
+test('the refusal names the error, without what is stored', async () => {
   const id = signedId()
   const links = await chainOf(id, 3)
   const [first, , third] = links

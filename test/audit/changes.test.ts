@@ -81,7 +81,7 @@ test('a change that was rolled back is no record', async () => {
   expect(await names()).toEqual([])
 })
 
-test('while the trail takes no records they wait, and the log says so', async () => {
+test('while the trail takes no records they wait, and the log reports it', async () => {
   const { sql } = app.connection
   const records = openRecords()
   await sql.unsafe(`create function full_disk() returns trigger language plpgsql as

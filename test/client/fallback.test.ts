@@ -32,7 +32,7 @@ test('it opens to what was sealed, and shows neither names nor values', () => {
     expect(sealed).not.toContain(text)
 })
 
-test('anybody can open it with the secret, by what docs/guides/ci.md says', () => {
+test('anybody can open it with the secret, by the description in docs/guides/ci.md', () => {
   const file = JSON.parse(sealed)
   const length = (text: string) => {
     const size = Buffer.alloc(4)

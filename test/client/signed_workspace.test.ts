@@ -219,7 +219,7 @@ test('a rekey carries over what verifies, and names what does not', async () => 
   await expect(fetchEnvironment(app.controlPlane, forged.text)).rejects.toThrow()
 })
 
-test('a rekey gives a granted token no environment that only the database says it was given', async () => {
+test('a rekey gives a granted token no environment that only the database claims it was given', async () => {
   const before = project
   project = await signedProject(app)
   const { workspaceId, projectId, owner } = project

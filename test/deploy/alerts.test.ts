@@ -22,7 +22,7 @@ const FILE = join(ROOT, 'docs/deploy/prometheus_alerts.yaml')
 type Rule = { alert: string; expr: string; annotations: { summary: string; runbook: string } }
 const rules: Rule[] = parse(readFileSync(FILE, 'utf8')).groups[0].rules
 
-/** Series with their values, a minute apart unless `interval` says otherwise, when to look. */
+/** Series with their values, a minute apart unless `interval` differs, when to look. */
 type Case = { fires: Series; not: Series; at: string; interval?: string }
 type Series = Record<string, string>
 

@@ -1,5 +1,5 @@
 // tier: all
-/** Cloakroom behind the real nginx and Caddy, configured as docs/deploy says. */
+/** Cloakroom behind the real nginx and Caddy, configured as docs/deploy describes. */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

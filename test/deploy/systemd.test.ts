@@ -1,5 +1,5 @@
 // tier: all
-/** The unit of docs/deploy, by systemd's own judgement, and what a server tells systemd. */
+/** The unit of docs/deploy, by systemd's own judgement, and the messages of a server to systemd. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

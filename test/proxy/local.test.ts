@@ -234,7 +234,7 @@ describe('an answer', () => {
   })
 })
 
-test('a record tells names and places, and no value or query', async () => {
+test('a record has names and places, and no value or query', async () => {
   upstream.on('/recorded', answerOf(201, {}, `you sent ${KEY}`))
   await send('/recorded?token=secret-in-the-query', {
     method: 'POST',

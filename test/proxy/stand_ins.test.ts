@@ -89,7 +89,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(last()?.header('authorization')).toBe(`Basic ${btoa(`${KEY}:${stored}`)}`)
   })
 
-  test('Basic credentials are form-encoded where the policy says so, and an echo is what the program sent', async () => {
+  test('Basic credentials are form-encoded where the policy allows it, and an echo is what the program sent', async () => {
     for (const written of [textOf('OAUTH'), encodeURIComponent(textOf('OAUTH'))]) {
       const authorization = `Basic ${btoa(`client:${written}`)}`
       const answer = await send('/echo', { headers: { authorization } })
@@ -134,7 +134,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(await answer.text()).toBe('write SVC_SECRET_KEY where the key goes')
   })
 
-  test('query, path, JSON and form have it where the policy says so', async () => {
+  test('query, path, JSON and form have it where the policy allows it', async () => {
     const encoded = (name: string) => encodeURIComponent(textOf(name))
     const stored = (name: string) => values[name]?.[0] ?? ''
     await send(`/q?a=${encoded('IN_QUERY')}&b=${encoded('KEY')}`)
@@ -263,7 +263,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(messages).toEqual([`welcome, Bearer ${textOf('KEY')}`, `bytes of ${textOf('KEY')} \xff`])
   })
 
-  test('a message of a WebSocket has the value where the policy says so, and its echo the stand-in', async () => {
+  test('a message of a WebSocket has the value where the policy allows it, and its echo the stand-in', async () => {
     const received: string[] = []
     upstream.on(
       '/messages',

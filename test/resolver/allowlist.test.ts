@@ -1,5 +1,5 @@
 // tier: quick
-/** GET /v1/allowlist tells a live token the allowlist as it is now, and nobody else anything. */
+/** GET /v1/allowlist returns the current allowlist to a live token only. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'

@@ -50,7 +50,7 @@ const call = (name = 'CRM', path = '/echo') =>
   })
 const sentToken = () =>
   stage.upstream.received.at(-1)?.header('authorization')?.replace('Bearer ', '') ?? ''
-/** Makes the stored credential one that ends in so many seconds, as its hint says. */
+/** Makes the stored credential one that ends in so many seconds, as its hint states. */
 const leave = async (seconds: number) => {
   await stage.app.connection
     .sql`update derived_states set expires_at = now() + ${seconds} * interval '1 second'`
@@ -168,7 +168,7 @@ describe('a call without a usable credential gets a stable code for', () => {
     expect(await call()).toMatchObject({ status: 200 })
   })
 
-  test('a lost answer is tried again, and a final refusal then says that a token may be lost', async () => {
+  test('a lost answer is tried again, and a final refusal then reports that a token may be lost', async () => {
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
     provider.setFault({ losesAnswer: true })
     expect(await call()).toMatchObject({ status: 502 })

@@ -440,7 +440,7 @@ describe('headers', () => {
     expect((await forward('/l')).headers.get('link')).toBe(
       `<${origin}/v1/forward/${own}/l?page=2>; rel="next", <${origin}/v1/forward/${own}/l?page=9>; rel="last"`,
     )
-    // No trusted proxy says so.
+    // No trusted proxy reports it.
     const secure = await forward('/l', { headers: { 'x-forwarded-proto': 'https' } })
     expect(secure.headers.get('link')).toStartWith(`<${origin}/`)
     stage.upstream.on('/l', answerOf(200, { link: '<http://evil.example/>; rel="next"' }))
@@ -592,7 +592,7 @@ test('a refusal has the form in which SDKs look for errors, and says not to retr
   expect(error).toEqual({ type: 'permission_error', code: 'domain_blocked', message })
 })
 
-test('HEAD has the length that the upstream says', async () => {
+test('HEAD has the length that the upstream announces', async () => {
   stage.upstream.on('/length', 'HTTP/1.1 200 OK\r\ncontent-length: 12345\r\n\r\n')
   const answer = await forwardAs(stage, agent, '/length', { method: 'HEAD' })
   expect(answer.status).toBe(200)

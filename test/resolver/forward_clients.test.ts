@@ -45,7 +45,7 @@ describe('/forward/, for SDKs that cut every /v1 out of their base URL', () => {
     expect(stage.upstream.received.at(-1)?.path).toBe('/v1/forward/x')
   })
 
-  test('its links are https behind a trusted proxy that says so', async () => {
+  test('its links are https behind a trusted proxy that reports it', async () => {
     const own = stage.authorityOf()
     const secure = new URL(stage.app.resolver).origin.replace('http:', 'https:')
     stage.upstream.on('/s', answerOf(200, { link: `<https://${own}/l>; rel="next"` }))

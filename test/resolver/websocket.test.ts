@@ -286,7 +286,7 @@ describe('messages', () => {
     expect(await caller.closed).toEqual({ code: 1000, reason: 'bye' })
   })
 
-  test('from the upstream have credentials redacted, and the record says so', async () => {
+  test('from the upstream have credentials redacted, and the record notes it', async () => {
     const { caller, upstream } = await join()
     upstream.wire.write(frame(TEXT, `{"key":"${KEY}","b64":"${btoa(KEY)}"}`))
     expect(await caller.next()).toBe('{"key":"SVC_SECRET_KEY","b64":"SVC_SECRET_KEY"}')

@@ -120,7 +120,7 @@ test('if most files use a browser, their group gets all processes but one', () =
   expect(groupFiles(files, 1)).toMatchObject([{ count: 1 }, { count: 1 }])
 })
 
-/** Each `Bun.sleep` of a test, and whether a comment in one of the three lines before it says why. */
+/** Each `Bun.sleep` of a test, and whether a comment in one of the three lines before it gives the reason. */
 function sleepsOf(path: string): { place: string; hasReason: boolean }[] {
   const lines = readFileSync(join(ROOT, 'test', path), 'utf8').split('\n')
   return lines.flatMap((line, index) => {

@@ -102,7 +102,7 @@ async function nameNow(): Promise<string | undefined> {
   return found?.name
 }
 
-test('an endpoint that forgets its record changes nothing, and the log says which it is', async () => {
+test('an endpoint that forgets its record changes nothing, and the log names it', async () => {
   const [name, records] = [await nameNow(), await recordedChanges(app, person.workspaceId)]
   expect(await renameTo('forgotten')).toBe(500)
   expect(await nameNow()).toBe(name)

@@ -103,7 +103,7 @@ describe('a release of one call', () => {
     expect(stage.upstream.received).toHaveLength(1)
   })
 
-  test('is not good again because the database says so', async () => {
+  test('is not good again because the database claims it', async () => {
     const id = await held.request(bodyOf())
     await held.release(id)
     expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
@@ -178,7 +178,7 @@ describe('a window', () => {
     expect(answer).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
   })
 
-  test('is not longer than the statement says, whatever the database says', async () => {
+  test('is not longer than the statement grants, whatever the database holds', async () => {
     const id = await held.request(bodyOf())
     const end = Date.now() + 500
     await held.release(id, { scope: scope(), expiresAt: new Date(end).toISOString() })
@@ -188,7 +188,7 @@ describe('a window', () => {
     await expectRefused()
   })
 
-  test('is not wider than the statement says, whatever the database says', async () => {
+  test('is not wider than the statement grants, whatever the database holds', async () => {
     const id = await releasedWindow()
     const wide = JSON.stringify({ ...scope(), path_prefix: '/' })
     await sql()`update approvals set scope = ${wide}::text::jsonb where id = ${id}`
@@ -196,7 +196,7 @@ describe('a window', () => {
     await expectRefused(bodyOf('/elsewhere'))
   })
 
-  test('is not for another token, whatever the database says', async () => {
+  test('is not for another token, whatever the database holds', async () => {
     const id = await releasedWindow()
     const other = await held.issue()
     await sql()`update approvals set token_id = ${other.id} where id = ${id}`

@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * A narrowed token, which an SDK holds as its API key, is worth nothing at other hosts and for other secrets,
- * whatever the workspace allows and whatever the database says beside the grant.
+ * whatever the workspace allows and whatever the database holds beside the grant.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
@@ -178,7 +178,7 @@ describe('in a signed workspace', () => {
 
   const own = (): Stored => ({ hosts: [stage.authorityOf()], secrets: ['KEY'] })
 
-  test('the grant narrows, and a row that says something else is refused', async () => {
+  test('the grant narrows, and a row that differs is refused', async () => {
     const cases: [string, Stored, object, number, number][] = [
       ['as granted', own(), { v: 3, ...own(), limits: null }, 200, 403],
       ['not narrowed', { hosts: null, secrets: null }, {}, 200, 200],

@@ -89,7 +89,7 @@ test.each(ways)(
   },
 )
 
-test('behind the end of the object they do not exist, and the record of one that streams says so', async () => {
+test('behind the end of the object they do not exist, and the record of one that streams notes it', async () => {
   const headers = { ...again, range: `bytes=${OBJECT.length}-` }
   const answer = await forwardAs(stage, agent, '/bucket/key', { headers })
   expect([answer.status, await answer.text()]).toEqual([

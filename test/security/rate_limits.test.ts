@@ -196,7 +196,7 @@ describe('per token', () => {
     await expectPatienceHelps(wait, () => agent.resolve(call()))
   })
 
-  test('a delivery tells what is left', async () => {
+  test('a delivery has the remaining count', async () => {
     const agent = await employ()
     await agent.resolve(call())
     const { status, headers } = await deliver(agent, stage.app.controlPlane)

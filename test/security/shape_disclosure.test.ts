@@ -34,7 +34,7 @@ function toldOfPart(part: object): string {
 const account = (more: string) =>
   `{"type":"service_account",${more}"private_key":${JSON.stringify(PEM)}}`
 
-describe('a shape tells no secret part', () => {
+describe('a shape discloses no secret part', () => {
   const [key] = [JSON.stringify(other())]
   test.each([
     ['user without a password', 'https://correct-horse-battery-staple:@api.test/v1', 'correct'],

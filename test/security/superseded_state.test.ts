@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
  * Somebody writes into the database of a running process, which has itself stored something newer: what it has
- * acknowledged holds, though the rows go back before they were read, and though no row says that they changed.
+ * acknowledged holds, though the rows go back before they were read, and though no row shows the change.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -47,7 +47,7 @@ describe('call', () => {
     answering(line(...options), { cwd: ada.cwd, env: env() })
   const inPipe = (...options: string[]) => ada.run(line(...options), { env: env() })
 
-  test('escapes text and headers on a terminal and says so once', async () => {
+  test('escapes text and headers on a terminal with one notice', async () => {
     answer = { headers: { 'x-name': ESCAPES }, body: `Größe\r\n\t${ESCAPES}` }
     expect(await onTerminal('-i')).toEqual({
       code: 0,

@@ -201,7 +201,7 @@ describe('a token is refused', () => {
     await expectSent(earlier)
   })
 
-  test('that the chain revoked, whatever its row says: 401', async () => {
+  test('that the chain revoked, whatever its row holds: 401', async () => {
     const rows = await open()
     await expectSent(rows)
     await rows.link({ type: 'tokens.revoked', body: { token_ids: [rows.tokenId] } })
@@ -378,7 +378,7 @@ describe('connections that are open and results that are kept', () => {
     await expectSent(rows)
   })
 
-  test('a grant that has been over for a day by the clock of the process is 401, whatever the database says', async () => {
+  test('a grant that has been over for a day by the clock of the process is 401, whatever the database holds', async () => {
     const rows = await open({ expiresAt: new Date(stage.app.clock.now() + 3_600_000) })
     await expectSent(rows)
     stage.app.clock.advance(DAY_MS)

@@ -2,7 +2,7 @@
 /**
  * The cost of a request to each endpoint for PostgreSQL, compared with the record in request_costs.json: statements,
  * round trips, rows and bytes. It fails for a request that costs more, and for a record that is far too high.
- * To record again: `RECORD_COSTS=true bun run test --all request_costs`. The commit says why a number grew.
+ * To record again: `RECORD_COSTS=true bun run test --all request_costs`. The commit message gives the reason why a number grew.
  *
  * The first two requests do not count, because statements are prepared then. Background work may add to the others, so
  * the lowest numbers count, when several requests had them. An endpoint is left out if the role matrix has no accepted

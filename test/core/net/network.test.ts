@@ -78,7 +78,7 @@ describe('the origin that the caller sees', () => {
   const request = (proto: string) =>
     new Request('http://r.example:8080/x', { headers: { 'x-forwarded-proto': proto } })
 
-  test('is https where a trusted proxy says so', () => {
+  test('is https where a trusted proxy reports it', () => {
     expect(originOf(request('https'), '10.0.0.1')).toBe('https://r.example:8080')
     expect(originOf(request('http'), '10.0.0.1')).toBe('http://r.example:8080')
   })

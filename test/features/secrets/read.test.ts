@@ -91,7 +91,7 @@ describe('lists', () => {
     expect(new TextDecoder().decode(plain?.reveal())).toBe('postgres://')
   })
 
-  test('are of development unless the request says otherwise, and may be empty', async () => {
+  test('are of development unless the request names another, and may be empty', async () => {
     await team.owner.api.call(upsertSecrets, {
       body: { project_id: team.projectId, secrets: { DEFAULTED: OPAQUE } },
     })
@@ -242,7 +242,7 @@ describe('a blob that was moved to another row', () => {
 })
 
 describe('deleting', () => {
-  test('takes the secret of that environment with its versions, and says so in the audit', async () => {
+  test('takes the secret of that environment with its versions, with a record in the audit', async () => {
     await store('gone', { GONE: OPAQUE })
     await store('gone', { GONE: OPAQUE })
     await store('kept', { GONE: OPAQUE })

@@ -102,7 +102,7 @@ describe('versions', () => {
 })
 
 describe('rolling back', () => {
-  test('makes an earlier version with its policy the newest, and says so in the audit', async () => {
+  test('makes an earlier version with its policy the newest, with a record in the audit', async () => {
     await storeTimes('BACK', 3)
     const answer = await rollBack('BACK', { version: 2, policy: { allowed_paths: ['/two'] } })
     const data = {

@@ -454,7 +454,7 @@ describe('one secret that cannot be delivered', () => {
     await expectRefused(text, undefined, 'unreadable_secret', unreadable('NAME'))
   })
 
-  test('also when it is not UTF-8 text, and says so', async () => {
+  test('also when it is not UTF-8 text, and reports it', async () => {
     const place = await openPlace()
     const key = environmentKey(workspace.key, place.projectId, 'production', 1)
     const at = { projectId: place.projectId, environment: 'production', key: 'BINARY' }

@@ -371,7 +371,7 @@ describe('a rekey changes nothing', () => {
     })
   })
 
-  test('when a member is missing, and says who', async () => {
+  test('when a member is missing, and names that member', async () => {
     const [missing] = body.members.splice(0, 1)
     await expectRefusal(app, rekey(team, body), 'validation_error', {
       fields: [{ path: `members.${missing?.user_id}`, message: 'is missing' }],
@@ -388,7 +388,7 @@ describe('a rekey changes nothing', () => {
     })
   })
 
-  test('when secrets are missing, and says which', async () => {
+  test('when secrets are missing, and names them', async () => {
     body.secrets = body.secrets.filter(({ key }) => key !== 'DB_URL')
     const before = await contentOf(app)
     const answer = await app.call(...rekey(team, body))
