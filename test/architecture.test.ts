@@ -111,7 +111,7 @@ const rules: Record<string, readonly string[]> = {
   ],
 }
 
-/** What runs on a member's machine, or for either side, never sees the database. */
+/** Code that runs on a member's machine, or for either side, never sees the database. */
 const withoutDatabase = [
   'cli',
   'console',
@@ -123,7 +123,7 @@ const withoutDatabase = [
   'sigchain',
 ]
 
-/** Listed files may be longer; there is none. */
+/** Files that may be longer; the list is empty. */
 const longFiles: readonly string[] = []
 const MAX_LINES = 250
 
@@ -244,7 +244,7 @@ describe('dependencies', () => {
     expect(documented).toEqual(enforced)
   })
 
-  test('what runs in the browser is imported by the browser only', () => {
+  test('code that runs in the browser is imported by the browser only', () => {
     const importing = sources.filter(
       (source) =>
         !source.path.startsWith('console/web/') &&

@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * Budgets of the source. A commit that raises one says why in its message; one that needs less lowers it. The aims are
+ * Budgets of the source. A commit that raises one gives the reason in its message; one that needs less lowers it. The aims are
  * 80,000 lines and 40 names with two owners.
  */
 import { expect, test } from 'bun:test'

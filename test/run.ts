@@ -48,7 +48,7 @@ const PROCESSES = availableParallelism() + 1
 const LESS_COMPILING = { BUN_JSC_thresholdForOMGOptimizeAfterWarmUp: '500000' }
 
 const started = Date.now()
-/** Which part of an exhaustive test the quick tier runs. Set it to repeat a run. */
+/** The part of an exhaustive test that the quick tier runs. Set it to repeat a run. */
 const seed = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 1e9))
 
 async function run(): Promise<number> {

@@ -83,7 +83,7 @@ test('requests that come at once are given one verified chain', async () => {
   expect(new Set(all).size).toBe(1)
 })
 
-test('who read before a link was committed is given no older chain than the others', async () => {
+test('a reader that began before a link was committed gets no older chain than the others', async () => {
   const id = signedId()
   const links = await chainOf(id, 3)
   const chains = new ChainCache()
@@ -94,7 +94,7 @@ test('who read before a link was committed is given no older chain than the othe
   expect(await slow).toBe(newer)
 })
 
-describe('what is not the chain that was seen is refused, permanently:', () => {
+describe('a chain that differs from the one that was seen is refused, permanently:', () => {
   async function seen(count = 4) {
     const id = signedId()
     const links = await chainOf(id, count)
@@ -148,7 +148,7 @@ describe('what is not the chain that was seen is refused, permanently:', () => {
   })
 })
 
-test('the refusal says what is wrong, without what is stored', async () => {
+test('the refusal names the error, without what is stored', async () => {
   const id = signedId()
   const links = await chainOf(id, 3)
   const [first, , third] = links
@@ -202,7 +202,7 @@ describe('a long chain', () => {
     expect(pages).toBe(201)
   })
 
-  test('of long links is bounded in characters too', async () => {
+  test('a long chain of long links is bounded in characters, too', async () => {
     const [first = missing()] = await chainOf(signedId(), 1)
     let pages = 0
     const read = async () => {

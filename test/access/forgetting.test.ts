@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** What a notice of a change takes out of the caches, and what it leaves. */
+/** The entries that a notice of a change removes from the caches, and those that it leaves. */
 import { describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -16,7 +16,7 @@ function filled() {
 }
 
 describe('forgetting the keys of a workspace', () => {
-  test('takes them away at once and wipes them, but not under the hands of who was just given one', async () => {
+  test('removes them immediately and wipes them, except a key that a caller has just received', async () => {
     const cache = filled()
     const given = cache.get('one/a')
     const kept = cache.get('two/a')

@@ -50,7 +50,7 @@ test('KEY_CACHE_SECONDS=0 keeps nothing', () => {
   expect(cache.size).toBe(0)
 })
 
-test('what the caller holds is not wiped with the copy', () => {
+test("the caller's copy of a key is not wiped with the cached copy", () => {
   const cache = open(60)
   const own = key(7)
   cache.put('a', own)

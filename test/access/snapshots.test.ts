@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** What is remembered of a workspace is of one policy version, shared while it is read, and bounded. */
+/** The cached data of a workspace belongs to one policy version, is shared while it is read, and is bounded. */
 import { expect, test } from 'bun:test'
 import type { AccessReader } from '../../src/access/reader.ts'
 import { openReader } from '../../src/access/reader.ts'
@@ -80,7 +80,7 @@ test('a part that is of a newer version than the snapshot is never mixed into it
   await expect(book.envelope(snapshot, 't', 'q', 'development')).rejects.toBeInstanceOf(
     StaleSnapshot,
   )
-  // What was read under the old version stays what it was, until the snapshot is forgotten.
+  // Data that was read under the old version stays unchanged, until the snapshot is forgotten.
   expect(await secretsOf(snapshot, 'A')).toEqual([])
   book.forget('w')
   expect((await book.of('w')).policyVersion).toBe(2)
@@ -144,7 +144,7 @@ test('the ciphertexts of a small environment are read once, those of a large one
   expect([await read(), await read(), await read()]).toEqual([1, 0, 0])
   environment = 'large'
   expect([await read(), await read()]).toEqual([1, 1])
-  // What is delivered as a whole is kept, however large.
+  // An environment that is delivered as a whole is kept, however large.
   await book.environment(snapshot, ID, environment)
   expect(await read()).toBe(0)
 })

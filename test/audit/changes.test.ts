@@ -24,7 +24,7 @@ beforeEach(async () => {
   await app.connection.sql`delete from audit_logs where workspace_id = ${WORKSPACE}`
 })
 
-/** As of its own process. */
+/** Opens records as a separate process does. */
 function openRecords(isMoving = true): ChangeRecords {
   const log = openLog('warning', (line) => logged.push(line))
   return new ChangeRecords({ ...app.connection, log, timers }, isMoving)
@@ -50,7 +50,7 @@ test('several thousand are moved once, in their order, by two that move at the s
   expect(logged).toEqual([])
 })
 
-test('what a process left behind is moved by another one within five seconds', async () => {
+test('changes that a process left behind are moved by another one within five seconds', async () => {
   const gone = openRecords(false)
   await gone.store(app.connection.db, actor, [change('LEFT')])
   openRecords()
@@ -70,7 +70,7 @@ test('a change that commits after the next move is moved by the one behind it', 
   await until(async () => (await names()).join() === 'LATE')
 })
 
-test('what was rolled back is no record', async () => {
+test('a change that was rolled back is no record', async () => {
   const records = openRecords()
   const failing = app.connection.db.transaction(async (tx) => {
     await records.store(tx, actor, [change('NEVER')])
@@ -81,7 +81,7 @@ test('what was rolled back is no record', async () => {
   expect(await names()).toEqual([])
 })
 
-test('while the trail takes no records they wait, and the log says so', async () => {
+test('while the trail takes no records they wait, and the log reports it', async () => {
   const { sql } = app.connection
   const records = openRecords()
   await sql.unsafe(`create function full_disk() returns trigger language plpgsql as

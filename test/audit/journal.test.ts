@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** What is in the journal becomes a record, once, whatever happens to the process that wrote it. */
+/** An intent in the journal becomes a record, once, whatever happens to the process that wrote it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { groupOf, readGroups, writeGroup } from '../../src/audit/journal.ts'
@@ -158,7 +158,7 @@ test('records of one batch that differ in one field each keep their own', async 
   }
 })
 
-test('what is read from the journal is what was written to it', async () => {
+test('intents are read from the journal as they were written', async () => {
   const entries = [
     entryOf(),
     entryOf({
@@ -183,7 +183,7 @@ test('an upgrade puts on record what the release before left in the journal', as
   expect(await journaled()).toEqual([])
 })
 
-test('what a process left behind is put on record by another, once, without its outcome', async () => {
+test('intents that a process left behind are recorded by another, once, without their outcome', async () => {
   const [gone, entries] = [openTrail(), [entryOf(), entryOf(), entryOf()]]
   await Promise.all(entries.map((entry) => gone.record(entry)))
   const [one, two] = [openTrail(), openTrail()]
@@ -192,7 +192,7 @@ test('what a process left behind is put on record by another, once, without its 
   expect(await journaled()).toEqual([])
 })
 
-test('what is young belongs to a process that is alive', async () => {
+test('a young intent belongs to a process that is alive', async () => {
   const [trail, entry] = [openTrail(), entryOf()]
   await trail.record(entry)
   await openTrail().adopt(10)
@@ -223,7 +223,7 @@ test('an outcome is not taken back by what is still in the journal', async () =>
   expect(await journaled()).toEqual([])
 })
 
-test('of a group what had no live token or an old policy is never put on record', async () => {
+test('intents of a group that had no live token or an old policy are never recorded', async () => {
   const trail = openTrail()
   const [good, old, unknown] = [
     entryOf(),
@@ -323,7 +323,7 @@ test('two intents of one id in the journal do not hold up the others', async () 
   expect(await journaled()).toEqual([])
 })
 
-test('what is put into the journal gives no outcome to a record that is not of a call', async () => {
+test('an intent in the journal gives no outcome to a record that is not of a call', async () => {
   const entry = entryOf()
   await sql`insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, decision)
     values (${entry.id}, ${entry.workspace_id}, now(), 'control_plane', 'user', 'ada@example.com', 'allowed')`
@@ -349,7 +349,7 @@ test('a refused record that gets its outcome later is there with it, and the fir
   await sql`delete from audit_refused`
 })
 
-test('what was refused is tried again when it is moved back into the journal', async () => {
+test('a refused intent is tried again when it is moved back into the journal', async () => {
   const [trail, bad] = [openTrail(), entryOf({ target_path: 'NUL \0' })]
   await trail.record(bad)
   trail.conclude(outcomeOf(bad))
@@ -384,7 +384,7 @@ test('a call that takes longer than a second is in the list without its outcome,
   expect(await find()).toEqual([{ status_code: 202 }])
 })
 
-test('who lists the audit sees what they have just done', async () => {
+test('a person who lists the audit sees their latest actions', async () => {
   const { api } = agent.person
   const query = { workspace_id: agent.workspaceId, limit: 1 }
   for (let count = 0; count < 5; count += 1) {

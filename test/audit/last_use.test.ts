@@ -21,7 +21,7 @@ async function usesOf(id: string): Promise<unknown[]> {
   return rows.map(({ last_used_at }) => new Date(String(last_used_at)))
 }
 
-test('of several processes the latest use stays, and the row of the token is not written', async () => {
+test('the latest use of several processes stays, and the row of the token is not written', async () => {
   const { sql } = stage.app.connection
   const row = () => sql`select xmin::text, last_used_at from tokens where id = ${agent.tokenId}`
   const before = [...(await row())]
@@ -34,7 +34,7 @@ test('of several processes the latest use stays, and the row of the token is not
   expect([...(await row())]).toEqual(before)
 })
 
-test('where the database keeps a statement waiting, no other follows; what came meanwhile is written then', async () => {
+test('while the database keeps a statement waiting, no other follows; uses that came meanwhile are written then', async () => {
   const held = Promise.withResolvers<void>()
   const asked: unknown[] = []
   const unsafe = async (_: string, [due]: [string]) => {
@@ -53,7 +53,7 @@ test('where the database keeps a statement waiting, no other follows; what came 
   expect(asked).toEqual([['one'], ['two']])
 })
 
-test('what is of no token any more is swept', async () => {
+test('uses without a token are deleted', async () => {
   const { sql, db } = stage.app.connection
   const gone = crypto.randomUUID()
   const uses = new LastUse(sql)

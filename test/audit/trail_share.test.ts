@@ -38,7 +38,7 @@ function entryOf(workspace: string): Entry {
 test('a workspace that fills its share of the queue is refused; others are recorded, and it is again later', async () => {
   const opened = Promise.withResolvers<void>()
   let statements = 0
-  /** A database that holds still until it is told, and then stores nothing. */
+  /** A database that waits until it is released, and then stores nothing. */
   const unsafe = async () => {
     statements += 1
     await opened.promise

@@ -99,7 +99,7 @@ async function measureRest(
   return measured
 }
 
-/** What the disk takes for what a commit needs of it. */
+/** The time that the disk takes for the sync of a commit. */
 function syncMs(): number {
   const path = join(tmpdir(), `cr-bench-sync-${process.pid}`)
   const file = openSync(path, 'w')

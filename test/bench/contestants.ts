@@ -1,4 +1,4 @@
-/** Who takes part in `bench resolver`: the same upstream request on different ways. */
+/** The participants of `bench resolver`: the same upstream request on different ways. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ const TOKENS = 16
 export type Contestant = {
   name: string
   shot: Shot
-  /** The process whose CPU time is counted; the upstream's for the direct way. */
+  /** The process with the CPU time that counts; the upstream's for the direct way. */
   pid: number
   /** The database server's main process, where there is one. */
   databasePid: number | null
@@ -37,7 +37,7 @@ export type FieldOptions = {
   only: RegExp
   /** Another checkout of the product, to be measured in the same rounds. */
   against?: string | undefined
-  /** Where the CPU profile of the first of ours goes, once it has stopped. */
+  /** The file for the CPU profile of the product's first process, once it has stopped. */
   profile?: string | undefined
   /** An executable in place of the sources. */
   executable?: string | undefined
@@ -51,7 +51,7 @@ type Ground = {
   ca: string
   options: FieldOptions
   cluster: () => Promise<BenchCluster>
-  /** What to undo, last first. */
+  /** Steps to undo, last first. */
   undo: (() => unknown)[]
 }
 
@@ -65,7 +65,7 @@ type Variant =
   | 'embedded'
   | 'no audit'
   | 'the other checkout'
-/** Of the server's origin and the agents' tokens. */
+/** Makes a shot from the server's origin and the agents' tokens. */
 type ShotOf = (upstream: string, resolver: string, tokens: readonly string[]) => Shot
 
 const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
@@ -302,7 +302,7 @@ function portOf({ ready }: Running): number {
   return Number(ready.port)
 }
 
-/** Nobody's failures are to be measured. */
+/** Fails if a contestant fails, so that failures are not measured. */
 async function checkAnswer({ name, shot }: Contestant): Promise<void> {
   for (let call = 0; call < (shot.authorizations?.length ?? 1); call += 1) {
     const text = await fire(shot, call)
@@ -310,7 +310,7 @@ async function checkAnswer({ name, shot }: Contestant): Promise<void> {
   }
 }
 
-/** One call, by the authorization whose turn it is. */
+/** One call, by the next authorization in turn. */
 export async function fire(
   { url, method, headers, authorizations, body }: Shot,
   call = 0,

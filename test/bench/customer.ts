@@ -52,13 +52,13 @@ export async function registerCustomer(
   return { session, workspace, projectId: project.id }
 }
 
-/** Where a checkout has registration and login: older ones beside what seals and opens. */
+/** The module with registration and login in a checkout: in older ones it is the module that seals and opens. */
 function clientIn(directory: string): string {
   const newer = resolve(directory, 'src/client/account/log_in.ts')
   return existsSync(newer) ? newer : resolve(directory, 'src/client/vault.ts')
 }
 
-/** What a session of the command line adds to a signed workspace; it is remembered in memory. */
+/** The signing that a session of the command line adds to a signed workspace; it is remembered in memory. */
 function signing({ api, seed }: ownLogIn.OpenSession, workspace: WorkspaceKey) {
   if (seed === null) throw new Error('the account cannot sign')
   const entries = new Map<string, KnownEntry>()
@@ -73,7 +73,7 @@ function signing({ api, seed }: ownLogIn.OpenSession, workspace: WorkspaceKey) {
   return signedWorkspace(workspace, { chains, identity: () => identityOf(seed) })
 }
 
-/** What each request of theirs has. */
+/** The headers of each of the customer's requests. */
 export function headersOf({ session }: Customer): Record<string, string> {
   return { authorization: `Bearer ${session.access}`, 'content-type': 'application/json' }
 }

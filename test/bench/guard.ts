@@ -41,7 +41,7 @@ export async function benchGuard(args: string[]): Promise<void> {
   process.stdout.write(`Preparing ${secrets.length} values: ${figure(preparing)} ms\n`)
 }
 
-/** What APIs answer, and what an upstream could answer to make the search slow. */
+/** Answers of ordinary APIs, and answers that an upstream could give to make the search slow. */
 function textsWith(secret: string): Record<string, Uint8Array> {
   const item = { id: 'ch_1001', amount: 4200, currency: 'eur', note: 'a "quoted" note & more\n' }
   const json = JSON.stringify(Array.from({ length: 12_000 }, (_, at) => ({ ...item, at })))

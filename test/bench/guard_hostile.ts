@@ -1,7 +1,7 @@
 /**
- * What the leak guard takes for answers that an upstream made for the values of a call: every value of
- * `test/leak_guard/hostile.ts`, and texts of it in every encoding that is searched. Ratios to prose count, which is
- * measured in between: the machine may be busy.
+ * The time that the leak guard takes for answers that an upstream made for the values of a call: every value of
+ * `test/leak_guard/hostile.ts`, and texts of it in every encoding that is searched. Ratios to prose count, which
+ * is measured in between: the machine may be busy.
  */
 import { type CallGuard, prepareGuard } from '../../src/leak_guard/guard.ts'
 import { HOSTILE, hostileText, WRITINGS } from '../leak_guard/hostile.ts'

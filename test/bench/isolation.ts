@@ -76,7 +76,7 @@ async function prepare(workers: string, undo: (() => unknown)[]): Promise<Shots>
   }
 }
 
-/** Each of its own workspace. */
+/** Each shot uses its own workspace. */
 async function shotOf(server: Server, domain: string, path: string): Promise<Shot> {
   const customer = await registerCustomer(server, 'signed')
   const [token = ''] = await employAgents(customer, { API_KEY }, domain, 1)

@@ -34,7 +34,7 @@ export async function benchLists(args: string[]): Promise<void> {
     await seedAudit(connection.sql, { workspaceId, rows, days: DAYS })
     await foldDeltas(connection.db)
     await connection.sql.unsafe('vacuum analyze')
-    // What a transaction would have read of the caller.
+    // The grant that a transaction would have read for the caller.
     const grant = { workspaceId } as Grant<'audit.read'>
     const pageOf = async (filters: RecordFilters, limit: number, daysAgo: number) => {
       const timestamp = new Date(Date.now() - daysAgo * DAY_MS).toISOString()
@@ -72,7 +72,7 @@ export async function benchLists(args: string[]): Promise<void> {
   }
 }
 
-/** What seed_audit.ts stores often, rarely and never. */
+/** Values that seed_audit.ts stores often, rarely and never. */
 function filtersOf(): Record<string, RecordFilters> {
   return {
     none: {},

@@ -1,6 +1,6 @@
 /**
- * What is told of repeated measurements. Machines are noisy: contestants take turns in rounds, the
- * median of the rounds is reported, and ratios are ratios of medians from one run.
+ * Figures of repeated measurements. Machines are noisy: contestants take turns in rounds, the median of the
+ * rounds is reported, and ratios are ratios of medians from one run.
  */
 
 /** NaN for nothing. */

@@ -20,7 +20,7 @@ export async function serveNames(directory: string, address: string): Promise<Na
   if (!program || process.getuid?.() !== 0) {
     throw new Error('a name server of the bench’s own needs root, and unshare')
   }
-  // An address of loopback of its own: two benches may run at once.
+  // A separate address of loopback: two benches may run at the same time.
   const hostname = `127.53.${(process.pid >> 8) & 255}.${process.pid & 255}`
   const socket = await Bun.udpSocket({
     hostname,

@@ -1,4 +1,4 @@
-/** What the benches start as processes of their own: `bench part <name> <settings as JSON>`. */
+/** Parts of the benches that run as separate processes: `bench part <name> <settings as JSON>`. */
 import type { AuditTrail as Trail } from '../../src/audit/trail.ts'
 import type { LoadPlan } from './load.ts'
 import { recordCalls } from './record.ts'
@@ -21,7 +21,7 @@ export type UpstreamSettings = { cert: string; key: string; authorization: strin
 
 /** Issues the key as an access token. */
 export const TOKEN_PATH = '/token'
-/** What /slow waits before it answers. */
+/** The time that /slow waits before it answers. */
 const SLOW_MS = 1_000
 
 const ANSWER_BYTES = 500
@@ -37,7 +37,7 @@ async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Pr
       : new Response('{"error":"unauthorised"}', { status: 401, headers })
   listen({
     tls: { cert, key },
-    // Whose connections last longest is not what is measured after a minute of rest.
+    // The bench does not measure which connections outlast a minute of rest.
     idleTimeout: 0,
     fetch: (request) => {
       if (request.url.endsWith(TOKEN_PATH)) return Response.json(token)
@@ -75,7 +75,7 @@ export type BrokerSettings = {
   host: string
   port: number
   ca: string
-  /** Where each request is recorded before it goes out; nowhere unless given. */
+  /** The database that records each request before it goes out; optional. */
   database?: Record<string, string>
 }
 

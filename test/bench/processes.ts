@@ -1,4 +1,4 @@
-/** Contestants run as processes of their own, so that the CPU time of each can be told apart. */
+/** Contestants run as separate processes, so that the CPU time of each can be measured. */
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ type Options = {
   env?: Record<string, string>
   /** Matched against standard output; absent for programs that say nothing. */
   ready?: RegExp
-  /** Where standard error goes; nowhere unless given. */
+  /** The file for standard error; discarded unless given. */
   log?: string
   owner?: { uid: number; gid: number } | undefined
   stopBy?: 'SIGTERM' | 'SIGINT'
@@ -70,7 +70,7 @@ export function freePort(): number {
   return port
 }
 
-/** Reads until the pattern matches, and lets the rest flow away. */
+/** Reads until the pattern matches, and discards the rest. */
 async function waitFor(
   output: ReadableStream<Uint8Array>,
   pattern: RegExp,
@@ -98,7 +98,7 @@ export function cpuSeconds(pid: number): number {
   return (Number(user) + Number(system)) / TICKS
 }
 
-/** The same for a process and its children, those that ended included. */
+/** Like `cpuSeconds`, for a process and its children, including those that ended. */
 export function familyCpuSeconds(pid: number): number {
   const ended = statOf(pid).slice(13, 15).map(Number)
   const alive = childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), 0)

@@ -13,7 +13,7 @@ import { figure, markdownTable, median, percentile } from './measure.ts'
 import { cpuSeconds, familyCpuSeconds, partCommand } from './processes.ts'
 
 export type RecordSettings = {
-  /** Whose trail it is. */
+  /** The directory of the trail. */
   directory: string
   env: Record<string, string>
   databasePid: number

@@ -26,7 +26,7 @@ import { startPart } from './processes.ts'
 import { benchSettings, type Server, serverCommand, startServer } from './server.ts'
 import { CONCURRENCY, type Contestant, loadOf, type Pace, type Result, takeTurns } from './turns.ts'
 
-/** Of one request, and of an import of four. */
+/** The numbers of secrets in one request, and in an import of four. */
 const WRITTEN = [500, 2000] as const
 const WRITES = ['new', 'new values']
 
@@ -36,7 +36,7 @@ type Subject = {
   pid: number
   customer: Customer
   token: string
-  /** Where the writes are measured, by turns. */
+  /** Customers of the servers where the writes are measured, by turns. */
   writers: { kind: string; customer: Customer }[]
 }
 
@@ -113,14 +113,14 @@ async function prepare(
   return { database, origin, pid, customer, token, writers }
 }
 
-/** New secrets in an environment of their own, then new values for all of them, sealed and sent by the client. */
+/** New secrets in a separate environment, then new values for all of them, sealed and sent by the client. */
 async function benchWrites(subjects: readonly Subject[], rounds: number): Promise<string> {
   const writers = subjects.flatMap(({ database, writers }) =>
     writers.map(({ kind, customer }) => ({ name: `${database}, ${kind}`, customer })),
   )
   const samples = new Map<string, number[]>()
   for (let round = 0; round < rounds; round += 1) {
-    // Who comes second finds the server warmer.
+    // The second writer finds the server warmer.
     for (const { name, customer } of round % 2 === 0 ? writers : writers.toReversed()) {
       for (const [column, took] of await writeAll(customer, round)) {
         samples.set(`${name}/${column}`, [...(samples.get(`${name}/${column}`) ?? []), took])

@@ -13,7 +13,7 @@ export type Sizes = { database: number; audit: number; secrets: number }
 
 const PER_PROJECT = 1000
 const PER_ENVIRONMENT = 100
-/** What a client makes of a value of 16 to 200 bytes: header, nonce and tag are 29 more. */
+/** The size that a client makes of a value of 16 to 200 bytes: header, nonce and tag are 29 more. */
 const LEAST_BYTES = 45
 const MOST_BYTES = 230
 

@@ -28,7 +28,7 @@ type Command = {
   executable?: string | undefined
   /** A checkout other than this one. */
   directory?: string | undefined
-  /** Where a CPU profile goes when the server has stopped. */
+  /** The file for a CPU profile when the server has stopped. */
   profile?: string | undefined
 }
 

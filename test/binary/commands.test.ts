@@ -27,7 +27,7 @@ test('help prints every command and exits with 0', async () => {
   }
 })
 
-test('an unknown command exits with 2 and says so on standard error', async () => {
+test('an unknown command exits with 2 with a message on standard error', async () => {
   const { code, stdout, stderr } = await runProgram({ args: ['no-such-command'] })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain("unknown command 'no-such-command'")

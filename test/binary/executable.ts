@@ -56,7 +56,7 @@ export async function runProgram(start: Start = {}): Promise<Ending> {
   return ended
 }
 
-/** Starts the server on free ports and waits until it says that it is ready. */
+/** Starts the server on free ports and waits until it reports that it is ready. */
 export async function startProgram({ env = {}, ...start }: Start): Promise<Program> {
   const program = await spawnProgram({ ...start, env: { PORT: '0', RESOLVER_PORT: '0', ...env } })
   await Promise.race([program.stdout.until('Stop: Ctrl-C'), rejectAt(program)])

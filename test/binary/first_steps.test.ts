@@ -1,5 +1,5 @@
 // tier: all
-/** What goes wrong in a first start, and what the program says to it. */
+/** Errors of a first start, and the program's messages about them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
@@ -57,7 +57,7 @@ describe('ports and addresses', () => {
       })
   }, 60_000)
 
-  test('a DATA_DIR that is no directory is told as such', async () => {
+  test('a DATA_DIR that is no directory is reported as such', async () => {
     const file = join(place, 'file')
     writeFileSync(file, '')
     const { code, stderr } = await runProgram({ env: { ...FREE, DATA_DIR: file } })

@@ -33,7 +33,7 @@ export type Customer = {
   access: string
   workspaceId: string
   projectId: string
-  /** What opens the environment `development` of the project. */
+  /** The key that opens the environment `development` of the project. */
   environmentKey: Bytes
   call(method: string, path: string, body?: unknown): Promise<Json>
   /** The server has started again at another address; the session outlives that. */
@@ -142,7 +142,7 @@ async function logIn(origin: string, email: string, password: string, userKey: B
 
 type Vault = Pick<Customer, 'call' | 'projectId' | 'environmentKey'>
 
-/** The additional data of a secret without a policy, whose canonical JSON is `null`. */
+/** The additional data of a secret without a policy, which is `null` in canonical JSON. */
 async function secretPlace(projectId: string, key: string): Promise<Bytes> {
   const policy = await sha256(utf8('null'))
   const label = utf8('cloakroom/v1/secret')

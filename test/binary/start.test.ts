@@ -178,7 +178,7 @@ if (databaseKind === 'embedded') {
     })
   })
 
-  test('what keygen prints is a .env that a start with DB_HOST needs nothing more from', async () => {
+  test('the output of keygen is a .env that is complete for a start with DB_HOST', async () => {
     const { env, remove } = await freshDatabase()
     const place = mkdtempSync(join(tmpdir(), 'cr-keygen-'))
     const { stdout: lines } = await runProgram({ args: ['keygen'] })

@@ -1,5 +1,5 @@
 // tier: all
-/** What lies around the executable, in its folder or in its environment, does not bend it. */
+/** Files around the executable, or variables in its environment, do not change its behaviour. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

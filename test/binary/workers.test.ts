@@ -32,7 +32,7 @@ function workersOf(program: Program): number[] {
   return started.flatMap(({ worker_pid }) => worker_pid ?? [])
 }
 
-/** Calls on connections of their own until every one of `pids` has answered; answers the statuses. */
+/** Calls on separate connections until every one of `pids` has answered; answers the statuses. */
 async function callUntilAll(
   program: Program,
   pids: readonly number[],

@@ -43,20 +43,20 @@ const nothing = [
   'https://vault.example.com/#x',
 ]
 
-test('what is encrypted or stays on this machine may be talked to', () => {
+test('an address that is encrypted or on this machine is accepted', () => {
   for (const address of [...encrypted, ...loopback]) {
     expect([address, faultOfAddress(address, false)]).toEqual([address, null])
   }
 })
 
-test('what leaves this machine unencrypted needs somebody who insists', () => {
+test('an unencrypted address of another machine needs the user to insist', () => {
   for (const address of beyond) {
     expect([address, faultOfAddress(address, false)]).toEqual([address, 'not encrypted'])
     expect([address, faultOfAddress(address, true)]).toEqual([address, null])
   }
 })
 
-test('what is no address is none, even for somebody who insists', () => {
+test('a text that is not an address is refused, even if the user insists', () => {
   for (const address of nothing) {
     expect([address, faultOfAddress(address, true)]).toEqual([address, 'not an address'])
   }

@@ -1,5 +1,5 @@
 // tier: quick
-/** What would let a refused call through: exactly one change, or none. */
+/** The change that would let a refused call through: exactly one, or none. */
 import { expect, test } from 'bun:test'
 import { allowingOf, type RefusedCall, widened } from '../../src/client/agents/allowing.ts'
 

@@ -27,7 +27,7 @@ test.each([
   expect(csvCell(text)).toBe(expected)
 })
 
-test('what is no formula stays as it is, and numbers stay numbers', () => {
+test('a text that is not a formula stays as it is, and numbers stay numbers', () => {
   expect(['deploy-bot', 'a=b', 404, -1, true, null, undefined].map(csvCell)).toEqual([
     ...['deploy-bot', 'a=b', '404', '-1', 'true', '', ''],
   ])

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a client believes of a signed workspace whose server lies, and how it signs beside others. */
+/** The state of a signed workspace that a client accepts from a lying server, and how it signs beside others. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
 import {
@@ -73,7 +73,7 @@ const known: KnownChains = {
   rememberManifest: () => {},
 }
 
-/** What another command would have. */
+/** The chains as another command opens them. */
 function opened(): Chains {
   const readLinks = async (_: string, after: number) => {
     asked.push(after)
@@ -129,7 +129,7 @@ describe('reading', () => {
     expect((await next.of(HERE)).seq).toBe(3)
   })
 
-  test('what came since continues what was read', async () => {
+  test('links that were added since continue the chain that was read', async () => {
     served = ours.slice(0, 2)
     const chains = opened()
     await chains.of(HERE)
@@ -195,7 +195,7 @@ describe('the key', () => {
       await expect(opened().requireKey(workspace)).rejects.toThrow(why)
   })
 
-  test('of the next epoch is taken by its link, and said; that before is refused', async () => {
+  test('the key of the next epoch is accepted by its link, with a notice; the previous one is refused', async () => {
     await opened().requireKey(shown(1, KEY))
     const next = new Uint8Array(32).fill(9)
     const body = { epoch: 2, key_commitment: keyCommitment(HERE.id, 2, next) }
@@ -242,7 +242,7 @@ describe('signing', () => {
     expect([...(await opened().of(HERE)).allowlist].slice(2).sort()).toEqual(names)
   })
 
-  test('what somebody else has done in the meantime is not signed again', async () => {
+  test('a change that someone else has made in the meantime is not signed again', async () => {
     const chains = opened()
     await chains.of(HERE)
     expect(await allow(opened(), 'c.example')).toBe('taken')
@@ -250,7 +250,7 @@ describe('signing', () => {
     expect(served).toHaveLength(4)
   })
 
-  test('what seemed to need no link is signed after all where somebody else has undone it', async () => {
+  test('a change that seemed to need no link is signed after all if someone else has undone it', async () => {
     const ours = opened()
     expect(await allow(ours, 'c.example')).toBe('taken')
     const remove: LinkText = { type: 'allowlist.changed', body: { add: [], remove: ['c.example'] } }
@@ -264,7 +264,7 @@ describe('signing', () => {
     expect((await opened().of(HERE)).allowlist.has('c.example')).toBe(true)
   })
 
-  test('a conflict that no link explains is told, and so is one without end', async () => {
+  test('a conflict that no link explains is reported, and so is one without end', async () => {
     const conflict = () => Promise.reject(new ApiError(409, { error_code: 'conflict' }))
     await expect(allow(opened(), 'c.example', conflict)).rejects.toThrow(ApiError)
     const required = () => Promise.reject(new ApiError(422, { error_code: 'link_required' }))
@@ -287,7 +287,7 @@ describe('signing', () => {
     expect(asked).toEqual([])
   })
 
-  test('who is no member of the chain signs nothing', async () => {
+  test('a person who is not a member of the chain signs nothing', async () => {
     const chain = await opened().of(HERE)
     expect(ownId(chain, HERE, identity.signing_key)).toBe(ADA)
     expect(() => ownId(chain, HERE, stranger.signing_key)).toThrow('by its chain you are no member')

@@ -90,7 +90,7 @@ describe('writing', () => {
     expect(store.calls.filter((call) => call === 'secrets.list')).toHaveLength(2)
   })
 
-  test('of two who write at once both succeed, and none is lost', async () => {
+  test('two people who write at the same time both succeed, and no value is lost', async () => {
     const other = openedBy(bea, links)
     await put(workspace, { A: '1' }, () => put(other, { B: '2' }))
     expect(await namesOf()).toEqual(['A', 'B'])
@@ -156,7 +156,7 @@ describe('a server that lies is refused', () => {
     store = before
     expect(await refusal(readSecrets(here()))).toBe('revision')
     expect(await refusal(put(again(), { A: '3' }))).toBe('revision')
-    // Who has seen nothing newer cannot know.
+    // A client that has seen nothing newer cannot know.
     expect(await namesOf(openedBy(bea, links))).toEqual(['A', 'B', 'C'])
   })
 

@@ -57,7 +57,7 @@ test('each file has its own key', () => {
 })
 
 describe('refused', () => {
-  test('of another token, or with another secret', () => {
+  test('a fallback of another token, or with another secret, is refused', () => {
     expect(() => open(sealed, { ...holder, id: 'token-2' })).toThrow('another token or account')
     const secret = new Uint8Array(32).fill(8)
     expect(() => open(sealed, { ...holder, secret })).toThrow('was altered')
@@ -89,7 +89,7 @@ describe('refused', () => {
       expect(() => open(JSON.stringify({ ...file, ...change }))).toThrow('was altered')
   })
 
-  test('what is none', () => {
+  test('a file that is not a fallback is refused', () => {
     const { holder: _, ...without } = JSON.parse(sealed)
     const others = [
       '',

@@ -1,5 +1,5 @@
 // tier: quick
-/** Whose a workspace is by its first link, which no server can choose. */
+/** The founder of a workspace by its first link, which no server can choose. */
 import { expect, test } from 'bun:test'
 import { isFounder } from '../../src/client/signed/founder.ts'
 import { uuidv7, uuidv8 } from '../../src/core/crypto/encoding.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** A server that is none of ours, or a hostile one, costs a client neither its memory nor its time. */
+/** Another product's server, or a hostile one, costs a client neither its memory nor its time. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { download } from '../../src/client/http/answer.ts'
 import { AnswerError, ApiError, openApi } from '../../src/client/http/api.ts'
@@ -69,7 +69,7 @@ test.each([
   expect(await errorOf(work())).toEqual(
     new AnswerError(origin, `answered 200 with more than ${limit} MiB`),
   )
-  // Besides what was read: what stands in buffers on the way.
+  // The rest is in buffers on the way.
   expect(sent).toBeLessThan((limit + 64) * MIB)
 })
 
@@ -101,7 +101,7 @@ const pageOf = (entries: number, next_cursor: string | null) =>
     pagination: { next_cursor },
   })
 
-test('a list whose pages never end is read up to its limit', async () => {
+test('a list with endless pages is read up to its limit', async () => {
   answer = () => pageOf(10, `${asked}`)
   const small = openApi(origin, () => null, { listLimit: 100_000 })
   const endlessList = new AnswerError(origin, 'answers a list without end')
@@ -141,7 +141,7 @@ test.each([
     'millions of entries',
     () => Response.json({ status: 'success', data: Array(2_000_000).fill(0) }),
   ],
-])('an answer with %s is none', async (_, made) => {
+])('an answer with %s is not accepted', async (_, made) => {
   answer = made
   const expected = new AnswerError(origin, 'answered 200, but not as Cloakroom does')
   expect(await errorOf(api.call(getMe, {}))).toEqual(expected)
@@ -150,7 +150,7 @@ test.each([
   if (_ !== 'a list') expect(await errorOf(api.call(listCredentials, {}))).toEqual(expected)
 })
 
-test('what a page of another server says is no deletion', async () => {
+test("another server's page is no deletion", async () => {
   const gone = {
     params: { project_id: Bun.randomUUIDv7(), key: 'KEY' },
     query: { environment: 'development' },
@@ -191,7 +191,7 @@ test('our refusal keeps its words', async () => {
   })
 })
 
-test('a file comes piece by piece, and is none with another type', async () => {
+test('a file comes piece by piece, and is refused with another type', async () => {
   const read = async () => {
     const pieces: Uint8Array[] = []
     for await (const piece of download(exportAudit, `${origin}/x`, {})) pieces.push(piece)

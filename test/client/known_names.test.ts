@@ -1,5 +1,5 @@
 // tier: quick
-/** What a name stood for: one that looks the same is the same name. */
+/** The object that a name stood for: a name that looks the same is the same name. */
 import { expect, test } from 'bun:test'
 import { changedName, knownNames, type NameLists } from '../../src/client/known_names.ts'
 

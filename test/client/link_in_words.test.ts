@@ -24,7 +24,7 @@ type Said = Link extends infer Each
     : never
   : never
 
-/** Who signs, what, and how it is told. */
+/** The signer, the link, and its description. */
 const table: [string, Said, string][] = [
   [
     'ada',
@@ -81,7 +81,7 @@ const table: [string, Said, string][] = [
   ['ada', { type: 'workspace.deleted', body: {} }, 'deleted the workspace'],
 ]
 
-test('each type of link is told in words, with the addresses that people had', () => {
+test('each type of link is described in words, with the addresses that people had', () => {
   const links = table.map(([name, said], at) => {
     const where = { v: 2, workspace_id: HERE, seq: at + 1, prev: null, at: `time ${at}` }
     return { ...where, signer: `id-of-${name}`, ...said } as Link

@@ -107,13 +107,13 @@ const secrets: Record<string, string[]> = {
   ],
 }
 
-test('what nobody would keep secret is a setting', () => {
+test('a value that nobody would keep secret is a setting', () => {
   for (const [name, values] of Object.entries(settings))
     for (const value of values)
       expect([name, value, isObviousSetting(name, value)]).toEqual([name, value, true])
 })
 
-test('what could be a secret is none', () => {
+test('a value that could be a secret is not a setting', () => {
   for (const [name, values] of Object.entries(secrets))
     for (const value of values)
       expect([name, value, isObviousSetting(name, value)]).toEqual([name, value, false])

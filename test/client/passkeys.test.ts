@@ -19,7 +19,7 @@ const bytes = (minLength: number, maxLength = minLength) =>
 const key = bytes(32)
 const place = fc.record({ userId: fc.uuid(), credentialId: bytes(16, 64) })
 
-test('what was wrapped opens to the same seed and keys', () =>
+test('wrapped data opens to the same seed and keys', () =>
   fc.assert(
     fc.asyncProperty(key, key, place, async (output, seed, copy) => {
       const identity = await identityOf(seed)
@@ -77,7 +77,7 @@ test('an output of another length is refused', async () => {
     expect(() => wrapForPasskey(new Uint8Array(length), copy, seed, identity)).toThrow(RangeError)
 })
 
-test('what was wrapped by this version opens in every later one, for the same input', async () => {
+test('data that this version wrapped opens in every later one, for the same input', async () => {
   expect(PRF_INPUT).toEqual(utf8('cloakroom/v2/passkey-prf'))
   const seed = new Uint8Array(32).fill(1)
   const userId = '018f3c5e-7d2a-7c31-9b0e-000000000003'

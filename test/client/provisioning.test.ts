@@ -34,7 +34,7 @@ test('more environments than one call takes are given in several, each once and 
   expect(calls).toHaveLength(2)
 })
 
-test('a key of before a rekey is lacking like one that was never given, and says so', () => {
+test('a key from before a rekey is lacking like one that was never given, and is reported', () => {
   const places = placesOf(3)
   const provisioned = [
     { project_id: projectId, environment: 'env-0', epoch: 2 },

@@ -1,5 +1,5 @@
 // tier: quick
-/** A rekey by the client: all of it or nothing, and a refusal that says what stands in its way. */
+/** A rekey by the client: all of it or nothing, and a refusal that names the obstacle. */
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'

@@ -1,4 +1,4 @@
-/** A signed workspace, and a server of one of its environments that stores and shows what it is told. */
+/** A signed workspace, and a server of one of its environments that stores and shows the data that it gets. */
 
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { type Api, ApiError } from '../../src/client/http/api.ts'
@@ -67,7 +67,7 @@ export async function linksOfTwo(
   return links
 }
 
-/** What one machine has kept. */
+/** The records that one machine has kept. */
 export function openMemory() {
   const chains = new Map<string, KnownChain>()
   const manifests = new Map<string, KnownManifest>()
@@ -113,9 +113,9 @@ type Body = { manifest?: SignedText; secrets: { key: string; value: string }[] }
 export class Store {
   rows = new Map<string, string>()
   manifest: SignedText | null = null
-  /** What the server says are the policies; null for names that are not here. */
+  /** The policies that the server presents; null for names that do not exist. */
   policies = new Map<string, Policy>()
-  /** What the server says in place of the hashes of values. */
+  /** The hashes that the server presents in place of those of the values. */
   hashes = new Map<string, string>()
   calls: string[] = []
 

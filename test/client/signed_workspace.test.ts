@@ -1,5 +1,5 @@
 // tier: quick
-/** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
+/** The server accepts the data that a client signs for tokens, secrets and a new key, and others verify it. */
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
@@ -51,7 +51,7 @@ beforeAll(async () => {
   member = await project.join('member')
 })
 
-/** The workspace as somebody has it open on a machine of their own. */
+/** The workspace as a person has it open on another machine. */
 function openedBy({ api, identity }: SignedPerson, now?: OpenWorkspace): OpenWorkspace {
   const { workspaceId: id, workspaceKey: key } = project
   const readLinks = (workspace_id: string, after: number) =>
@@ -128,7 +128,7 @@ test('secrets are stored, changed, rolled back, deleted and restored by several 
   expect(await valuesOf(theirs)).toEqual({})
 })
 
-test('of many who write at once each succeeds, and nothing is lost', async () => {
+test('each of many people who write at the same time succeeds, and nothing is lost', async () => {
   const people = [project.owner, member, project.owner, member]
   const places = people.map((person) => here(person, 'busy'))
   await Promise.all(places.map((place, at) => put(place, { [`N${at}`]: String(at) })))
@@ -204,7 +204,7 @@ test('a rekey copies verified values and lists all others', async () => {
   expect(members).toBe(2)
   expect(left).toContainEqual({
     ...{ id: forged.id, label: 'forged', creator: project.owner.email },
-    // Of the key that the server shows: who has the real one sees that it is another.
+    // The fingerprint of the key that the server shows: the owner of the real key sees that it differs.
     fingerprint: await fingerprint(new Uint8Array(publicKey)),
     reason: expect.stringContaining('the grant is refused'),
   })
@@ -219,7 +219,7 @@ test('a rekey copies verified values and lists all others', async () => {
   await expect(fetchEnvironment(app.controlPlane, forged.text)).rejects.toThrow()
 })
 
-test('a rekey gives a granted token no environment that only the database says it was given', async () => {
+test('a rekey gives a granted token no environment that only the database claims it was given', async () => {
   const before = project
   project = await signedProject(app)
   const { workspaceId, projectId, owner } = project

@@ -48,7 +48,7 @@ test('variables that steer programs have a reason, which goes on after the name'
   )
 })
 
-/** What the list of exact names forgot: their kinds, by what a tool calls its own. */
+/** Variables that the list of exact names lacks: their kinds, by the names that tools give them. */
 const forgotten = `
   AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG DOCKER_CONFIG DOCKER_CLI_PLUGIN_EXTRA_DIRS COMPOSE_FILE
   RSYNC_CONNECT_PROG AWS_PAGER GH_PAGER DELTA_PAGER SYSTEMD_PAGER GH_EDITOR GH_BROWSER FZF_DEFAULT_OPTS

@@ -46,7 +46,7 @@ async function manifestOf(values: Record<string, string>, revision = 1, by = wor
   return signManifest(signer, place, { revision, root: await manifestRoot(new Map(rows)) })
 }
 
-/** What an honest server answers a token with. */
+/** An honest server's answer to a token. */
 async function answerFor({ body }: Made): Promise<Answer> {
   if (!('grant' in body.token)) throw new Error('a signed workspace')
   const { grant, binding, envelopes } = body.token
@@ -91,7 +91,7 @@ beforeEach(async () => {
   answer = await answerFor(made)
 })
 
-test('what an admin granted and a member stored is verified', async () => {
+test('values that an admin granted and a member stored are verified', async () => {
   const { manifest } = answer
   const { root } = JSON.parse(manifest?.statement ?? '')
   const { seq, head } = links.chain()
@@ -182,7 +182,7 @@ test.each(lies)('%s is refused (%s)', async (_, reason, change) => {
   expect(await refusal(verify())).toBe(reason)
 })
 
-test('what was granted and stored, and is not what was asked for, is refused: no server chooses', async () => {
+test('granted and stored values are refused if they were not requested: no server chooses', async () => {
   const agent = { kind: 'agent', agentId: AGENT, projectId: null, environment: null } as const
   const both = [place, { ...place, environment: 'staging' }]
   const order = { capabilities: ['use', 'read'] as TokenGrant['capabilities'] }
@@ -212,7 +212,7 @@ test('a token that was revoked in the chain, or is over, is refused', async () =
   expect(await refusal(verify())).toBe('revoked')
 })
 
-test('what was verified before may go on, and not back', async () => {
+test('a state that was verified before may advance, and not go back', async () => {
   const before = { ...answer, sealed: { ...answer.sealed } }
   const values = { A: sealed(workspace, 'A', '2') }
   await links.add({ type: 'allowlist.changed', body: { add: ['api.example.com'], remove: [] } })

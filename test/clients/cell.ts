@@ -13,7 +13,7 @@ import { ELSEWHERE, type Stage } from './stage.ts'
 export type Verdict = 'ok' | { wrong: string } | { lacking: string }
 
 const SECONDS = 90
-/** What the refusal says, in whichever field its client shows. */
+/** Texts of the refusal, in whichever field its client shows. */
 const REFUSED = /policy_blocked|policy of/
 
 export async function runCell(
@@ -100,7 +100,7 @@ function isInMemory(pid: number, mark: Buffer): boolean {
   }
 }
 
-/** What a shell started, but for the proxy that it may stand behind. */
+/** Programs that a shell started, except the proxy around it. */
 function programsOf(shell: number): number[] {
   const parents = new Map(
     readdirSync('/proc')

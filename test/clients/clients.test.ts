@@ -44,7 +44,7 @@ afterAll(() => stage.close())
 
 describe('the measured clients', () => {
   for (const [name, { needs, command }] of Object.entries(here))
-    requires(...needs).test(`${name} does what the table says`, async () => {
+    requires(...needs).test(`${name} does what the table describes`, async () => {
       const client = clients.find((one) => one.name === name)
       if (!client) throw new Error(`${name} is not in the table`)
       expect(wrongOf(client, await runClient(stage, client, command))).toEqual([])

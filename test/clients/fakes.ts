@@ -1,6 +1,6 @@
 /**
- * The APIs outside, all at one address with TLS. What they answer is told by the cell that runs, so that no
- * program has to ask for an error.
+ * The APIs outside, all at one address with TLS. The running cell sets their answers, so that no program has to
+ * ask for an error.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Authority } from '../../src/cli/demo/certificates.ts'
@@ -10,20 +10,20 @@ import { hosts, hostsOf } from './apis/index.ts'
 import type { Action } from './client.ts'
 
 export const ADDRESS = '127.0.0.43'
-/** What a good answer says. */
+/** The text of a good answer. */
 export const TEXT = 'hello-from-upstream'
 export const WORDS = ['first-word', 'second-word', 'third-word'] as const
-/** What an error says, before the credential that it repeats. */
+/** The text of an error, before the credential that it repeats. */
 export const ERROR = 'there is no such thing'
-/** Of every byte, and no multiple of a buffer. */
+/** A file with every byte, and not a multiple of a buffer in length. */
 export const FILE = randomBytes(300_001)
 export const RECEIPT = `receipt-${createHash('sha256').update(FILE).digest('hex').slice(0, 24)}`
 
 export type Fakes = {
   port: number
-  /** Whose turn it is; what arrives is kept from here on. */
+  /** Sets the cell that runs; requests that arrive are kept from here on. */
   expect(api: Api, action: Action, credential: string): void
-  /** What was wrong with requests since then, or that there was none. */
+  /** Faults of requests since then; empty if there were none. */
   complaints(): string[]
   /** The client has shown the first word of a stream: the others follow. */
   goOn(): void
@@ -93,7 +93,7 @@ class Turn {
       : this.#respond(body)
   }
 
-  /** What HEAD is told of a thing: clients of S3 ask for its length first. */
+  /** The answer to HEAD for an object: clients of S3 ask for its length first. */
   #describe(): Response {
     const { stream, call } = this.api.answers
     if (this.action === 'upload' && !this.#isWhole) return new Response(null, { status: 404 })

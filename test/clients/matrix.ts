@@ -9,7 +9,7 @@ import { clients } from './table/index.ts'
 /** Programs that have their host built in need it; only root may listen there. */
 const HTTPS = 443
 
-/** @returns how many cells are otherwise than the table says */
+/** @returns how many cells are otherwise than the table describes */
 export async function runMatrix(words: readonly string[], isRemote: boolean): Promise<number> {
   const chosen = clients.filter(({ name, language }) =>
     [words.length === 0, ...words.map((word) => `${language}: ${name}`.includes(word))].includes(

@@ -33,7 +33,7 @@ export type Stage = {
 }
 
 type Options = Pick<Stage, 'searchesMemory'> & {
-  /** Of the APIs outside; programs that have their host built in need 443, which only root may take. */
+  /** The port of the APIs outside; programs that have their host built in need 443, which only root may take. */
   port: number
   /** Whether the resolver puts the values in, or the proxy. */
   isRemote?: boolean

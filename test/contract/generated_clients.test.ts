@@ -27,7 +27,7 @@ async function run(command: string[]): Promise<string> {
   return out
 }
 
-/** What the program says, a line of JSON of each call. */
+/** The program's output, a line of JSON for each call. */
 async function use(command: string[]): Promise<unknown[]> {
   const { controlPlane, resolver } = server
   const out = await run([
@@ -44,22 +44,25 @@ async function use(command: string[]): Promise<unknown[]> {
     .map((line) => JSON.parse(line))
 }
 
-requires('python-venv').test('of Python (openapi-python-client)', async () => {
-  const python = await otherPython()
-  const generator = 'from openapi_python_client.cli import app; app()'
-  const made = join(directory, 'made')
-  await run([
-    ...[python, '-c', generator, 'generate', '--path', documentPath],
-    ...['--output-path', made, '--meta', 'none'],
-  ])
-  const forward = join(made, 'api', 'resolver', 'resolver_forward_post.py')
-  expect(existsSync(forward)).toBe(true)
-  expect(await use([python, join(import.meta.dir, 'generated_client.py'), directory])).toEqual(
-    expected,
-  )
-})
+requires('python-venv').test(
+  'a generated client of Python works (openapi-python-client)',
+  async () => {
+    const python = await otherPython()
+    const generator = 'from openapi_python_client.cli import app; app()'
+    const made = join(directory, 'made')
+    await run([
+      ...[python, '-c', generator, 'generate', '--path', documentPath],
+      ...['--output-path', made, '--meta', 'none'],
+    ])
+    const forward = join(made, 'api', 'resolver', 'resolver_forward_post.py')
+    expect(existsSync(forward)).toBe(true)
+    expect(await use([python, join(import.meta.dir, 'generated_client.py'), directory])).toEqual(
+      expected,
+    )
+  },
+)
 
-test('of TypeScript (@hey-api/openapi-ts), whose types go together', async () => {
+test('a generated client of TypeScript works, and its types fit together (@hey-api/openapi-ts)', async () => {
   const folder = await otherPackages()
   const made = join(directory, 'client')
   const generator = join(folder, '@hey-api', 'openapi-ts', 'bin', 'run.js')

@@ -1,6 +1,6 @@
 /**
- * What Schemathesis has to say of our answers, and why it stays. A finding that is not here fails, and so does
- * a reason without a finding.
+ * Schemathesis's findings about our answers, and why they stay. A finding that is not here fails, and so does a
+ * reason without a finding.
  */
 import type { Finding } from './schemathesis.ts'
 
@@ -70,7 +70,7 @@ export const ofResolver: Reason[] = [
   ),
   refused(/body: (is not possible|must be canonical)/, 'it depends on another field'),
   refused(/sign: must be the JSON/, 'JSON inside of a header'),
-  { code: 'ST201', status: 200, said: /^\[\]$/, because: 'a number that is empty is none: 0' },
+  { code: 'ST201', status: 200, said: /^\[\]$/, because: 'an empty number counts as 0' },
   refused(/\d\.key: exists already/, 'which names there are is known when it is proposed'),
   refused(/hosts\.\d+: must be a host name/, 'public suffixes are a list'),
   refused(/names no host, and secrets names no secret/, 'one of two fields'),

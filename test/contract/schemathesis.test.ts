@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Requests that Schemathesis makes from the OpenAPI documents, valid and not, to both listeners with somebody's
- * data: every answer is one that the document says. What it finds and stays has a written reason.
+ * Requests that Schemathesis makes from the OpenAPI documents, valid and not, to both listeners with a person's
+ * data: every answer is one that the document describes. Findings that stay have a written reason.
  */
 import { expect } from 'bun:test'
 import { exampleId } from '../../src/http/fields.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => stage.stop())
 
-/** Of fuzzing, for each operation; what covers each schema comes besides. */
+/** The number of fuzzed examples for each operation; examples that cover each schema are added. */
 const examples = 3
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
@@ -55,7 +55,7 @@ test.each([
   ['the resolver', onResolver, ofResolver],
   ['the control plane', onControlPlane, ofControlPlane],
 ] as const)(
-  '%s answers as its OpenAPI document says',
+  '%s answers as its OpenAPI document describes',
   async (_, run, reasons) => {
     const python = await otherPython()
     const { findings, cases, output } = await run(python)
@@ -82,7 +82,7 @@ function onResolver(python: string): Promise<Run> {
     config: {
       headers: bearer(agent.token),
       parameters: { 'path.host': upstream },
-      // An API outside may be away, which is the answer then.
+      // An API outside may be unavailable; the answer then reports that.
       checks: {
         not_a_server_error: { 'expected-statuses': ['2xx', '3xx', '4xx', '502', '504'] },
       },
@@ -90,7 +90,7 @@ function onResolver(python: string): Promise<Run> {
   })
 }
 
-/** What deletes, or ends a session, does so to somebody else. */
+/** Requests that delete, or end a session, do so to another person. */
 async function onControlPlane(python: string): Promise<Run> {
   const { server, customer, agent } = stage
   const victim = await enrol(server.controlPlane)

@@ -15,9 +15,9 @@ type Options = {
   /** Cases of fuzzing for each operation. */
   examples: number
   directory: string
-  /** What examples of the document are in its stead. */
+  /** Values that replace examples of the document. */
   standFor: Record<string, string>
-  /** Of `schemathesis.toml`. */
+  /** The content of `schemathesis.toml`. */
   config: Record<string, unknown>
 }
 

@@ -1,4 +1,4 @@
-/** A server of its own with something in it, for clients that are made from its documents. */
+/** A separate server with data, for clients that are made from its documents. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -22,7 +22,7 @@ test('each entry is one line of JSON, whatever is in it', () => {
   })
 })
 
-test('what is less severe than asked for is not written', () => {
+test('a line that is less severe than requested is not written', () => {
   const lines: string[] = []
   const log = openLog('warning', (line) => lines.push(line))
   for (const level of ['debug', 'info', 'warning', 'error'] as const) log[level](level)

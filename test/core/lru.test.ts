@@ -19,7 +19,7 @@ describe('the bound', () => {
     expect(map.size).toBe(3)
   })
 
-  test('what is only looked at stays as old as it was', () => {
+  test('an entry that is only looked up stays as old as it was', () => {
     const map = new LruMap<string, number>({ max: 2 })
     map.set('a', 1)
     map.set('b', 2)
@@ -28,7 +28,7 @@ describe('the bound', () => {
     expect(keysOf(map)).toEqual(['b', 'c'])
   })
 
-  test('what its owner replaces, removes or clears is not evicted', () => {
+  test('an entry that its owner replaces, removes or clears is not evicted', () => {
     const evicted: number[] = []
     const map = new LruMap<string, number>({ max: 2, onEvict: (value) => evicted.push(value) })
     map.set('a', 1)

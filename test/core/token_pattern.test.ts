@@ -5,7 +5,7 @@ import { tokenPattern } from '../../src/core/token_pattern.ts'
 /** The characters of RFC 9110, section 5.6.2, spelled out. */
 const TCHAR = `!#$%&'*+-.^_\`|~0123456789${'abcdefghijklmnopqrstuvwxyz'}ABCDEFGHIJKLMNOPQRSTUVWXYZ`
 
-test('of all characters up to U+00FF exactly those of the RFC are taken', () => {
+test("exactly the RFC's characters are accepted, out of all characters up to U+00FF", () => {
   const all = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code))
   const taken = all.filter((char) => tokenPattern().test(char))
   expect(taken.sort()).toEqual([...TCHAR].sort())
@@ -18,7 +18,7 @@ test('a token has one character at least, and as many at most as are asked for',
   expect('x'.repeat(33)).not.toMatch(tokenPattern(32))
 })
 
-test('nothing else stands before or after it', () => {
+test('a token has nothing else before or after it', () => {
   for (const text of ['a b', ' a', 'a ', 'a\n', 'a:', 'a\r\nb'])
     expect(text).not.toMatch(tokenPattern())
 })

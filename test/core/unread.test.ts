@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { transactWhenRead, Unread, UnreadBefore, whenRead } from '../../src/core/async/unread.ts'
 
-test('what is not known is read, and the decision is made from its beginning', async () => {
+test('an unknown value is read, and the decision is made again from its beginning', async () => {
   const known: string[] = []
   let attempts = 0
   const need = (name: string) => {
@@ -20,7 +20,7 @@ test('what is not known is read, and the decision is made from its beginning', a
   expect(attempts).toBe(4)
 })
 
-test('what cannot be read, and what is decided against, is thrown', async () => {
+test('a failed read, and a negative decision, are thrown', async () => {
   const unreadable = () => {
     throw new Unread(Promise.reject(new Error('no database')))
   }
@@ -53,7 +53,7 @@ test('a transaction is begun again when what it needs was read outside of it', a
   expect({ outcome, steps }).toEqual({ outcome: 'done', steps: ['begin', 'read', 'begin'] })
 })
 
-test('what cannot be read, and other failures, end it', async () => {
+test('a failed read, and other failures, end the transaction', async () => {
   const gone = () => Promise.reject(new Error('gone'))
   const unread = () => Promise.reject(new UnreadBefore(gone))
   await expect(transactWhenRead(unread)).rejects.toThrow('gone')

@@ -115,7 +115,7 @@ if (databaseKind === 'embedded') {
     }
   }, 120_000)
 
-  test('of two first starts at once one serves, and the other says why it does not', async () => {
+  test('one of two concurrent first starts serves, and the other reports why it does not', async () => {
     await renew()
     const ports = { PORT: '0', RESOLVER_PORT: '0' }
     const one = await spawnProgram({ env: { ...env, ...ports } })

@@ -50,12 +50,12 @@ async function serve() {
 
 test('a schema that is up to date is only read: a role that may change nothing can start', async () => {
   await connection.sql.begin('read only', async (tx) => {
-    // What a role without rights meets, whatever the database.
+    // The result for a role without rights, whatever the database holds.
     expect(await migrate(tx as unknown as typeof connection.sql)).toBe(0)
   })
 })
 
-test('a version of before goes on with a schema that later migrations only added to', async () => {
+test('an older version works with a schema that later migrations only added to', async () => {
   expect(await migrate(connection.sql, [...migrations, ADDS])).toBe(1)
   expect(await migrate(connection.sql)).toBe(0)
 })

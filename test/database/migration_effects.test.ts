@@ -1,7 +1,8 @@
 // tier: quick, both databases in test:all
 /**
- * Migrations are applied while processes of before serve (docs/guides/upgrade.md). What takes as long as a table is large, or
- * may break those processes, is found here, so that it is decided on and not overlooked.
+ * Migrations are applied while processes of the previous version serve (docs/guides/upgrade.md). Steps that take
+ * longer for larger tables, or may break those processes, are found here, so that each is a decision and not an
+ * oversight.
  */
 import { describe, expect, test } from 'bun:test'
 import { type Effect, effectsOf } from '../../src/database/migrations/effects.ts'
@@ -29,7 +30,10 @@ const ACCEPTED_LONG: Record<string, string[]> = {
   '0025_prelogin_key': ['makes an index of tokens'],
 }
 
-/** May break processes of before, and was found not to, or the versions of then had to be stopped anyway. */
+/**
+ * Migrations that may break processes of the previous version, and were found not to, or for which those
+ * versions had to be stopped anyway.
+ */
 const ACCEPTED_BREAKING: Record<string, string[]> = {
   // Only who says so to its session gets something else from it.
   '0019_resealing': ['replaces the function bump_policy_version'],
@@ -52,7 +56,7 @@ test('a migration that works through a table in use is one that was decided on',
   expect(found(({ isLong }) => isLong)).toEqual(ACCEPTED_LONG)
 })
 
-test('a migration that may break processes of before says so, or was decided on', () => {
+test('a migration that may break processes of the previous version declares it, or was decided on', () => {
   const promised = found(
     ({ mayBreakOlder }) => mayBreakOlder,
     (name) => name >= FIRST_PROMISED,
@@ -60,7 +64,7 @@ test('a migration that may break processes of before says so, or was decided on'
   expect(promised).toEqual(ACCEPTED_BREAKING)
 })
 
-/** What only versions of before use is left for them, and goes with the first migration that breaks them anyway. */
+/** Parts that only older versions use are left for them, and go with the first migration that breaks them anyway. */
 const LEFT_FOR_OLDER: [since: string, goesBy: RegExp][] = [
   // Counted in by development versions of 2026-11-23.
   ['0020_shared_limits', /drop table "?token_rates/i],
@@ -89,7 +93,7 @@ function found(
   )
 }
 
-describe('what a statement does', () => {
+describe('effects of a statement', () => {
   const cases: [
     statement: string,
     does: string,
@@ -147,7 +151,7 @@ describe('what a statement does', () => {
     expect(effectsOf(statement)).toMatchObject([{ does, blocks, isLong, mayBreakOlder }])
   })
 
-  test('what is done to a table that the same migration makes costs nobody anything', () => {
+  test('a change to a table that the same migration creates has no cost', () => {
     const text = 'create table a (id uuid);--> statement-breakpoint\ncreate index i on a (id);'
     expect(effectsOf(text).map(({ does }) => does)).toEqual(['makes a'])
   })
@@ -165,7 +169,7 @@ describe('what a statement does', () => {
     ])
   })
 
-  test('a statement in a comment or in the body of a function is none', () => {
+  test('a statement in a comment or in the body of a function does not count', () => {
     const body =
       'create function f() returns trigger language plpgsql as $$ begin drop table a; end $$'
     expect(effectsOf(`-- drop table a;\n${body}`).map(({ does }) => does)).toEqual([

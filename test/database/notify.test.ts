@@ -42,7 +42,7 @@ async function open() {
     await timers.advance(PULSE_MS)
     await until(() => pulses > before)
   }
-  /** The same, until the bus has received the pulse: a notice sent after it has arrived. */
+  /** Advances time until the bus has received the pulse: a notice sent after it has arrived. */
   const receivePulse = async () => {
     await pulse()
     const after = `after ${pulses}`

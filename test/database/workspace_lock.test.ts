@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-/** What taking the lock answers, or the code that it refuses with. */
+/** The result of taking the lock, or the code of its refusal. */
 function lock(person: Person, role: Role, workspaceId = team.workspaceId) {
   return app.connection.db
     .transaction((tx) => lockWorkspace(tx, { workspaceId, userId: person.userId, role }))

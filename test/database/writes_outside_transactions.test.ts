@@ -99,11 +99,11 @@ const REASONS: Record<string, string> = {
 const WRITE = /\b(insert into|update (\?|\w+) (\w+ )?set\b|delete from|truncate |vacuum (\(|\w+_))/i
 const tables = Object.keys(schema)
 const root = join(import.meta.dir, '../../src')
-/** What has no PostgreSQL. */
+/** Files that use no PostgreSQL. */
 const ELSEWHERE =
   /^(dev|cli|client|console|proxy)\/|^database\/embedded\/|^access\/signed\/seen_states\.ts$/
 
-/** What writes, and is not said to a `tx`. */
+/** Statements that write, and are not called on a `tx`. */
 function writesIn(text: string): string[] {
   const found: string[] = []
   for (const [, receiver = '', verb = '', table = ''] of text.matchAll(

@@ -22,7 +22,7 @@ const FILE = join(ROOT, 'docs/deploy/prometheus_alerts.yaml')
 type Rule = { alert: string; expr: string; annotations: { summary: string; runbook: string } }
 const rules: Rule[] = parse(readFileSync(FILE, 'utf8')).groups[0].rules
 
-/** Series with their values, a minute apart unless `interval` says otherwise, when to look. */
+/** Series with their values, a minute apart unless `interval` differs, when to look. */
 type Case = { fires: Series; not: Series; at: string; interval?: string }
 type Series = Record<string, string>
 
@@ -158,7 +158,7 @@ function scenariosOf({ alert }: Rule, interval: string): object[] {
   return [scenario(one.fires, 1), scenario(one.not, 0)]
 }
 
-/** Of Debian's package prometheus (`.ci/run` installs it). */
+/** Runs promtool of Debian's package prometheus (`.ci/run` installs it). */
 async function promtool(...args: string[]): Promise<number> {
   const child = watched(Bun.spawn(['promtool', ...args], { stdout: 'pipe', stderr: 'pipe' }))
   const said = await Promise.all(
@@ -169,7 +169,7 @@ async function promtool(...args: string[]): Promise<number> {
   return code
 }
 
-test('what the rules ask for is there to be asked, and what they say has its words', () => {
+test('the series that the rules use exist, and the texts of the rules have their values', () => {
   const registry = new Registry()
   const cache = { stats: { hits: 0, misses: 0, entries: 0 } }
   openInstruments(registry)

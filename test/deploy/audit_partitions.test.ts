@@ -92,7 +92,7 @@ describe('an audit in partitions', () => {
   })
   afterAll(() => app?.stop())
 
-  test('what was recorded before is there, and so are the rights of others', async () => {
+  test('an audit in partitions keeps earlier records, and the rights of others', async () => {
     expect(await seen()).toEqual(before as never)
     const [row] = await sql`
         select relkind, array_to_string(array(select privilege_type from aclexplode(relacl)

@@ -1,5 +1,5 @@
 // tier: all
-/** What the chart has on request: an Ingress for each role, figures for Prometheus, and backups. */
+/** Optional parts of the chart: an Ingress for each role, figures for Prometheus, and backups. */
 import { expect } from 'bun:test'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // tier: all
-/** What the chart makes of values: which it refuses, and that none of them opens, reveals or breaks something unseen. */
+/** The chart's values: those that it refuses, and that none of them opens, reveals or breaks something unseen. */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -28,7 +28,7 @@ async function rendered(values: string) {
 }
 
 test.each([
-  ['a network that is none', '{trustedProxies: [proxy.internal]}', 'trustedProxies'],
+  ['an invalid network', '{trustedProxies: [proxy.internal]}', 'trustedProxies'],
   ['a value that nothing reads', '{replicas: 3}', 'replicas'],
   // An empty list of peers, or an empty peer, is everybody to Kubernetes.
   ...['networkPolicy.ingressFrom', 'networkPolicy.dns', 'networkPolicy.database', 'metrics.from']

@@ -137,7 +137,7 @@ test('the library of Compose accepts it, and refuses what is not Compose', () =>
   expect(() => read(text, folder)).toThrow('VAULT_HOST: the name of the control plane')
 })
 
-test('what it gives to the server are settings, all that production needs, and no secret among them', () => {
+test('the variables that it gives to the server are settings, all that production needs, and no secret among them', () => {
   const { cloakroom, database } = resolved.services
   const known = describeConfig()
   const names = known.flatMap(({ name, file }): string[] => (file ? [name, file] : [name]))

@@ -96,7 +96,7 @@ test('verify-full takes the certificate of the named authority for this host, an
   expect(await reached({ DB_SSLMODE: 'require', DB_CA_FILE })).toBe('TLS')
 }, 60_000)
 
-test('a file that is none is a wrong setting', async () => {
+test('a file that is no certificate is a wrong setting', async () => {
   const DB_CA_FILE = file('empty.pem', '')
   expect(await reached({ DB_SSLMODE: 'verify-full', DB_CA_FILE })).toContain(
     'DB_CA_FILE: is not a readable PEM file',

@@ -491,7 +491,7 @@ describe("the resolver's database user", () => {
     await owner`delete from derived_states`
   })
 
-  test('what is very long in the journal, and no intent, is kept as its beginning', async () => {
+  test('a very long entry in the journal that is no intent is kept as its beginning', async () => {
     const [id, long] = [Bun.randomUUIDv7(), '\u0001'.repeat(4 * 1024 * 1024)]
     await asResolver`insert into audit_journal (id, live, intents, recorded_at)
         values (${id}, '1', ${long}, now() - interval '1 hour')`
@@ -616,7 +616,7 @@ describe("the control plane's user", () => {
 })
 
 describe('a session that keeps a lock of tokens', () => {
-  test('holds off a revoke for seconds only: 503, and the log says whose it is', async () => {
+  test('a session that keeps a lock of tokens delays a revoke for seconds only: 503, and the log names its user', async () => {
     const other = await agent.issue()
     const keeper = connect('cloakroom_control')
     await using _ = { [Symbol.asyncDispose]: () => keeper.end({ timeout: 0 }) }

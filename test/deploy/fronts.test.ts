@@ -1,5 +1,5 @@
 // tier: all
-/** Cloakroom behind the real nginx and Caddy, configured as docs/deploy says. */
+/** Cloakroom behind the real nginx and Caddy, configured as docs/deploy describes. */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -154,7 +154,7 @@ for (const [example, program] of EXAMPLES) {
       await gone
     })
 
-    test('what happens live comes as it happens', async () => {
+    test('live events arrive as they happen', async () => {
       const live = curl(
         '-N',
         ...bearer(agent.person.token),
@@ -229,7 +229,7 @@ for (const [example, program] of EXAMPLES) {
       expect(refused).toMatchObject({ status: 413 })
     })
 
-    test('who may not call is refused with no more of the body than the server in front insists on', async () => {
+    test('a caller without permission is refused with no more of the body than the server in front insists on', async () => {
       const { wire, text } = await byHand(VAULT)
       const body = Buffer.alloc(300_000, ' ')
       wire.write(

@@ -1,4 +1,4 @@
-/** The servers in front of us, as docs/deploy says: the real programs, with ports and certificates of the test. */
+/** The servers in front of us, as docs/deploy describes: the real programs, with ports and certificates of the test. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'

@@ -40,8 +40,8 @@ requires('python-venv').test(
 )
 
 /**
- * What a person would do: keys, a first start that makes its own, then one whose keys are in files as Docker
- * mounts them. `in_container` and `server` are of runImage.
+ * A person's steps: keys, a first start that makes its own, then one with its keys in files as Docker mounts
+ * them. `in_container` and `server` are of runImage.
  */
 const LIFE = `
 echo '>> version'; in_container cloakroom version

@@ -72,7 +72,7 @@ export async function buildImage(place: string): Promise<Image> {
   return stage
 }
 
-/** What .dockerignore lets through: all but what is named is left out. */
+/** Copies the files that .dockerignore lets through: all except those that are named. */
 async function copyContext(to: string): Promise<void> {
   const rules = readFileSync(join(ROOT, '.dockerignore'), 'utf8').match(/^[^#\n].*/gm) ?? []
   const kept = rules.filter((rule) => rule !== '*')
@@ -86,7 +86,7 @@ async function copyContext(to: string): Promise<void> {
 
 async function base(from: From, root: string): Promise<Image> {
   const found = BASES[from.getImage()?.replace(/:[^/]*$/, '') ?? '']
-  if (!found) throw new Error(`nothing stands for ${from.getImage()}`)
+  if (!found) throw new Error(`no base replaces ${from.getImage()}`)
   const link = ['bin', 'sbin', 'lib', 'lib64']
   for (const name of [...link.map((it) => `usr/${it}`), 'etc', 'dev', 'proc', 'root'])
     mkdirSync(join(root, name), { recursive: true })

@@ -236,7 +236,7 @@ test('the control plane reaches names and its database only, the resolver public
   expect(blocksOf('control-plane')).toEqual([])
   const [v4, v6] = blocksOf('resolver')
   expect([v4?.cidr, v6?.cidr]).toEqual(['0.0.0.0/0', '2000::/3'])
-  // What is left out is what the resolver itself refuses, no more and no less.
+  // The excluded networks are those that the resolver itself refuses, no more and no less.
   const networks = (texts: string[] | undefined) => parseCidrs(texts?.join(',') ?? '')
   expect(networks(v4?.except)).toEqual(NOT_PUBLIC_V4)
   expect(networks(v6?.except)).toEqual(NOT_PUBLIC_V6)

@@ -68,7 +68,7 @@ async function startPooler(
   ])
   writeFileSync(users, `"cloakroom" "${PASSWORD}"\n`)
   writeFileSync(join(directory, 'pgbouncer.ini'), text)
-  // It refuses to run as root, as PostgreSQL does, whose directory belongs to whom it runs as.
+  // PgBouncer refuses to run as root, as PostgreSQL does, so it runs as the owner of PostgreSQL's directory.
   const { uid, gid } = statSync(socketDir)
   const owner = process.getuid?.() === 0 ? { uid, gid } : {}
   if (process.getuid?.() === 0) chownSync(directory, uid, gid)
@@ -302,14 +302,14 @@ describe('rekey-outer behind it, where one session is lent to all', () => {
   }, 60_000)
 
   test('it says where its lock could not be taken', async () => {
-    const away = { DB_LISTEN_HOST: '127.0.0.1', DB_LISTEN_PORT: '1' }
-    expect(await operate({ ...filled.env, ...away }, 'rekey-outer')).toMatchObject({
+    const unreachable = { DB_LISTEN_HOST: '127.0.0.1', DB_LISTEN_PORT: '1' }
+    expect(await operate({ ...filled.env, ...unreachable }, 'rekey-outer')).toMatchObject({
       code: 1,
       err: 'cloakroom: no connection could be had for its lock (ECONNREFUSED): check DB_LISTEN_HOST and DB_LISTEN_PORT\n',
     })
   }, 60_000)
 
-  test('of two at once the second is refused', async () => {
+  test('the second of two concurrent rekeys is refused', async () => {
     await putUnderOld(filled)
     const first = start(filled.env, 'rekey-outer', '--batch', '1', '--pause', '300')
     await until(async () => (await countsOf(filled)).underNew >= 1)

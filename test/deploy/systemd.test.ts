@@ -1,5 +1,5 @@
 // tier: all
-/** The unit of docs/deploy, by systemd's own judgement, and what a server tells systemd. */
+/** The unit of docs/deploy, by systemd's own judgement, and the messages of a server to systemd. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ async function run(...command: string[]): Promise<{ text: string; code: number }
 requires('systemd').test('the unit is valid', async () => {
   const file = join(directory, 'cloakroom.service')
   const text = readFileSync(unit, 'utf8')
-  // Where the test runs, the executable is elsewhere.
+  // On the machine of the test, the executable is elsewhere.
   writeFileSync(file, text.replace('/usr/local/bin/cloakroom', process.execPath))
   expect(await run('systemd-analyze', 'verify', file)).toEqual({ text: '', code: 0 })
   writeFileSync(file, text.replace('ProtectSystem=strict', 'ProtectSystem=stricter'))
@@ -90,7 +90,7 @@ requires('python').test(
   },
 )
 
-test('a start goes on where systemd cannot be told', async () => {
+test('a start continues if systemd cannot be notified', async () => {
   const database = await freshDatabase()
   const server = await startServer({
     ...database.env,

@@ -1,5 +1,5 @@
 // tier: quick
-/** What each answer of a token endpoint means: accepted, final, or tried again. */
+/** The meaning of each answer of a token endpoint: accepted, final, or tried again. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { utf8 } from '../../src/core/crypto/encoding.ts'
@@ -197,7 +197,7 @@ describe('an OAuth answer', () => {
         expect(outcome(refreshing, status, { error })).toEqual(retry(error))
   })
 
-  test('is final for an unregistered error, whose text is dropped, unless its status asks for a retry', () => {
+  test('an OAuth answer is final for an unregistered error, without its text, unless its status asks for a retry', () => {
     for (const error of unregistered) {
       for (const status of [200, 400, 401, 403, 404])
         expect(outcome(refreshing, status, { error })).toEqual(final('unregistered', true))

@@ -282,12 +282,12 @@ describe('a credential', () => {
   })
 })
 
-describe('what is guarded', () => {
+describe('the guarded values', () => {
   const texts = (bytes: readonly Uint8Array[]) => bytes.map((it) => Buffer.from(it).toString())
   const inState = (state: DerivedState) => texts(guardedInState(state).map(({ bytes }) => bytes))
   const part = (value: object | string) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-  test('of a root are its secrets and the values of its parameters', () => {
+  test('the guarded values of a root are its secrets and the values of its parameters', () => {
     const refreshing = sampleRoot('oauth2', {
       refresh_token: 'refresh-1',
       parameters: { account_id: 'account-1', tenant: 'account-1' },
@@ -308,7 +308,7 @@ describe('what is guarded', () => {
     ])
   })
 
-  test('of a state is all of it, with the time from which a replaced value may be forgotten', () => {
+  test('the guarded values of a state are all of it, with the time from which a replaced value may be forgotten', () => {
     const state = stateWith({ credential: awsKeys, guarded: [{ value: 'replaced', until: NOW }] })
     expect(guardedInState(state)).toEqual([
       ...[...Object.values(awsKeys), 'refresh-1'].map((value) => ({
@@ -320,7 +320,7 @@ describe('what is guarded', () => {
     expect(inState(stateWith({ credential: null, refresh_token: null }))).toEqual([])
   })
 
-  test('of a JSON Web Token is its third part, and of everything else the whole', () => {
+  test('the guarded part of a JSON Web Token is its third part, and of everything else the whole', () => {
     const header = part({ alg: 'ES256' })
     const jwt = `${header}.${part({ sub: 'a' })}.c2lnbmF0dXJl`
     const guarded = [{ value: jwt, until: NOW }]

@@ -136,7 +136,7 @@ function isSocket(path: string): boolean {
   }
 }
 
-/** What agents left is abandoned by the deadline of calls. */
+/** Calls that agents left are abandoned by the deadline of calls. */
 async function allClosed(replica: Replica, before: number): Promise<void> {
   const until = Date.now() + GIVEN_UP_WITHIN_MS
   while (socketsOf(replica) > before + MOST_MORE_SOCKETS && Date.now() < until) await Bun.sleep(200)
@@ -155,7 +155,7 @@ async function allRecorded({ person }: Caller, calls: number): Promise<number> {
   }
 }
 
-/** What answers a TLS handshake with anything. */
+/** A listener that answers a TLS handshake with random bytes. */
 async function garbageListener() {
   const open = new Set<Socket>()
   const server = createServer((socket) => {

@@ -1,4 +1,7 @@
-/** A server whose clock is wrong by a day, ahead and behind, as libfaketime has it; PostgreSQL and clients keep theirs. */
+/**
+ * A server with a clock that is a day wrong, ahead and behind, by libfaketime; PostgreSQL and clients keep
+ * theirs.
+ */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

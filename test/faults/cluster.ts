@@ -35,7 +35,7 @@ type Made = {
 type Place = {
   /** An empty directory, else one is made. */
   home?: string
-  /** Where it listens, else on loopback. */
+  /** The network where it listens, else loopback. */
   network?: Network
   /** With a log of a few megabytes. */
   isSmall?: boolean

@@ -60,9 +60,7 @@ export async function startBehindWire(): Promise<Cut> {
 export async function startBehindRouter(): Promise<Cut> {
   const network = routerOrReason()
   if (typeof network === 'string') {
-    process.stdout.write(
-      `NO NETWORK NAMESPACES HERE (${network}): a relay stands in for the router\n`,
-    )
+    process.stdout.write(`NO NETWORK NAMESPACES HERE (${network}): a relay replaces the router\n`)
     return await startBehindWire()
   }
   const { cut, mend } = network

@@ -48,7 +48,7 @@ function hasTaken(file: number, size: number): boolean {
   }
 }
 
-/** Returns what callers were told meanwhile. */
+/** Returns the answers that callers got meanwhile. */
 export async function fullDisk(kind: Kind, rounds: number, fullMs: number): Promise<string> {
   // The embedded database holds back 96 MiB.
   const disk = makeDisk(kind === 'embedded' ? 256 : 64)

@@ -19,7 +19,7 @@ let server: ServerProcess
 beforeAll(async () => {
   primary = await startFaultCluster()
   standby = await primary.standby()
-  // What the primary acknowledges is at the standby.
+  // Changes that the primary acknowledges are at the standby.
   await primary.ask("alter system set synchronous_standby_names = '*'")
   await primary.ask('select pg_reload_conf()')
   server = await startServer({

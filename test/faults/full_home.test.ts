@@ -105,7 +105,7 @@ test.each(COMMANDS)(
   },
 )
 
-test('the .env of before stays whole, and the session opens what it opened', async () => {
+test('the previous .env stays whole, and the session opens the same values', async () => {
   await must('secrets', 'set', `KEY=${marked('sk_live_later')}`)
   const before = files()
   const ran = await onFullDisk(() => run(['secrets', 'pull', '.env', '--force']))
@@ -125,7 +125,7 @@ test('a proxy that has no authority yet makes none by half', async () => {
   await must('proxy', 'trust')
 })
 
-test('a session whose access is over, and cannot be renewed on the disk, is there still when there is room', async () => {
+test('a session with expired access that cannot be renewed on the full disk still exists once there is room', async () => {
   const path = at('config/cloakroom/session.json')
   const session = JSON.parse(readFileSync(path, 'utf8'))
   writeFileSync(path, JSON.stringify({ ...session, access: 'over' }))

@@ -17,7 +17,7 @@ export async function killRound(world: World, random: Random): Promise<void> {
   })
 }
 
-/** What fails meanwhile may fail. */
+/** Work that fails meanwhile may fail. */
 export async function whileDown(
   { down, cameBack }: World,
   replicas: readonly Replica[],

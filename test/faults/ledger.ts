@@ -1,4 +1,4 @@
-/** What clients were told, on disk before they go on: it is compared with what is there after the fault. */
+/** Answers that clients got, on disk before they continue: compared with the stored data after the fault. */
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 type Entry = { work: string; fact: string; value: string }
@@ -38,7 +38,7 @@ export class Ledger {
   }
 }
 
-/** What was acknowledged is not there, is there by half, or is there although it was ended. */
+/** An acknowledged change is missing, is there by half, or is there although it was ended. */
 export class Loss extends Error {
   override readonly name = 'Loss'
 }

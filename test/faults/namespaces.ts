@@ -1,19 +1,22 @@
-/** A network of its own for a database: this machine, a router and it, in network namespaces. The router loses packets permanently. */
+/**
+ * A separate network for a database: this machine, a router and the database, in network namespaces. The router
+ * loses packets permanently.
+ */
 import { unprivileged } from '../support/postgres.ts'
 import { watched } from '../support/watched.ts'
 
 export type Network = {
-  /** Of the database. */
+  /** The database's address. */
   address: string
   /** The command as it is started there, by who it shall belong to. */
   within(command: readonly string[]): string[]
-  /** From now on every packet is dropped, both ways, and nobody is told. */
+  /** From now on every packet is dropped, both ways, without any notice. */
   cut(): void
   mend(): void
   remove(): void
 }
 
-/** Of the range for tests of networks (RFC 2544). */
+/** An address in the range for tests of networks (RFC 2544). */
 const subnet = () => `198.18.${Math.floor(Math.random() * 256)}`
 
 /** @throws Error that says why there can be none: it takes root, and a system with network namespaces */

@@ -80,7 +80,7 @@ export async function store(
   await uploadSecrets(place, entries, true)
 }
 
-/** What the manifest covers and what opens; others throw. */
+/** The values that the manifest covers and that open; others throw. */
 export async function readValues(place: EnvironmentPlace): Promise<Map<string, string | null>> {
   const { secrets } = await readWholeEnvironment(place, { include: 'value' })
   return new Map(secrets.map((secret) => [secret.key, openedValue(place, secret)]))

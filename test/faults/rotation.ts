@@ -29,7 +29,7 @@ export async function rotationRound(world: World, random: Random): Promise<numbe
     kills = await rekeyUnderKills(world, random, old)
   })
   await mustBeInUse(world, 'warn', [next, old])
-  // What is under the old SECRET_KEY moves at the next log-in and the next use.
+  // Data under the old SECRET_KEY moves at the next log-in and the next use.
   for (const person of world.people) await person.logIn()
   for (const { step } of world.works) await step()
   Object.assign(env, next, { SECRET_KEY_LOST: withLost(env.SECRET_KEY_LOST, old) })
@@ -54,7 +54,7 @@ function both(first: Keys, second: Keys): Keys {
   }
 }
 
-/** What nobody uses stays under it: recovery keys, and sessions that ended with a log-in. */
+/** Data that nobody uses stays under it: recovery keys, and sessions that ended with a log-in. */
 function withLost(lost: string | undefined, { SECRET_KEY }: Keys): string {
   const [id] = Pepper.parse(SECRET_KEY).keyIds
   return lost === undefined ? id : `${lost},${id}`
@@ -107,7 +107,7 @@ async function killedRekey(world: World, random: Random): Promise<void> {
   await said
 }
 
-/** What the doctor says of the keys: these and no others, and none is missing. */
+/** Checks the doctor's list of keys: these and no others, and none is missing. */
 async function mustBeInUse(
   { subject }: World,
   level: Finding['level'],

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** PostgreSQL that crashes or stands still, and SIGTERM, under everything at once. */
+/** PostgreSQL that crashes or is frozen, and SIGTERM, under full load. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
@@ -30,7 +30,7 @@ afterAll(() => opened?.stop())
     expect(world().subject.ledger.size).toBeGreaterThan(before)
   })
 
-  test('a PostgreSQL that stands still is told as unhealthy, and when it goes on so does the server', async () => {
+  test('a frozen PostgreSQL is reported as unhealthy, and the server recovers when it continues', async () => {
     expect(await freeze(world(), 2_000)).toBeGreaterThan(0)
   })
 

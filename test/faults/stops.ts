@@ -1,4 +1,4 @@
-/** PostgreSQL that is stopped at once, or frozen; and a server that is told to stop: all under load. */
+/** PostgreSQL that is stopped immediately, or frozen, and a server that gets SIGTERM: all under load. */
 
 import { whileDown } from './kill.ts'
 import { Loss } from './ledger.ts'

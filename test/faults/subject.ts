@@ -1,4 +1,7 @@
-/** What faults happen to: real processes of the server on fixed ports that come back by themselves, their database, and an API outside. */
+/**
+ * The subject of faults: real processes of the server on fixed ports that restart by themselves, their database,
+ * and an API outside.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -48,7 +51,7 @@ type Options = {
 
 export async function startSubject({ database, replicas, settings }: Options): Promise<Subject> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-faults-'))
-  // Also for a server whose clock is behind.
+  // Also valid for a server with a clock that is behind.
   const certificate = { notBefore: new Date(Date.now() - 2 * 86_400_000) }
   const authority = await createAuthority('Cloakroom faults', certificate)
   const RESOLVER_CA_FILE = join(directory, 'ca.pem')
@@ -104,7 +107,7 @@ async function startReplica(env: Record<string, string>): Promise<Replica> {
       try {
         return await start()
       } catch (error) {
-        // As a service manager does: until it can live again, or is told to stop.
+        // Restarts as a service manager does: until the process stays up, or the run ends.
         if (isStopping) throw error
       }
     }

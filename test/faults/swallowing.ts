@@ -10,7 +10,7 @@ export type Wire = {
   swallow(...ways: Way[]): void
   /** New connections come through; those that were there stay as they are. */
   mend(): void
-  /** What is said to the server is kept from now on, until it is delivered at once. */
+  /** Bytes to the server are kept from now on, until they are delivered in one piece. */
   hold(): void
   deliver(): void
   /** Bytes that were kept. */
@@ -24,7 +24,7 @@ type Place = { path: string } | { host: string; port: number }
 export async function startWire(place: Place): Promise<Wire> {
   const port = freePort()
   const all = new Set<Socket>()
-  /** What each connection lost permanently. */
+  /** Directions that each connection lost permanently. */
   const losses = new Set<Set<Way>>()
   let swallowed: Way[] = []
   let isHolding = false
@@ -41,10 +41,10 @@ export async function startWire(place: Place): Promise<Wire> {
     losses.add(lost)
     const pass = (way: Way, other: Socket) => (bytes: Buffer) => {
       if (!lost.has(way)) give(way, other, bytes)
-      // What is lost is not confirmed: the server's buffers fill.
+      // Lost bytes are not confirmed: the server's buffers fill.
       else if (way === 'from') far.pause()
     }
-    // Where something was lost, or is kept, the other end does not hear of an end either.
+    // If bytes were lost or are kept, the other end does not learn of an end either.
     const part = (other: Socket) => () => {
       if (!isHolding && lost.size + keptFor(far) === 0) other.destroy()
     }

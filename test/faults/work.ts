@@ -4,7 +4,7 @@ import { Loss } from './ledger.ts'
 
 export type Work = {
   name: string
-  /** Where it may fail, if that is down. */
+  /** The origin where it may fail, if that is down. */
   origin: string
   /** One change that is acknowledged, and noted. */
   step(): Promise<void>
@@ -34,7 +34,7 @@ export function startWork(
   let isStopped = false
   const explained = (work: Work, error: unknown, began: number, isUnsure: boolean) => {
     if (error instanceof Loss) throw error
-    // What became of it is asked of all of them.
+    // All works are asked for the outcome.
     const asked = isUnsure ? works : [work]
     if (!asked.some(({ origin }) => wasDown(origin, began))) throw failureOf(work, error)
     const code = codeOf(error)

@@ -92,7 +92,7 @@ export function allowlistWork({ ledger, domain: needed }: Subject, person: Perso
       must(back.length === 0, () => `${back} was removed and is allowed again`)
       const strange = rows.filter((row) => ![...due, ...trying, needed].includes(row))
       must(strange.length === 0, () => `${strange} is allowed, which nobody asked for`)
-      // What became of the last attempts is known now.
+      // The outcome of the last attempts is known now.
       for (const domain of trying) {
         ledger.note('allowlist', rows.includes(domain) ? 'added' : 'removed', domain)
       }
@@ -167,7 +167,7 @@ export function callWork(subject: Subject, person: Person, agent: Employee, via:
       const missing = new Set([...answered, ...reached.slice(compared)])
       const { size } = missing
       await strikeRecorded(person, missing)
-      // What a killed process left in the journal becomes records within 15 seconds.
+      // Entries that a killed process left in the journal become records within 15 seconds.
       while (missing.size > 0 && Date.now() < until) {
         await Bun.sleep(200)
         await strikeRecorded(person, missing)
@@ -186,7 +186,10 @@ export function callWork(subject: Subject, person: Person, agent: Employee, via:
 
 const few = (paths: Iterable<string>) => [...paths].slice(0, 20).join(' ')
 
-/** Takes away what has a record, until nothing is left or there are no more records: another process may have written many more. */
+/**
+ * Removes entries that have a record, until none is left or there are no more records: another process may have
+ * written many more.
+ */
 async function strikeRecorded({ api, workspace }: Person, missing: Set<string>): Promise<void> {
   const query = { workspace_id: workspace.id, domain: 'api.faults.example', limit: 500 }
   let cursor: string | undefined

@@ -1,4 +1,7 @@
-/** A server with everything that people and agents do at once, and the comparison of what they were told with what is there. */
+/**
+ * A server with everything that people and agents do at the same time, and the comparison of the answers that
+ * they got with the stored data.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +27,7 @@ export type World = {
   cluster: FaultCluster | null
   works: readonly Work[]
   people: readonly Person[]
-  /** What may fail now. */
+  /** The parts that may fail now. */
   down: Set<string>
   /** When it last was no longer down. */
   cameBack: Map<string, number>

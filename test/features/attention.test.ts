@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** What a member should look at soon: tokens that expire, and credentials to connect again. */
+/** Things that need a member's attention soon: tokens that expire, and credentials to connect again. */
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { derivedStates, secrets, tokens } from '../../src/database/schema/index.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** What protocol 6.1 promises of a credential that the call used and its upstream echoes. */
+/** Guarantees of protocol 6.1 for a credential that the call used and its upstream echoes. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type CallGuard, prepareGuard } from '../../src/leak_guard/guard.ts'
@@ -129,12 +129,12 @@ describe('a credential that the upstream echoes', () => {
 const A = PLACEHOLDER
 const B = 'SVC_SECRET_B'
 
-describe('where readings and credentials meet', () => {
+describe('the overlap of readings and credentials', () => {
   test.each([
     ['an escape before it that swallows its first bytes', 'x%41bcdef', ['41bcdef'], `x%${A}`],
-    ['a percent sign of its own', '<%41bc>', ['%41bc'], `<${A}>`],
+    ['its own percent sign', '<%41bc>', ['%41bc'], `<${A}>`],
     ['its own percent sign escaped', '<%2541bc>', ['%41bc'], `<${A}>`],
-    ['backslashes of its own', '<\\\\\\n>', ['\\\\\\n'], `<${A}>`],
+    ['its own backslashes', '<\\\\\\n>', ['\\\\\\n'], `<${A}>`],
     ['a half surrogate before it', '\\ud83dsecret', ['secret'], `\\ud83d${A}`],
     ['a percent sign at its end, digits behind', '<a\\"bcdefg%41>', ['a"bcdefg%'], `<${A}41>`],
     ['one inside another', '<abcdefgh>', ['cdef', 'abcdefgh'], `<${B}>`],
@@ -168,7 +168,7 @@ describe('where readings and credentials meet', () => {
     expect(guarded(text, values)).toBe(expected)
   })
 
-  test('of fewer than 8 characters only what the call used is looked for', () => {
+  test('credentials of fewer than 8 characters are looked for only if the call used them', () => {
     const prepared = prepareGuard([{ name: 'A', bytes: bytes('abcdefg') }])
     const used = [{ name: 'A', bytes: bytes('abcdefg') }]
     const body = bytes('<abcdefg>')
@@ -205,7 +205,7 @@ const echoed = (secret: string) =>
     fc.constantFrom(bytes(secret).toBase64(), bytes(secret).toBase64({ alphabet: 'base64url' })),
   )
 
-/** What the first characters of an escaped echo could complete: then only that escape is read. */
+/** The first characters that an escaped echo could complete: then only that escape is read. */
 const BEGINS_ESCAPE = /(%[\da-f]?|\\\S{0,12}|&\S{0,18})$/i
 
 describe('whatever the credential and the text around it', () => {
@@ -220,7 +220,7 @@ describe('whatever the credential and the text around it', () => {
     )
   })
 
-  test('what stands around it does not hide it', () => {
+  test('text around a credential does not hide it', () => {
     const scene = secretText.chain((secret) =>
       fc.tuple(fc.constant(secret), fc.string(), mixtureOf(secret), fc.string()),
     )

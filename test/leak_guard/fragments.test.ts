@@ -1,5 +1,5 @@
 // tier: quick
-/** Fragments against brute force: windows at fixed places, and what stands around them. */
+/** Fragments against brute force: windows at fixed places, and the text around them. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { prepareGuard } from '../../src/leak_guard/guard.ts'
@@ -36,7 +36,7 @@ const filler = fc.constantFrom('x', ' ', '\n', '/', '_more.of-it', '!', '='.repe
 const texts = (parts: fc.Arbitrary<string>) =>
   fc.array(fc.oneof(parts, filler), { maxLength: 9 }).map((list) => list.join(''))
 
-test('what brute force finds is replaced, and nothing else', () => {
+test('fragments that brute force finds are replaced, and nothing else is', () => {
   fc.assert(
     fc.property(texts(cut), (text) => {
       fc.pre(!VALUES.some((value) => text.includes(value)))
@@ -68,7 +68,7 @@ test('any division into chunks gives the same, also among whole values', () => {
   )
 })
 
-test('of a run of megabytes little is held back, and it is not slow', () => {
+test('little is held back of a run of megabytes, and the search is not slow', () => {
   const stream = guard.stream()
   const [fragment, filler] = [VALUES[0]?.slice(0, 20) ?? '', 'x'.repeat(65_536)]
   let given = stream.push(utf8(filler)).length

@@ -58,21 +58,18 @@ describe('a value that the upstream echoes', () => {
     })
   }
 
-  test.each([0, 1, 2])(
-    'is replaced in base64 at alignment %d, whatever stands around it',
-    (more) => {
-      const guard = guardOf({ KEY: SECRETS.token })
-      for (let after = 0; after < 3; after++) {
-        const text = `${'\x11'.repeat(more)}${SECRETS.token}${'\xff'.repeat(after)}`
-        const encoded = Buffer.from(text, 'latin1').toString('base64')
-        for (const before of ['', 'A', 'AB', 'ABC']) {
-          const output = guarded(guard, `<${before}${encoded}>`)
-          expect(output).toContain('SVC_SECRET_KEY')
-          expect(output.length).toBeLessThan(30)
-        }
+  test.each([0, 1, 2])('is replaced in base64 at alignment %d, whatever is around it', (more) => {
+    const guard = guardOf({ KEY: SECRETS.token })
+    for (let after = 0; after < 3; after++) {
+      const text = `${'\x11'.repeat(more)}${SECRETS.token}${'\xff'.repeat(after)}`
+      const encoded = Buffer.from(text, 'latin1').toString('base64')
+      for (const before of ['', 'A', 'AB', 'ABC']) {
+        const output = guarded(guard, `<${before}${encoded}>`)
+        expect(output).toContain('SVC_SECRET_KEY')
+        expect(output.length).toBeLessThan(30)
       }
-    },
-  )
+    }
+  })
 
   test('a short one that the call used is found in every form too', () => {
     for (const secret of ['abcd', 'p@ss', 'xy zw', '>>>???']) {
@@ -101,7 +98,7 @@ describe('two layers', () => {
     }
   })
 
-  test('of a value that holds escapes itself', () => {
+  test('two layers of a value that holds escapes itself are found', () => {
     const secret = 'postgres://u:p%40ss\\n&amp;w0rd%2541@h/db'
     const guard = guardOf({ KEY: secret })
     for (const outer of Object.values(ESCAPES)) {
@@ -113,7 +110,7 @@ describe('two layers', () => {
   })
 })
 
-test('what searched an answer keeps nothing of it for the next', () => {
+test('a search of one answer keeps nothing for the next', () => {
   const secret = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc'
   const guard = prepareGuard([{ name: 'KEY', bytes: utf8(secret) }]).forCall()
   const text = `{"a":"${secret}","b":"x\\n\\u0073${btoa(secret)}","c":"${Buffer.from(secret).toString('hex')}"}`

@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * What is guarded of values has a budget (protocol 6.1): a vault of word lists, which anybody who may write
+ * The guarded parts of values have a budget (protocol 6.1): a vault of word lists, which anybody who may write
  * secrets can make, took a prepared guard of gigabytes and seconds of every tenant's time.
  */
 import { expect, test } from 'bun:test'
@@ -28,7 +28,7 @@ function bytesOf(value: unknown, seen = new Set<unknown>()): number {
   )
 }
 
-test('of a list of words the first are guarded, the whole, and fragments', () => {
+test('the guarded parts of a list of words are the first words, the whole, and fragments', () => {
   const words = listOf(0, 2000)
   const long = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc'
   const value = `${words.join(' ')} ${long}`

@@ -45,8 +45,8 @@ const WRITTEN = Object.keys(FORMS).filter((name) => !name.startsWith('base32'))
 const form = fc.constantFrom(...WRITTEN.map((name) => FORMS[name] ?? String))
 const LAYERS = WRITTEN.flatMap((outer) => WRITTEN.map((inner) => ({ outer, inner })))
 /**
- * Of a stream only what waits is found whole (protocol 6.1). Of these this is the one that takes up more than
- * 256 bytes and has white space behind something else than a comma, a `[` or a hexadecimal digit.
+ * In a stream, only the waiting part is found whole (protocol 6.1). This combination is the one that takes up
+ * more than 256 bytes and has white space behind something else than a comma, a `[` or a hexadecimal digit.
  */
 const HELD_LAYERS = LAYERS.filter(
   ({ outer, inner }) => !(outer === 'JSON, some' && inner === 'decimal array, spaced'),
@@ -54,7 +54,7 @@ const HELD_LAYERS = LAYERS.filter(
 const NOISE = [
   ...['%', '\\', '&', '\\u00', '%4', '&#', 'x', '7', '41', 'Zg', '[', ', ', '",', '\n', '\r\n'],
   ...['+', '=', '==', ':', '-', ' ', '%25', '\\\\', 'u0061', '\0', 'abab', 'ÿ'],
-  // What is passed over where it was read before, at its ends no border, a word, digits or numbers.
+  // Text that was read before and is skipped, with no border, a word, digits or numbers at its ends.
   ...['(z)', 'Zg', '61 ', '[1, '].map(
     (end) => `${end}${'(some text of an answer)'.repeat(6)}${end}`,
   ),
@@ -82,7 +82,7 @@ type Case = { name: string; values: string[]; used: string[]; body: string; outp
 
 describe('against brute force', () => {
   test.each(SECRETS)('finds %s where it is, and leaves nothing of it', (secret) => {
-    // A value with escapes of its own makes the guard read each kind alone, as brute force does.
+    // A value that contains escapes makes the guard read each kind alone, as brute force does.
     const guard = guardOf([secret, 'x%41%42%43y'])
     const value = latin1(utf8(secret))
     fc.assert(
@@ -126,7 +126,7 @@ describe('against brute force', () => {
     }
   })
 
-  test('what was guarded once stays as it is', () => {
+  test('a guarded text stays as it is', () => {
     const guard = guardOf(SECRETS)
     fc.assert(
       fc.property(
@@ -173,7 +173,7 @@ describe('against brute force', () => {
   })
 })
 
-describe('what holds no value', () => {
+describe('a text without a value', () => {
   const guard = guardOf(
     Array.from({ length: 1000 }, (_, at) => `sk_live_${Bun.hash(`${at}`)}${Bun.hash(`x${at}`)}`),
   )

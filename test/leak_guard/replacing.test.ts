@@ -52,7 +52,7 @@ describe('credentials that were sent encoded', () => {
   })
 })
 
-describe('what stands in the place of a value', () => {
+describe('the replacement of a value', () => {
   test.each([
     ['plain text', { A: KEY }, `x ${KEY} y`, {}, 'x SVC_SECRET_A y'],
     [
@@ -163,11 +163,11 @@ describe('what stands in the place of a value', () => {
   ] as const)('%s', (_, values, text, used, expected) => {
     const record: Record<string, string> = { ...values }
     expect(guarded(record, text, { ...used })).toBe(expected)
-    // What was replaced has nothing in it any more.
+    // Replaced text no longer contains the value.
     expect(guarded(record, expected, { ...used })).toBe(expected)
   })
 
-  test('what was made of a value has its name', () => {
+  test("the replacement of a derived form has the value's name", () => {
     const pair = Buffer.from('user:hunter2!').toString('base64')
     const guard = prepareGuard([]).forCall({ made: [{ name: 'PASS', bytes: utf8(pair) }] })
     expect(Buffer.from(guard.body(utf8(`Basic ${pair}`))).toString()).toBe('Basic SVC_SECRET_PASS')
@@ -263,7 +263,7 @@ describe('a stream', () => {
       expect(text(stream.push(utf8('"word"\n')))).toBe(frames === 'lines' ? '"word"\n' : '')
     }
   })
-  test('what comes last waits whatever it is, what stands before it does not', () => {
+  test('the end of a stream waits, whatever it is, and the text before it does not', () => {
     const stream = guardOf({ A: 'sk_live_0123456789abcdef' }).stream()
     const [before, after] = ['(some) '.repeat(100), '(more) '.repeat(100)]
     const first = text(stream.push(utf8(`${before}key: sk_live_0123`)))
@@ -274,7 +274,7 @@ describe('a stream', () => {
     expect(first + second + text(stream.flush())).toBe(whole)
     expect(stream.isRedacted).toBe(true)
   })
-  test('what may be one encoded text waits together', () => {
+  test('text that may be one encoded text waits together', () => {
     const stream = guardOf({ A: KEY }).stream()
     const encoded = Buffer.from(`${KEY} `.repeat(40)).toString('base64')
     expect(text(stream.push(utf8(`(so) ${encoded.slice(0, 1000)}`)))).toBe('(so) ')
@@ -283,7 +283,7 @@ describe('a stream', () => {
     expect(text(spaced.push(utf8(`(so) ${hex} `.repeat(9))))).not.toContain(' 73 ')
     expect(text(spaced.push(utf8('(end)'))) + text(spaced.flush())).not.toContain(' 73 ')
   })
-  test('of a longer value that comes in pieces, its words, lines and fragments are found', () => {
+  test('words, lines and fragments of a longer value that comes in pieces are found', () => {
     const words = Array.from({ length: 60 }, (_, at) => `passphrase${at} (and) x`).join(' ')
     const pem = PEM.replace('\n-----END', `\n${KEY.repeat(200)}\n-----END`)
     for (const [value, least] of [

@@ -14,7 +14,7 @@ const STEP = 4_096
 const STEP_WORK = 8 * STEP
 /** A step ends with the block in which its work is done. */
 const BLOCK_WORK = 65_536
-/** Of a block that costs more than the one before it. */
+/** The factor for a block that costs more than the one before it. */
 const DEARER = 2
 /** For each byte of a text: every reading of it looks at a byte a few times, and a look-up counts as eight. */
 const WORK_PER_BYTE = 72

@@ -45,7 +45,7 @@ const TEXTS: Record<string, string> = {
   },
 }
 
-/** Of steps for a byte: every reading looks at each of its bytes a few times. */
+/** The limit of steps for a byte: every reading looks at each of its bytes a few times. */
 const MOST = 60
 
 test.each(Object.entries(VALUES))('%s', (_, values) => {

@@ -5,7 +5,7 @@ import type { Traffic } from './traffic.ts'
 
 type Answer = { seconds: number; tookMs: number }
 
-/** What became of the requests of one kind. */
+/** The outcomes of the requests of one kind. */
 export class Tally {
   readonly answers: Answer[] = []
   /** By status from 400 on, or by the error of a connection. */

@@ -1,10 +1,10 @@
-/** What a run says in the end: whether memory and open files grow, and whether too much failed. Pure. */
+/** The verdict of a run: whether memory and open files grow, and whether too much failed. Pure. */
 import { median } from '../bench/measure.ts'
 
 export type Sample = {
   /** Since the load began. */
   seconds: number
-  /** Of all processes of the server together. */
+  /** The memory of all processes of the server together. */
   residentMb: number
   openFiles: number
 }
@@ -15,7 +15,7 @@ export type Verdict = { what: string; isGood: boolean; why: string }
 const MIN_WINDOW_SECONDS = 60
 /** Growth within the window that may be noise: a share of what there is, and no less than this. */
 const MEMORY = { share: 0.1, least: 16 }
-/** Connections of clients come and go with pools; each of their own counts. */
+/** Connections of clients come and go with pools; each one's connections count. */
 const OPEN_FILES = { share: 0.05, least: 8 }
 const MAX_FAILED_SHARE = 0.001
 

@@ -55,7 +55,7 @@ describe('the verdict of bun run load', () => {
     expect(badOf(samples, { answers: 0, failures: 0 })).toEqual(['failures'])
   })
 
-  test('of a run of a few seconds it says that memory and files are not judged', () => {
+  test('the verdict of a run of a few seconds states that memory and files are not judged', () => {
     const samples = minutesOf((second) => ({ residentMb: 100 * second }), 20)
     const [memory, files] = judge(samples, HEALTHY)
     expect([memory?.why, files?.why]).toEqual(
@@ -63,7 +63,7 @@ describe('the verdict of bun run load', () => {
     )
   })
 
-  test('a slope is that of most pairs, and of one point there is none', () => {
+  test('a slope is that of most pairs, and one point has no slope', () => {
     expect(
       slope([
         [0, 1],

@@ -28,14 +28,14 @@ export function reportOf(outcome: Outcome, command: string, verdicts: readonly V
     })),
     waits: Object.fromEntries([...waits].sort(([, one], [, other]) => other - one)),
     verdicts,
-    // A sample stands at the end of its second.
+    // A sample is taken at the end of its second.
     samples: samples.map((sample) => ({ ...sample, ...at(Math.round(sample.seconds) - 1) })),
   }
 }
 
 type Second = { rates: Record<string, number>; p99: Record<string, number> }
 
-/** What was answered in each second, once through all answers: there may be a million. */
+/** The answers in each second, in one pass over all answers: there may be a million. */
 function bySecond({ tallies }: Outcome): (second: number) => Second {
   const kinds = [...tallies].map(([kind, { answers }]) => ({
     kind,
@@ -191,7 +191,7 @@ export function pictureOf({ samples, kinds }: Report): string {
   return svg
 }
 
-/** What could not be measured is no point. */
+/** A value that could not be measured is no point. */
 function orGap(value: number | undefined): number | null {
   return value === undefined || Number.isNaN(value) ? null : value
 }

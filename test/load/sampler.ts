@@ -1,4 +1,4 @@
-/** What the server's processes and the database use, looked at once a second. */
+/** The resources that the server's processes and the database use, sampled once a second. */
 import { readdirSync } from 'node:fs'
 import postgres from 'postgres'
 import { cpuSeconds, familyCpuSeconds, residentMb } from '../bench/processes.ts'
@@ -20,7 +20,10 @@ export type AuditSize = { records: number; mb: number }
 
 export type Sampler = {
   samples: Sample[]
-  /** What active statements waited for, and how often that was seen; `running` are those that did not wait. */
+  /**
+   * The events for which active statements waited, and how often that was seen; `running` are those that did not
+   * wait.
+   */
   waits: Map<string, number>
   /** CPU time until now. */
   totals(): Totals

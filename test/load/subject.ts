@@ -1,4 +1,4 @@
-/** What is loaded: a real server with its database, an upstream, and people and agents who use it. */
+/** The subject of the load: a real server with its database, an upstream, and people and agents who use it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,10 @@ export type Subject = {
   database: Record<string, string>
   /** All settings of the server, to start it again. */
   env: Record<string, string>
-  /** Whose agents call; and who reads and writes secrets, so that a write does not make each call cold. */
+  /**
+   * The customer with the agents that call, and the one who reads and writes secrets, so that a write does not
+   * make each call cold.
+   */
   caller: Customer
   writer: Customer
   hotTokens: readonly string[]

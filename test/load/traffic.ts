@@ -109,7 +109,7 @@ async function writing({ server, writer }: Subject): Promise<Traffic> {
   return { origin: server.controlPlane, requests }
 }
 
-/** What `upload` would send. */
+/** The body that `upload` would send. */
 async function sealedBody({ workspace, projectId }: Customer, key: string): Promise<unknown> {
   let sent: unknown
   const call = async (_endpoint: unknown, input: { body?: unknown }) => {

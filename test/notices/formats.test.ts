@@ -51,7 +51,7 @@ function sent(type: TargetType, hostile: string, page = '/audit', now = 1_700_00
   return { ...request, json: JSON.parse(Buffer.from(request.body).toString()) }
 }
 
-/** What is outside of inline code. */
+/** The text outside of inline code. */
 const outsideOfCode = (text: string) => text.replace(/`[^`\n]*`/g, '')
 
 describe.each(HOSTILE)('The name %j', (hostile) => {

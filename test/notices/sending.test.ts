@@ -147,7 +147,7 @@ test('A target that is gone gets one attempt: 410 from any, 404 from Slack and D
   expect(stage.upstream.received.filter(({ path }) => path === '/other')).toEqual([])
 })
 
-test('A target inside the network is refused when it is sent to, and the log says so', async () => {
+test('A target inside the network is refused when it is sent to, and the log reports it', async () => {
   const { add, test: queueTest, log, send } = await openNoticeTeam(stage, timers)
   for (const [host, address] of [
     ['metadata.example', '169.254.169.254'],

@@ -95,7 +95,7 @@ test('makes no database where it is missing: 78, one line, nothing on the disk',
   remove()
 }, 30_000)
 
-test('migrates nothing: a database of before is left to the start of a server', async () => {
+test('the command migrates nothing: the start of a server migrates an older database', async () => {
   const fixture = readFixture('0020_shared_limits')
   const older = await restored(fixture)
   const { code, out, err } = await run({ ...older.env, ...fixture.keys }, [])
@@ -106,7 +106,7 @@ test('migrates nothing: a database of before is left to the start of a server', 
   older.remove()
 }, 60_000)
 
-test('refuses a number that is none, with 2 and one line', async () => {
+test('the command refuses an invalid number, with code 2 and one line', async () => {
   for (const days of ['0', '367', 'three', '1.5', '']) {
     const { code, out, err } = await calculate('--days', days)
     expect({ days, code, out, err }).toEqual({

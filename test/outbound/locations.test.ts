@@ -28,7 +28,7 @@ const text = (given: Uint8Array | null | undefined) =>
 
 type Parts = { path?: string; body?: string; type?: string }
 
-/** What goes out when every placeholder found is accepted. */
+/** The request as sent if every placeholder found is accepted. */
 function filled({ path = '/', body, type }: Parts, named: Record<string, string | Uint8Array>) {
   const target = parseTarget(`https://api.example.com${path}`)
   const locations = findLocations(target, body === undefined ? null : bytes(body), type, () => true)
@@ -55,7 +55,7 @@ const codeOf = (act: () => unknown) => {
 describe('a value', () => {
   const printable = fc.string({ unit: 'grapheme', minLength: 1 }).filter((s) => s.isWellFormed())
 
-  test('of any bytes stands in a query as what the upstream decodes to it', () => {
+  test('a value of any bytes is encoded in a query so that the upstream decodes the same bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1 }), (value) => {
         const { search } = filled({ path: '/x?a=1&key=SVC_SECRET_K&b=2' }, { K: value })
@@ -69,7 +69,7 @@ describe('a value', () => {
     )
   })
 
-  test('of any text stands in a query, a path, JSON and a form as what the upstream reads', () => {
+  test('a value of any text is encoded in a query, a path, JSON and a form so that the upstream reads the same text', () => {
     fc.assert(
       fc.property(printable, (value) => {
         const url = filled({ path: '/x?key=SVC_SECRET_K' }, { K: value })
@@ -104,7 +104,7 @@ describe('a value', () => {
     )
   })
 
-  test('that would change the path it stands in is 422 unusable_secret', () => {
+  test('a value that would change its path is 422 unusable_secret', () => {
     for (const value of ['.', '..']) {
       expect(codeOf(() => filled({ path: '/a/SVC_SECRET_K/b' }, { K: value }))).toBe(
         'unusable_secret',
@@ -408,7 +408,7 @@ describe('on the real listener', () => {
     )
   })
 
-  test('what was put in is redacted wherever it comes back, as it was written there too', async () => {
+  test('an inserted value is redacted wherever it comes back, also in its encoded forms', async () => {
     stage.upstream.on('/echo', (request, wire) => {
       wire.write(answerOf(200, { location: request.path }, `${request.path} ${text(request.body)}`))
     })

@@ -41,7 +41,7 @@ const ping = http2Frame(FRAME.ping, { payload: new Uint8Array(8) })
 const data = (bytes: number) =>
   http2Frame(FRAME.data, { stream: 1, payload: Buffer.alloc(bytes, 7) })
 
-test('of many small frames some come through in a turn, and none before it', async () => {
+test('some of many small frames come through in a turn, and none before it', async () => {
   const { send, turnAll, received } = open()
   const bytes = Buffer.concat(Array<Buffer>(100).fill(ping))
   send(bytes)

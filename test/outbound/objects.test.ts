@@ -17,7 +17,7 @@ const openGuard = () => new CredentialGuard({ prepared, used: [], made: [] }, as
 
 type Pieces = Iterable<string | Uint8Array>
 
-/** What an upstream sends, piece by piece, and how much of it was taken. */
+/** An upstream's answer, piece by piece, and how much of it was taken. */
 function answered(status: number, headers: Record<string, string>, pieces: Pieces) {
   const from = pieces[Symbol.iterator]()
   const seen = { taken: 0, isCancelled: false }
@@ -96,7 +96,7 @@ describe('no more of an upstream is read than the part that it announced', () =>
   const endless = (first: string) => [first, ...Array<string>(300).fill('x y '.repeat(16_384))]
   const abort = new AbortController()
 
-  test('what goes on behind it is not read', async () => {
+  test('bytes after the announced part are not read', async () => {
     const { response, seen } = answered(206, RANGE, endless(widened))
     const answer = await streamed(response, part)
     expect([answer.status, await answer.text()]).toEqual([206, 'x y '])
@@ -151,7 +151,7 @@ describe('no more of an upstream is read than the part that it announced', () =>
   })
 })
 
-describe('what is read first', () => {
+describe('bytes that are read first', () => {
   const deadline = { putOff: () => {} }
   async function* chunksOf(count: number) {
     for (let at = 0; at < count; at++) yield new Uint8Array(10).fill(at)

@@ -20,7 +20,7 @@ const FORMS = [
 const prepared = prepareGuard([{ name: 'KEY', bytes: Buffer.from(VALUE) }])
 const openGuard = () => new CredentialGuard({ prepared, used: [], made: [] }, async () => {})
 
-/** What an upstream sends for a `Range`. */
+/** An upstream's answer to a `Range`. */
 function answerOf(object: Uint8Array, range: string) {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? []
   const size = object.length
@@ -110,7 +110,7 @@ const WRITTEN: Record<string, (text: string) => string> = {
 }
 const filler = Array.from({ length: 3000 }, (_, at) => `some ${at} `).join('')
 
-describe('what is overwritten in an object is overwritten in every part of it', () => {
+describe('bytes that are overwritten in an object are overwritten in every part of it', () => {
   test.each(Object.entries(WRITTEN))('%s', async (_, write) => {
     const bytes = Buffer.from(`(${write(`${filler}${VALUE}${filler}`)})`)
     const whole = Buffer.from(await openGuard().redactBody(bytes, PART)).toString('latin1')
@@ -124,7 +124,7 @@ describe('what is overwritten in an object is overwritten in every part of it', 
   })
 })
 
-describe('what was asked for is given', () => {
+describe('the requested part is the part that is answered', () => {
   const text = Array.from({ length: 10_000 }, (_, at) => `line ${at}\n`).join('')
   const bytes = Buffer.from(text)
   const { length } = bytes

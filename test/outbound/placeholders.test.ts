@@ -125,7 +125,7 @@ describe('in Basic credentials', () => {
     expect(inject(value, 'authoriZation')).toBe(expected)
   })
 
-  test('what does not decode to UTF-8 is left alone', () => {
+  test('Basic credentials that do not decode to UTF-8 are left alone', () => {
     const binary = `Basic ${Buffer.concat([Buffer.from([0xff]), Buffer.from('SVC_SECRET_FOO')]).toString('base64')}`
     expect(inject(binary, 'Authorization')).toBe(binary)
     expect(inject('Basic !!!', 'Authorization')).toBe('Basic !!!')

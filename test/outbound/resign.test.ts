@@ -329,14 +329,14 @@ describe('an upload in signed chunks', () => {
     `ffffffff;chunk-signature=${'0'.repeat(64)}\r\n`,
     `1;chunk-signature=${'0'.repeat(64)}\r\nab\r\n`,
     'x'.repeat(20_000),
-  ])('that is none breaks off', async (text) => {
+  ])('an invalid chunk breaks off', async (text) => {
     expect(await signed(text, '', 1000).catch((error) => error)).toMatchObject({
       code: 'invalid_header',
     })
   })
 })
 
-describe('what stands behind the chunks', () => {
+describe('trailers after the chunks', () => {
   const LAST = `0;chunk-signature=${'0'.repeat(64)}\r\n`
   const SUM = 'x-amz-checksum-crc32c:sOO8/Q==\r\n'
   const SEAL = `x-amz-trailer-signature:${'0'.repeat(64)}\r\n`
@@ -371,7 +371,7 @@ describe('what stands behind the chunks', () => {
   })
 })
 
-describe('what is not signed again is refused', () => {
+describe('requests that are not signed again are refused', () => {
   const id = 'SVC_SECRET_AWS_ACCESS_KEY_ID'
   const scope = `${id}/20261122/eu-central-1/s3/aws4_request`
   const codeOf = (headers: Record<string, string>, search = '') => {

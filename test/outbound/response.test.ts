@@ -106,7 +106,7 @@ describe('a credential that is echoed', () => {
       const { body, redacted } = answer.body as { body: string; redacted: boolean }
       expect(redacted).toBe(true)
       expect(body).toMatch(new RegExp(`^before .*SVC_SECRET_${name}.* after$`))
-      // What may stay is the digit on each side that mixes with neighbouring bytes.
+      // The digit on each side that mixes with neighbouring bytes may stay.
       expect(body.replace(`SVC_SECRET_${name}`, '').length).toBeLessThanOrEqual(
         'before  after'.length + 7,
       )
@@ -274,7 +274,7 @@ describe('the answer', () => {
     })
   })
 
-  test('of HEAD, 204 and 304 has no body, whatever length is told', async () => {
+  test('the answer to HEAD, 204 and 304 has no body, whatever length is announced', async () => {
     const head = raw(`HTTP/1.1 200 X\ncontent-length: ${50 * MIB}\n\n`)
     const empty = { headers: {}, body: '', redacted: false }
     await expectAnswer(head, { status_code: 200, ...empty }, { method: 'HEAD' })

@@ -237,13 +237,13 @@ describe('no value is shown by', () => {
     expectHidden({ values, locations, injection, filled, parts, request, answerGuard, stream })
   })
 
-  test('a call whose answer is wrapped', async () => {
+  test('a call with a wrapped answer', async () => {
     const { kept, response } = await run(callOf(), echo)
     expect(kept.conclusion).toMatchObject({ status_code: 200, redacted: true })
     expectHidden({ ...kept, text: await response?.text() })
   })
 
-  test('a call whose answer is streamed, while it is open and after', async () => {
+  test('a call with a streamed answer, while it is open and after', async () => {
     const { kept, response } = await run(callOf({ answer: 'streamed', signing: null }), () => {
       const pieces = ['first ', VALUE.slice(0, 9), VALUE.slice(9), ' last']
       const body = new ReadableStream<Uint8Array>({
@@ -269,7 +269,7 @@ describe('no value is shown by', () => {
     connected.deadline.abort()
   })
 
-  test('what is thrown when the upstream cannot be reached, or the call is refused', async () => {
+  test('an error that is thrown if the upstream cannot be reached, or the call is refused', async () => {
     const fetcher = openFetcher(undefined)
     afterAll(() => fetcher.close())
     const { kept } = await run(callOf(), echo)

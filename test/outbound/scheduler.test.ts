@@ -22,7 +22,7 @@ test('a burst of one workspace begins in portions, in order, and another does no
   expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4', 'b2', 'a5'])
 })
 
-test('who waits comes before who arrives', async () => {
+test('waiting calls come before arriving ones', async () => {
   const turns = new Scheduler(1)
   const begun: string[] = []
   expect(turns.take('a')).toBeNull()

@@ -165,7 +165,7 @@ describe('AWS Signature Version 4', () => {
       (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
     )
 
-  /** What Smithy says; it wants an object's path escaped as the SDK escapes it. */
+  /** Smithy's signature; Smithy wants an object's path escaped as the SDK escapes it. */
   async function expected(given: Case, path: string) {
     const signer = new SignatureV4({
       service: given.service,

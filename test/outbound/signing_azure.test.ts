@@ -57,7 +57,7 @@ describe('a request', () => {
     },
   )
 
-  test('of SharedKeyLite is signed over the text of the documentation', () => {
+  test('a request with SharedKeyLite is signed over the text of the documentation', () => {
     const headers: [string, string][] = [
       ['x-ms-date', 'Sun, 20 Sep 2009 20:36:40 GMT'],
       ['x-ms-meta-m1', 'v1'],
@@ -134,7 +134,7 @@ describe('a shared access signature', () => {
       url: `https://acct.blob.core.windows.net/c/b?${query}&sig=${encodeURIComponent(NAMED)}`,
     })
 
-  test('whose text its parameters do not tell is refused', () => {
+  test('a shared access signature is refused if its parameters do not define its text', () => {
     expect(signed('sv=2020-12-06&sr=b&sp=r&se=2027-01-01')).toBe('signed')
     for (const query of [
       'sv=2014-02-14&sr=b&sp=r&se=2027-01-01',
@@ -147,7 +147,7 @@ describe('a shared access signature', () => {
     }
   })
 
-  test('of no resource on the host of blobs is refused, and on that of queues made', () => {
+  test('a shared access signature without a resource is refused on the host of blobs, and made on that of queues', () => {
     const at = (service: string, query: string) =>
       codeOf({
         url: `https://acct.${service}.core.windows.net/c?${query}&sig=${encodeURIComponent(NAMED)}`,
@@ -185,14 +185,14 @@ describe('a shared access signature', () => {
     }
   })
 
-  test('that stands twice, or is none, is left alone', () => {
+  test('a shared access signature that occurs twice, or is invalid, is left alone', () => {
     expect(signed('sv=2020-12-06&sr=b&sp=r&sp=w')).toBe('left alone')
     const url = 'https://acct.blob.core.windows.net/c/b?sv=2020-12-06&sr=b&sig=SVC_SECRET_KEY'
     expect(codeOf({ url })).toBe('left alone')
   })
 })
 
-describe('whose signature it is', () => {
+describe('the account of a signature', () => {
   const isForeign = (host: string, account = 'acct') =>
     again({
       url: `https://${host}/c`,

@@ -166,7 +166,7 @@ describe('an assertion', () => {
     }
   })
 
-  test('of another algorithm, of two, or of no grant is refused', () => {
+  test('an assertion with another algorithm, with two, or without a grant is refused', () => {
     const good = tokenOf(claims)
     expect(codeOf({ body: formOf(good) })).toBe('signed')
     for (const alg of ['none', 'HS256', 'rs256', 'PS256', undefined, ['RS256']]) {
@@ -271,7 +271,7 @@ describe('a ticket', () => {
     expect(sent(`Basic ${basic}`).headers).toEqual([['authorization', `Basic ${filled}`]])
   })
 
-  test('of an ID token leaves its claims to be read', async () => {
+  test('a ticket for an ID token leaves its claims readable', async () => {
     for (const signature of ['c2ln', 'c2lnbmF0', 'c2lnbmF0dXJl', 'c2lnbmF0dXJlcw']) {
       const token = `${part({ alg: 'RS256' })}.${part({ exp: 1 })}.${signature}`
       const { id_token } = await (await answered(JSON.stringify({ id_token: token }))).json()
@@ -300,7 +300,7 @@ describe('a ticket', () => {
     expect(codeFor('ROBOT', VALUE, 'A'.repeat(40))).toBe('unusable_secret')
   })
 
-  test('of a token that cannot stand in a header is refused', async () => {
+  test('a ticket for a token that cannot be in a header is refused', async () => {
     const text = await (await answered('{"access_token":"a\\r\\nx: y"}')).json()
     expect(() => sent(`Bearer ${text.access_token}`)).toThrow(Fault)
   })

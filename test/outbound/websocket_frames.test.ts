@@ -18,7 +18,7 @@ const hex = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(' ', ''
 const shown = (messages: SocketMessage[]) =>
   messages.map(({ type, payload }) => [type, Buffer.from(payload).toString('latin1')])
 
-/** What is complete with these bytes. */
+/** Messages that are complete with these bytes. */
 function push(reader: FrameReader, bytes: Uint8Array): SocketMessage[] {
   const messages: SocketMessage[] = []
   reader.append(bytes)

@@ -1,7 +1,8 @@
 // tier: all
 /**
- * The package for Debian, installed for real: by dpkg in a copy of this system (an overlay in a mount namespace of its
- * own, which is gone with its last process), with the life of a package told by a script, and read back here.
+ * The package for Debian, installed for real: by dpkg in a copy of this system (an overlay in its own mount
+ * namespace, which disappears with its last process). A script prints the life of the package, and this file
+ * checks it.
  */
 import { expect } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -51,7 +51,7 @@ function sha256(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** What `uname`, `getconf` and `sysctl` say. */
+/** Sets the output of `uname`, `getconf` and `sysctl`. */
 function machine(
   kernel: string,
   processor: string,
@@ -91,7 +91,7 @@ async function install(options: {
   return { code: await child.exited, stdout, stderr }
 }
 
-/** What is in the folder that it installs into, with what is in the executable. */
+/** The files in the folder that it installs into, and the content of the executable. */
 function installed() {
   return { names: readdirSync(to), text: readFileSync(join(to, 'cloakroom'), 'utf8') }
 }
@@ -143,16 +143,16 @@ for (const shell of SHELLS) {
       test(`does not go on to a plain connection with ${program}, and replaces nothing`, async () => {
         for (const name of [...TOOLS, program]) fake(name, `exec ${Bun.which(name)} "$@"`)
         const plain = serve()
-        const away = Bun.serve({
+        const redirecting = Bun.serve({
           port: 0,
           hostname: '127.0.0.1',
           fetch: ({ url }) => Response.redirect(`${plain.url.origin}${new URL(url).pathname}`, 302),
         })
-        const args = ['--from', away.url.origin, '--to', to]
+        const args = ['--from', redirecting.url.origin, '--to', to]
         const [first = '', ...rest] = shell
         const absolute = [Bun.which(first) ?? first, ...rest]
         const { code, stderr } = await install({ shell: absolute, args, path: fakes })
-        await Promise.all([plain.stop(true), away.stop(true)])
+        await Promise.all([plain.stop(true), redirecting.stop(true)])
         expect(code).toBe(1)
         expect(stderr).toContain('cannot be had')
         expect(installed()).toEqual(UNTOUCHED)
@@ -257,7 +257,7 @@ test.each([
 test.each([
   ['Linux', 'riscv64', 'there is no executable for Linux on riscv64'],
   ['MINGW64_NT', 'x86_64', 'for Windows take cloakroom-windows-x64.exe'],
-])('%s on %s is told what there is', async (kernel, processor, words) => {
+])('%s on %s gets the list of executables', async (kernel, processor, words) => {
   machine(kernel, processor, 'none')
   const { code, stderr } = await install({})
   expect(code).toBe(1)

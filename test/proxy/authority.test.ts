@@ -41,14 +41,14 @@ describe('an authority', () => {
     expect(leaf.verify(new X509Certificate(first.certificate).publicKey)).toBe(true)
   })
 
-  test('whose key others can read is not used', async () => {
+  test('an authority with a key that others can read is not used', async () => {
     const directory = newDirectory()
     await openAuthority(directory)
     chmodSync(join(directory, 'ca.key'), 0o640)
     expect(openAuthority(directory)).rejects.toThrow('can be read by others')
   })
 
-  test('whose key is another one is replaced', async () => {
+  test('an authority with another key is replaced', async () => {
     const directory = newDirectory()
     const { certificate } = await openAuthority(directory)
     const other = newDirectory()
@@ -100,7 +100,7 @@ describe('a certificate', () => {
 
 type Name = { type: 'ip' | 'dns'; value: string }
 
-/** What somebody who stole the key would make. */
+/** A certificate as a thief of the key would make it. */
 async function forge(directory: string, name: Name): Promise<{ cert: string; key: string }> {
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')

@@ -14,7 +14,7 @@ const modes: Record<string, () => Promise<unknown>> = {
   http2: getByHttp2,
 }
 
-// What NODE_USE_ENV_PROXY=1 does in newer versions of Node.
+// The effect of NODE_USE_ENV_PROXY=1 in newer versions of Node.
 setGlobalDispatcher(new EnvHttpProxyAgent())
 console.log(JSON.stringify(await modes[mode]?.()))
 process.exit()

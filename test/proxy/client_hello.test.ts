@@ -55,7 +55,7 @@ describe('a ClientHello', () => {
   })
 })
 
-test('what is no TLS offers nothing, at its first byte', () => {
+test('bytes that are not TLS offer no protocol, from the first byte on', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
       fc.pre(bytes[0] !== 22)

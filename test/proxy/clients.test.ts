@@ -20,7 +20,7 @@ stage.upstream.on('/echo', ({ header }, wire) => {
   wire.write(answerOf(200, { 'content-type': 'text/plain', 'x-echo': sent }, `got ${sent}`))
 })
 
-/** What is published and cloned has the value in it. */
+/** Published and cloned repositories contain the value. */
 const repositories = join(stage.directory, REVEALED)
 if (isPresent('git')) await publishRepository()
 
@@ -210,7 +210,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
       GIT_TERMINAL_PROMPT: '0',
     })
     expect(ran).toEqual({ code: 0, out: '', err: '' })
-    // Objects are compressed: what stands in them is not recognised, and their hashes still agree.
+    // Objects are compressed: values in them are not recognised, and their hashes still agree.
     expect(readFileSync(join(clone, 'hello.txt'), 'utf8')).toBe(`hello, ${KEY}`)
   })
 })

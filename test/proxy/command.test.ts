@@ -151,18 +151,18 @@ describe('with a command', () => {
     expect(bundle).toMatch(/\/proxy\/runs\/[0-9a-f-]{36}\/bundle\.pem$/)
     expect(out).toBe(`curl.cainfo="${bundle}"\nopenssl.cafile="${bundle}"\n`)
     const { out: variable } = await proxyWith(['--', 'sh', '-c', 'echo "$PHP_INI_SCAN_DIR"'])
-    // What is empty represents those of the installation (PHP manual, "The configuration file").
+    // An empty part represents the directories of the installation (PHP manual, "The configuration file").
     expect(variable).toStartWith(':/')
   })
 
-  test('a program of it needs no password, where the system tells whose it is', async () => {
+  test('a child program of the command needs no password, if the system shows the owner of its connection', async () => {
     const direct = `curl -sS --proxy "http://127.0.0.1:$CLOUDSDK_PROXY_PORT" ${stage.url('/echo')}`
     const { code, out, err } = await proxyWith(['--', 'sh', '-c', direct])
     if (process.platform === 'linux') expect({ code, out, err }).toMatchObject({ code: 0, err: '' })
     else expect(err).toContain('407')
   })
 
-  test('of a program that the proxy cannot reach by variables it is said what helps', async () => {
+  test('for a program that the proxy cannot reach by variables, the output names a remedy', async () => {
     const program = (name: string, script: string) => {
       const path = join(ada.home, name)
       writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
@@ -191,7 +191,7 @@ describe('with a command', () => {
     expect(await errOf(program('curl', 'exit 0'))).toBe('')
   })
 
-  test('what breaks off half-way leaves nothing on the terminal, least of all the value', async () => {
+  test('output that breaks off half-way leaves nothing on the terminal, least of all the value', async () => {
     stage.upstream.on('/broken', (_, wire) => {
       // An event, behind whose end nothing waits (protocol 6.1).
       const head =
@@ -367,7 +367,7 @@ describe('without a command', () => {
     expect(await running.child.exited).toBe(0)
   })
 
-  test('a port that is taken is told in a sentence', async () => {
+  test('a port in use is reported in a sentence', async () => {
     const taken = String(new URL(server.origin).port)
     expect(await proxyWith(['--port', taken])).toMatchObject({
       code: 1,
@@ -418,7 +418,7 @@ async function countRecords(): Promise<number> {
 function queued(): number {
   const path = join(ada.home, '.local/state/cloakroom/audit', OUTBOX_FILE)
   const database = new Database(path, { readwrite: true })
-  // Who was killed left its log to be read by the next who opens it, and the proxy may be at it.
+  // A killed process left its log for the next reader, and the proxy may be using it.
   database.run('PRAGMA busy_timeout = 5000')
   const row = database
     .query<{ waiting: number }, []>('SELECT count(*) AS waiting FROM records')

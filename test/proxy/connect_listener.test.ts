@@ -1,5 +1,5 @@
 // tier: quick
-/** Who may use the proxy, and what becomes of requests that are not for hosts on the allowlist. */
+/** Users of the proxy, and requests that are not for hosts on the allowlist. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
@@ -107,7 +107,7 @@ describe('without the password of this run', () => {
   })
 })
 
-/** A program of ours with a connection to the proxy: its port, and what it is told without a password. */
+/** A program of this test with a connection to the proxy: its port, and the status it gets without a password. */
 function connected(address: string) {
   const script = `
     const socket = require('node:net').connect(${open.port}, '${address}')
@@ -263,8 +263,8 @@ describe('a host on the allowlist', () => {
   requires('curl').test(
     'a redirect keeps the address of the upstream, behind HTTPS_PROXY',
     async () => {
-      stage.upstream.on('/away', answerOf(302, { location: 'https://elsewhere.example/x' }))
-      const ran = await runWith(open, ['curl', '-sSi', stage.url('/away')])
+      stage.upstream.on('/redirected', answerOf(302, { location: 'https://elsewhere.example/x' }))
+      const ran = await runWith(open, ['curl', '-sSi', stage.url('/redirected')])
       expect(ran.out).toContain('\r\nLocation: https://elsewhere.example/x\r\n')
     },
   )

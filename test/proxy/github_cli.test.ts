@@ -52,7 +52,7 @@ function connection(node: object) {
 const json = (value: unknown, status = 200) =>
   answerOf(status, { 'content-type': 'application/json' }, JSON.stringify(value))
 
-/** What reached the API as a write. */
+/** Write requests that reached the API. */
 const writes: string[] = []
 
 function noteWrite({ method, path, body }: ReceivedRequest): void {

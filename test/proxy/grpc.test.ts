@@ -449,7 +449,7 @@ describe.each(['local', 'remote'] as const)(
 )
 
 describe.each(['local', 'remote'] as const)(
-  'behind the %s proxy, a program that gives no headers of its own',
+  'behind the %s proxy, a program without its own headers',
   (way) => {
     const ours = { 'accept-encoding': 'identity', 'user-agent': `cloakroom/${version}` }
 

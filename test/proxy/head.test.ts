@@ -24,7 +24,7 @@ const HEADERS = {
   'cache-control': 'max-age=60',
   'x-key': KEY,
 }
-/** Those that are passed on otherwise. */
+/** Headers that are passed on with another value. */
 const CHANGED = { 'accept-ranges': 'none', 'x-key': 'SVC_SECRET_KEY' }
 const SANDBOXED = { 'content-security-policy': 'sandbox' }
 const bearer = { authorization: 'Bearer SVC_SECRET_KEY' }
@@ -97,7 +97,7 @@ requires('curl').test.each([
   },
 )
 
-test('/v1/resolve has the headers of the upstream in JSON of its own', async () => {
+test('/v1/resolve has the headers of the upstream in its own JSON', async () => {
   const { body } = await agent.resolve({
     target_url: stage.url('/file'),
     method: 'HEAD',

@@ -1,5 +1,5 @@
 // tier: quick
-/** The trust store that Java reads, read as the format says (JavaKeyStore of the JDK). */
+/** The trust store that Java reads, read as the format describes (JavaKeyStore of the JDK). */
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -106,7 +106,7 @@ describe('a policy', () => {
   })
 })
 
-test('what a program says of its caller stays here, as at the resolver', async () => {
+test('headers in which a program names its caller stay here, as at the resolver', async () => {
   const names = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip']
   const said = Object.fromEntries(names.map((name) => [name, '10.1.2.3']))
   await send('/', { headers: { ...said, 'x-other': 'goes on' } })
@@ -220,7 +220,7 @@ describe('an answer', () => {
     })
   })
 
-  test('whose program disappears ends the call upstream, and is on record', async () => {
+  test('an answer to a program that disappears ends the call upstream, and is recorded', async () => {
     const gone = Promise.withResolvers<void>()
     upstream.on('/abandoned', (_, wire) => void wire.once('close', () => gone.resolve()))
     const controller = new AbortController()
@@ -234,7 +234,7 @@ describe('an answer', () => {
   })
 })
 
-test('a record tells names and places, and no value or query', async () => {
+test('a record has names and places, and no value or query', async () => {
   upstream.on('/recorded', answerOf(201, {}, `you sent ${KEY}`))
   await send('/recorded?token=secret-in-the-query', {
     method: 'POST',

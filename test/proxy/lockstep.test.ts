@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const LINES = ['{"n":1}\n', '{"n":2}\n', '{"n":3}\n']
 
-/** What is answered to each line, of which the next is sent only then. */
+/** The answer to each line; the next line is sent only after it. */
 async function converse(way: string, type: string): Promise<string[]> {
   const headers = { 'x-service-token': agent.token, 'content-type': type }
   const asked = request(`${bases[way]}/echo`, { method: 'POST', headers })

@@ -1,5 +1,5 @@
 // tier: quick
-/** Agents of Node.js that libraries make themselves, such as AWS's SDK, are told of the proxy like the global one. */
+/** Agents of Node.js that libraries make themselves, such as AWS's SDK, use the proxy like the global one. */
 import { expect } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -69,7 +69,7 @@ function intent(id: string): ProxyRecord {
 
 type Row = { id: string; ended: number }
 
-/** What is in the outbox of a directory, as another process sees it. */
+/** Contents of a directory's outbox, as another process sees them. */
 function stored(directory: string): Row[] {
   const database = new Database(join(directory, OUTBOX_FILE), { readwrite: true })
   const rows = database.query<Row, []>('SELECT id, ended FROM records ORDER BY sequence').all()
@@ -96,7 +96,7 @@ function openServer(refuse: (batch: readonly StoredRecord[]) => Error | null = (
 
 type Server = Pick<ReturnType<typeof openServer>, 'notice' | 'upload'>
 
-/** A outbox with its delivery, which runs only when it is told to. */
+/** An outbox with its delivery, which runs only on demand. */
 function open(directory: string, server = openServer(), isAlive = DEAD) {
   const outbox = new Outbox(directory, owner, { isAlive })
   outboxes.push(outbox)
@@ -119,7 +119,7 @@ describe('a record', () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
     await outbox.begin(intent('a'))
-    // What a crash would leave at this moment, without anything that the process still holds.
+    // A copy of the files that a crash would leave now, without anything that the process still holds.
     const copy = newDirectory()
     cpSync(directory, copy, { recursive: true })
     expect(stored(copy)).toEqual([{ id: 'a', ended: 0 }])
@@ -162,7 +162,7 @@ describe('a record', () => {
     expect(server.ids()).toEqual(['a'])
   })
 
-  test('whose outcome comes after another proxy sent it without one is sent again, with it', async () => {
+  test('a record with an outcome that comes after another proxy sent it without one is sent again, with it', async () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
@@ -188,7 +188,7 @@ describe('a record', () => {
     expect(stored(directory)).toEqual([])
   })
 
-  test('of a long stream does not hold up the others, and they are not sent again', async () => {
+  test('a record of a long stream does not hold up the others, and they are not sent again', async () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
@@ -377,7 +377,7 @@ describe('a process that died', () => {
     expect(stored(directory)).toHaveLength(1)
   })
 
-  test('of another agent is reported in the name of that agent', async () => {
+  test("calls of a dead process of another agent are reported in that agent's name", async () => {
     const directory = newDirectory()
     const theirs = { ...owner, agent: 'deploy-bot' }
     await die(directory, theirs, (dead) => dead.add(record('x')))
@@ -388,7 +388,7 @@ describe('a process that died', () => {
 })
 
 describe('a server', () => {
-  test('that is unavailable gets everything when it is back, and the user is told twice', async () => {
+  test('an unavailable server gets everything once it is back, and the user gets two notices', async () => {
     const directory = newDirectory()
     let isAway = true
     const server = openServer(() => (isAway ? new TypeError('no connection') : null))
@@ -511,7 +511,7 @@ function commitsIn(directory: string): number {
   return commits
 }
 
-/** What a process of another number leaves behind after it did something. */
+/** Leaves the state that a process of another number leaves behind. */
 async function die(
   directory: string,
   of: OutboxOwner,

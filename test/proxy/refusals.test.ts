@@ -76,7 +76,7 @@ test('nothing of a query is in any record, sent or waiting', async () => {
   }
 })
 
-/** What both sources say of a call, once so many records are there. */
+/** The records of a call in both sources, once that many records exist. */
 async function recordsOn(source: 'client' | 'resolver', path: string, count: number) {
   const found = await until(async () => {
     const records = (await stage.records(source)).filter(({ target_path }) => target_path === path)

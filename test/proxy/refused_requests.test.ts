@@ -19,7 +19,7 @@ type Door = {
   origin: string
   path: string
   headers: string
-  /** Who keeps the records of calls through this door. */
+  /** The component that keeps the records of calls through this listener. */
   source: 'client' | 'resolver'
   /** A call that is not refused. */
   call(path: string): Promise<Response>

@@ -1,5 +1,5 @@
 // tier: quick
-/** The remote backend asks the resolver, and adds nothing of its own to what that decides. */
+/** The remote backend asks the resolver, and adds no decisions to the resolver's. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
@@ -74,7 +74,7 @@ test('a strict proxy has the resolver put on record what it refused', async () =
   expect(upstream.bytes).toBe(sent)
 })
 
-test('what the resolver refuses is refused in its words', async () => {
+test("a call that the resolver refuses is refused in the resolver's words", async () => {
   const answer = await send('/', {
     method: 'POST',
     headers: { authorization: 'Bearer SVC_SECRET_GET_ONLY' },
@@ -109,11 +109,11 @@ test('the upstream does not learn the token', async () => {
 })
 
 describe.each([
-  ['is away', () => openWith('http://127.0.0.1:9', agent.token), 503, 'unavailable'],
+  ['is unavailable', () => openWith('http://127.0.0.1:9', agent.token), 503, 'unavailable'],
   ['does not know the token', () => openWith(stage.app.resolver, unknown()), 401, 'invalid_token'],
   ['may not be used with the token', openReading, 403, 'scope_required'],
 ] as const)('when the resolver %s', (_, open, status, code) => {
-  test('other hosts are reached all the same, ours say what is wrong, and the user is told once', async () => {
+  test('other hosts are still reached, allowed hosts report the error, and the user gets one notice', async () => {
     const opened = await open()
     const target = `localhost:${upstream.port}`
     expect((await connectTo(opened, target)).statuses).toEqual([200])
@@ -128,7 +128,7 @@ describe.each([
   })
 })
 
-test('a token that may not use is told of in the words that say how to get one that may', async () => {
+test('the notice about a token that may not use names the command that issues one that may', async () => {
   const opened = await openReading()
   await connectTo(opened, `${OTHER}:1`)
   expect(opened.notices).toEqual([

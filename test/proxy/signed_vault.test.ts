@@ -1,5 +1,5 @@
 // tier: quick
-/** What the local way decides by in a signed workspace: what was signed, whatever the server's rows say. */
+/** The local backend decides in a signed workspace by signed data, whatever the server's rows hold. */
 import { beforeEach, expect, test } from 'bun:test'
 import { openWriter, storing } from '../../src/client/environment.ts'
 import type { Api } from '../../src/client/http/api.ts'
@@ -28,7 +28,7 @@ let workspace: OpenWorkspace
 let cache: VaultCache
 let now = 0
 
-/** An allowlist of its own is not asked for. */
+/** The allowlist is not requested separately. */
 const api: Api = apiOf(() => store)
 
 async function put(key: string, value: string, policy: Policy | null = null) {
@@ -45,7 +45,7 @@ async function put(key: string, value: string, policy: Policy | null = null) {
 const allow = (domain: string) =>
   links.add({ type: 'allowlist.changed', body: { add: [domain], remove: [] } })
 
-/** What was read has grown old. */
+/** Reads again after the cached data has expired. */
 const later = () => {
   now += 11_000
   return cache.current()
@@ -86,7 +86,7 @@ test.each([
   })
 })
 
-test('who was removed uses nothing more, whatever the server still hands out', async () => {
+test('a removed member uses nothing more, whatever the server still hands out', async () => {
   workspace = openedBy(bea, links)
   await cache.current()
   await links.add({ type: 'members.removed', body: { user_ids: [bea.person.user_id] } })

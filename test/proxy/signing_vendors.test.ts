@@ -201,7 +201,7 @@ describe.each(Object.entries(proxies))(
         })
       }
 
-      test('reads an object and parts of it, and is told their lengths before', async () => {
+      test('reads an object and parts of it, and gets their lengths before', async () => {
         const whole = await get()
         expect([whole.status, whole.headers.get('content-length')]).toEqual([200, '400000'])
         expect((await whole.bytes()).every((byte, at) => byte === OBJECT[at])).toBe(true)

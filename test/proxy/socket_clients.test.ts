@@ -24,7 +24,7 @@ const TOKENS = {
 
 type Message = Record<string, unknown>
 let proxy: OpenProxy
-/** Where the service is for its client. */
+/** The address of the service for its client. */
 let base: string
 
 beforeAll(async () => {

@@ -40,10 +40,10 @@ type OpenOptions = {
   strict?: boolean
   /** Whether its program has stand-ins. */
   standIns?: boolean
-  /** Where the audit waits. */
+  /** The directory in which audit records wait. */
   auditDirectory?: string
   networking?: Record<string, string>
-  /** Where the resolver is found, if not at its own address. */
+  /** The address of the resolver, if not its own. */
   resolver?: string
   /** A local backend's clock and timers. */
   time?: LocalOptions['time']

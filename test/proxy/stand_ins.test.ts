@@ -89,7 +89,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(last()?.header('authorization')).toBe(`Basic ${btoa(`${KEY}:${stored}`)}`)
   })
 
-  test('Basic credentials are form-encoded where the policy says so, and an echo is what the program sent', async () => {
+  test('Basic credentials are form-encoded where the policy allows it, and an echo is what the program sent', async () => {
     for (const written of [textOf('OAUTH'), encodeURIComponent(textOf('OAUTH'))]) {
       const authorization = `Basic ${btoa(`client:${written}`)}`
       const answer = await send('/echo', { headers: { authorization } })
@@ -128,13 +128,13 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(await answer.text()).toBe('got Bearer SVC_SECRET_KEY')
   })
 
-  test('what the upstream calls a placeholder by itself is left alone', async () => {
+  test('a text that the upstream calls a placeholder by itself is left alone', async () => {
     upstream.on('/manual', answerOf(200, {}, 'write SVC_SECRET_KEY where the key goes'))
     const answer = await send('/manual', { headers: bearer('KEY') })
     expect(await answer.text()).toBe('write SVC_SECRET_KEY where the key goes')
   })
 
-  test('query, path, JSON and form have it where the policy says so', async () => {
+  test('query, path, JSON and form have it where the policy allows it', async () => {
     const encoded = (name: string) => encodeURIComponent(textOf(name))
     const stored = (name: string) => values[name]?.[0] ?? ''
     await send(`/q?a=${encoded('IN_QUERY')}&b=${encoded('KEY')}`)
@@ -222,7 +222,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(JSON.parse(json).pem).toBe(`${textOf('IN_JSON')}\n`)
   })
 
-  test('whose program disappears ends the call upstream', async () => {
+  test('a program that disappears ends the call upstream', async () => {
     const gone = Promise.withResolvers<void>()
     upstream.on('/endless', (_, wire) => {
       wire.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -263,7 +263,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(messages).toEqual([`welcome, Bearer ${textOf('KEY')}`, `bytes of ${textOf('KEY')} \xff`])
   })
 
-  test('a message of a WebSocket has the value where the policy says so, and its echo the stand-in', async () => {
+  test('a message of a WebSocket has the value where the policy allows it, and its echo the stand-in', async () => {
     const received: string[] = []
     upstream.on(
       '/messages',
@@ -315,7 +315,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(received).toEqual(['before'])
   })
 
-  test('of another run a stand-in is text, and opens nothing', async () => {
+  test('a stand-in of another run is text, and opens nothing', async () => {
     const [other] = Object.values(proxies).filter((one) => one !== proxy)
     await send('/echo', { headers: { authorization: `Bearer ${other?.standIns.KEY}` } })
     expect(last()?.header('authorization')).toBe(`Bearer ${other?.standIns.KEY}`)

@@ -38,7 +38,7 @@ beforeEach(() => {
 const origin = server.url.origin
 const refusedFile = join(directory, 'refused.jsonl')
 
-/** An outbox of an agent, whose token is another each time that one is asked for again. */
+/** An agent's outbox with another token on each request. */
 function open(tokens: (string | null)[]) {
   const owner = { server: origin, email: 'ada@x.example', workspace_id: 'w', agent: 'bot' }
   const outbox = new Outbox(directory, owner)

@@ -127,7 +127,7 @@ describe('taking a lease', () => {
     expect(await sql`select 1 from derived_states where workspace_id = ${workspaceId}`).toEqual(
       [] as never,
     )
-    // What is created later is above all that a process may have seen.
+    // A lease that is created later is above all that a process may have seen.
     expect((await taken()).generation).toBeGreaterThan(generation)
   })
 
@@ -261,7 +261,7 @@ describe('a failure', () => {
     expect((await readRow()).state).toEqual(state)
   })
 
-  test('of an attempt with the value before is not recorded once the secret was written', async () => {
+  test('a failure of an attempt with the previous value is not recorded once the secret was written', async () => {
     const first = await taken()
     await leases.extendLease(place, first.leaseId, 300_000)
     await writeSecret()

@@ -257,7 +257,7 @@ test('a renewal that was sent is stored after the caller left, the token was rev
   await serve()
 }, 30_000)
 
-/** What happens to a call that waits for another process's renewal, which then fails. */
+/** Changes during a call that waits for another process's renewal, which then fails. */
 const removals: [string, string, () => Promise<unknown>][] = [
   ['a revoked token', 'invalid_token', () => agent.revoke()],
   ['a removed host', 'domain_blocked', () => agent.disallow(provider.host)],

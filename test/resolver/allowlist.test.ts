@@ -1,5 +1,5 @@
 // tier: quick
-/** GET /v1/allowlist tells a live token the allowlist as it is now, and nobody else anything. */
+/** GET /v1/allowlist returns the current allowlist to a live token only. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
@@ -22,7 +22,7 @@ const domainsOf = async ({ token }: Agent) => {
   return (body as { domains: string[] }).domains.toSorted()
 }
 
-test('tells the domains of its own workspace, current with every change, and leaves no record', async () => {
+test("lists the domains of the token's workspace, current with every change, and leaves no record", async () => {
   const agent = await employAgent(stage, { domains: ['*.example.com', 'api.example.org:8443'] })
   await employAgent(stage, { domains: ['foreign.example'] })
   expect(await domainsOf(agent)).toEqual(['*.example.com', 'api.example.org:8443'])

@@ -17,7 +17,7 @@ const RUNS = { numRuns: 2000 }
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 
-/** What a function answers, or the code of the fault that it throws. */
+/** The result of a function, or the code of the fault that it throws. */
 function outcomeOf<T>(act: () => T): T | { code: string } {
   try {
     return act()
@@ -128,7 +128,7 @@ describe('placeholders', () => {
     )
   }
 
-  /** Of several faults in one text either may be told: that it is refused is what matters. */
+  /** A text with several faults may report either of them: it only matters that the text is refused. */
   const refusedOr = (outcome: string | { code: string }) =>
     typeof outcome === 'string' ? outcome : 'refused'
 

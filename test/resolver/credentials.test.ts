@@ -1,5 +1,5 @@
 // tier: quick
-/** GET /v1/credentials/ tells a live token what it may name, without values, and is recorded now and then. */
+/** GET /v1/credentials/ lists the secrets that a live token may name, without values, and is recorded now and then. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { unprovisionAgentToken } from '../../src/features/agents/contract.ts'
@@ -98,7 +98,7 @@ test('is the same without the slash at its end, and a bare list where there is n
   expect(head.status).toBe(200)
 })
 
-describe('what a token may name', () => {
+describe('the secrets that a token may name', () => {
   test('is what it was given the key of, as it is now', async () => {
     const agent = await employAgent(stage, { secrets: { FIRST: VALUE } })
     const other = await agent.addProject('other')

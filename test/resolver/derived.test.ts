@@ -50,7 +50,7 @@ const call = (name = 'CRM', path = '/echo') =>
   })
 const sentToken = () =>
   stage.upstream.received.at(-1)?.header('authorization')?.replace('Bearer ', '') ?? ''
-/** Makes the stored credential one that ends in so many seconds, as its hint says. */
+/** Makes the stored credential one that ends in so many seconds, as its hint states. */
 const leave = async (seconds: number) => {
   await stage.app.connection
     .sql`update derived_states set expires_at = now() + ${seconds} * interval '1 second'`
@@ -168,7 +168,7 @@ describe('a call without a usable credential gets a stable code for', () => {
     expect(await call()).toMatchObject({ status: 200 })
   })
 
-  test('a lost answer is tried again, and a final refusal then says that a token may be lost', async () => {
+  test('a lost answer is tried again, and a final refusal then reports that a token may be lost', async () => {
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
     provider.setFault({ losesAnswer: true })
     expect(await call()).toMatchObject({ status: 502 })
@@ -228,7 +228,7 @@ test('an echo of any secret of the root, or of what was derived before, is taken
     expect(JSON.stringify(body)).not.toContain(value)
 })
 
-describe('what is derived while an answer is open is taken out of it', () => {
+describe('values that are derived while an answer is open are taken out of it', () => {
   const chunked =
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: text/plain\r\n\r\n'
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
@@ -295,7 +295,7 @@ test('a refused call causes no request to the provider', async () => {
   expect(provider.requests).toHaveLength(0)
 })
 
-test('what is stored of a failure reaches no caller as text', async () => {
+test('the stored text of a failure reaches no caller', async () => {
   await agent.store('CRM', await refreshing(), { policy: oauth2 })
   provider.setFault({ answer: cannedAnswers.invalidGrant })
   await call()
@@ -383,7 +383,7 @@ describe('an AWS role', () => {
     expect(JSON.stringify(answer.body)).not.toContain(keys.session)
   })
 
-  test('stands nowhere else', async () => {
+  test('an AWS role in any other place is blocked', async () => {
     await agent.store('ROLE', role(), { policy: { kind: 'aws_role' } })
     expect(await call('ROLE')).toMatchObject({
       status: 403,

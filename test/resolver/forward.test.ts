@@ -46,7 +46,7 @@ function sendPath(path: string, more: readonly string[] = [], method = 'GET') {
 }
 
 describe('a forwarded request', () => {
-  test('arrives as it was sent, with the credential, and nothing of ours', async () => {
+  test('a forwarded request arrives as it was sent, with the credential, and without headers of the resolver', async () => {
     const response = await forward('/v1/x?a=1&a=2&b=%20', {
       method: 'POST',
       headers: {
@@ -286,7 +286,7 @@ describe('the token', () => {
     }
   })
 
-  test('is 401 when it is none, not of an agent, or two that differ; nothing is sent', async () => {
+  test("the token is 401 if it is missing, not an agent's, or given twice with a difference; nothing is sent", async () => {
     const { token } = agent
     const { text: second } = await agent.issue()
     const session = agent.person.token
@@ -320,7 +320,7 @@ describe('the token', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('never goes upstream: 400 where it stands without a placeholder', async () => {
+  test('the token never goes upstream: it is 400 if it occurs without a placeholder', async () => {
     const { token } = agent
     const before = stage.upstream.bytes
     const leaks: Record<string, string>[] = [
@@ -395,7 +395,7 @@ describe('headers', () => {
     expect(Buffer.from(received()?.body ?? []).toString()).toBe('body')
   })
 
-  test('of the settings are refused when they are not acceptable', async () => {
+  test('headers of the settings are refused if they are invalid', async () => {
     const before = stage.upstream.bytes
     const wrong = {
       'x-service-timeout-ms': ['0', '600001', 'soon'],
@@ -440,7 +440,7 @@ describe('headers', () => {
     expect((await forward('/l')).headers.get('link')).toBe(
       `<${origin}/v1/forward/${own}/l?page=2>; rel="next", <${origin}/v1/forward/${own}/l?page=9>; rel="last"`,
     )
-    // No trusted proxy says so.
+    // No trusted proxy reports it.
     const secure = await forward('/l', { headers: { 'x-forwarded-proto': 'https' } })
     expect(secure.headers.get('link')).toStartWith(`<${origin}/`)
     stage.upstream.on('/l', answerOf(200, { link: '<http://evil.example/>; rel="next"' }))
@@ -463,7 +463,7 @@ describe('bodies', () => {
     })
   }
 
-  test('of the limit pass through, as they arrive', async () => {
+  test('bodies up to the limit pass through as they arrive', async () => {
     for (const type of ['application/octet-stream', 'application/json']) {
       stage.upstream.received.length = 0
       const response = await forward('/b', {
@@ -592,7 +592,7 @@ test('a refusal has the form in which SDKs look for errors, and says not to retr
   expect(error).toEqual({ type: 'permission_error', code: 'domain_blocked', message })
 })
 
-test('HEAD has the length that the upstream says', async () => {
+test('HEAD has the length that the upstream announces', async () => {
   stage.upstream.on('/length', 'HTTP/1.1 200 OK\r\ncontent-length: 12345\r\n\r\n')
   const answer = await forwardAs(stage, agent, '/length', { method: 'HEAD' })
   expect(answer.status).toBe(200)

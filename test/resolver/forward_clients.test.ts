@@ -1,5 +1,5 @@
 // tier: all
-/** What forward mode does for clients that cannot be told: their base URLs, their XML, the links that they follow. */
+/** Forward mode for clients that cannot be configured: their base URLs, their XML, the links that they follow. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
@@ -45,7 +45,7 @@ describe('/forward/, for SDKs that cut every /v1 out of their base URL', () => {
     expect(stage.upstream.received.at(-1)?.path).toBe('/v1/forward/x')
   })
 
-  test('its links are https behind a trusted proxy that says so', async () => {
+  test('its links are https behind a trusted proxy that reports it', async () => {
     const own = stage.authorityOf()
     const secure = new URL(stage.app.resolver).origin.replace('http:', 'https:')
     stage.upstream.on('/s', answerOf(200, { link: `<https://${own}/l>; rel="next"` }))

@@ -87,7 +87,7 @@ test('a message that ends before its length is refused', async () => {
   })
 })
 
-test('a call whose upstream is silent for longer than its deadline ends in trailers', async () => {
+test('a call ends in trailers if its upstream is silent for longer than the deadline', async () => {
   const frames = await framesIn(await call('/a.B/Begin', { 'x-service-timeout-ms': '300' }))
   const [, trailers = ''] = frames.at(-1) ?? []
   expect(readTrailers(Buffer.from(String(trailers)))).toMatchObject({

@@ -33,7 +33,7 @@ function caches(seconds: number) {
 
 type World = { keys: KeyCache; value?: string; version?: number; reads?: string[] }
 
-/** What a call by a token knows. `key` is what its envelopes hold; without one it was given none. */
+/** The parts of a call that a token knows. `key` opens its envelopes; null if it was given none. */
 function partsOf(tokenId: string, key: Uint8Array | null, sealing: Uint8Array, world: World) {
   const { keys, value = VALUE, version = 1, reads = [] } = world
   const snapshot = emptySnapshot({
@@ -90,7 +90,7 @@ test('it leaves with the key, however late it was prepared', async () => {
   expect(guards.size).toBe(0)
 })
 
-test('a revocation takes it away with the keys, also while it is being prepared', async () => {
+test('a revocation removes the guard with the keys, also while it is being prepared', async () => {
   const { keys, guards } = caches(60)
   const key = randomBytes(32)
   const { parts, provide } = partsOf('t', key, key, { keys })
@@ -131,7 +131,7 @@ test('tokens with the same key share one, and of another environment there is an
   expect(reads).toEqual(['development', 'staging', 'development'])
 })
 
-test('what a token with a wrong key, or none, could not open is guarded for all others', async () => {
+test('values that a token with a wrong key, or without one, could not open are guarded for all others', async () => {
   const { keys, guards } = caches(60)
   const key = randomBytes(32)
   for (const wrong of [randomBytes(32), null]) {

@@ -115,7 +115,7 @@ test('credentials show nothing of a held policy that does not have the form of o
   }
 })
 
-test('a held secret has no shape, and the reason says that it needs an approval', async () => {
+test('a held secret has no shape, and the reason states that it needs an approval', async () => {
   const shapes = await ask(`/v1/shapes/?environment=development`)
   expect(shapes).toMatchObject([
     { name: 'HELD', shape: null, setting: null, reason: 'approval' },

@@ -125,7 +125,7 @@ describe('without any notice', () => {
     expect(await isOpen(other)).toBe(true)
   })
 
-  test("a grant that expired by the process's clock ends its calls, whatever the database says", async () => {
+  test("a grant that expired by the process's clock ends its calls, whatever the database holds", async () => {
     const { state, services } = world()
     const { hold, sweep } = open(services)
     const call = hold()

@@ -61,7 +61,7 @@ describe('is refused', () => {
   })
 })
 
-test('stands where the policy of the whole says, and nowhere else', async () => {
+test('a part of a secret may be where the policy of the whole allows, and nowhere else', async () => {
   const url = (names: string) => stage.url(`/echo?a=${names}`)
   const answer = await agent.resolve({
     target_url: url('SVC_SECRET_NARROW__PASSWORD&b=SVC_SECRET_DATABASE__PASSWORD'),

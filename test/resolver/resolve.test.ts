@@ -320,16 +320,19 @@ describe('the request itself', () => {
       { method: 'PUT', body: 'AAA', body_encoding: 'base64' },
       'body: must be canonical base64 with padding',
     ],
-    ['a project id that is none', { project_id: 'main' }, 'project_id'],
-    ['an environment that is none', { environment: 'Prod!' }, 'environment'],
+    ['an invalid project id', { project_id: 'main' }, 'project_id'],
+    ['an invalid environment', { environment: 'Prod!' }, 'environment'],
     ['header values that are no text', { headers: { a: 1 } }, 'headers.a'],
     ['a list of headers', { headers: [['a', 'b']] }, 'headers'],
   ]
-  test.each(['GET', 'HEAD'])('may have an empty body with %s, which is none', async (method) => {
-    const { body } = await agent.resolve({ target_url: target(), method, body: '' })
-    expect(body).toMatchObject({ status_code: 200 })
-    expect(stage.upstream.received[0]?.header('content-length')).toBeUndefined()
-  })
+  test.each(['GET', 'HEAD'])(
+    'may have an empty body with %s, which counts as no body',
+    async (method) => {
+      const { body } = await agent.resolve({ target_url: target(), method, body: '' })
+      expect(body).toMatchObject({ status_code: 200 })
+      expect(stage.upstream.received[0]?.header('content-length')).toBeUndefined()
+    },
+  )
 
   test.each(invalid)('is 422 with %s', async (_, change, complaint) => {
     const [sent, before] = [stage.upstream.bytes, await countRecords()]
@@ -603,7 +606,7 @@ describe('names of secrets', () => {
     },
   )
 
-  test('of another project or environment are as unknown as those that do not exist', async () => {
+  test('names of another project or environment are as unknown as those that do not exist', async () => {
     const bound = await employAgent(stage, { ofProject: true, secrets: { OWN: 'own-value-1' } })
     const other = await bound.addProject('other')
     await bound.store('THEIRS', 'their-value-1', { projectId: other })

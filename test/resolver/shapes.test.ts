@@ -35,7 +35,7 @@ async function recordsOf({ tokenId }: Agent) {
     select * from audit_logs where token_id = ${tokenId} order by timestamp`
 }
 
-test('tells the shape of each, why there is none, and of settings nothing', async () => {
+test('the answer has the shape of each secret, or the reason for its lack, and nothing for settings', async () => {
   const agent = await employAgent(stage, { secrets: { KEY: VALUE, LINES: 'one\ntwo' } })
   await agent.store('SETTING', SETTING, { policy: { sensitive: false } })
   await agent.store('UNUSED', VALUE, { policy: { allowed_locations: ['env'] } })
@@ -75,7 +75,7 @@ test('tells a token that may read the settings that may be variables, and of sec
   ])
 })
 
-describe('whose shapes', () => {
+describe('the secrets that have shapes', () => {
   test('are those of the scope that the call names, or of the usual one', async () => {
     const agent = await employAgent(stage, { secrets: { FIRST: VALUE } })
     const other = await agent.addProject('other')
@@ -103,7 +103,7 @@ describe('whose shapes', () => {
     expect(await namesOf(agent.token)).toEqual(['development/MINE'])
   })
 
-  test('of another scope than its own a token is refused, on record', async () => {
+  test('a token is refused the shapes of another scope than its own, and the refusal is recorded', async () => {
     const agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
     const refused = await ask(agent.token, `?project_id=${crypto.randomUUID()}`)
     expect(refused).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })

@@ -1,5 +1,5 @@
 // tier: quick
-/** What clients of a signed workspace store through the API is what its tokens use. */
+/** The tokens of a signed workspace use the data that its clients store through the API. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { toBase64, utf8 } from '../../src/core/crypto/encoding.ts'

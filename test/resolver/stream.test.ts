@@ -68,7 +68,7 @@ const closed = (wire: TLSSocket) =>
     else wire.once('close', () => resolve())
   })
 
-describe('what comes first', () => {
+describe('bytes that come first', () => {
   test('an event is passed on before the next one is sent', async () => {
     const { script, wire } = led()
     const pending = call(script)
@@ -111,7 +111,7 @@ describe('what comes first', () => {
     expect(await reader.next()).toBe('')
   })
 
-  test('an Accept header of text/event-stream asks for it too, unless the call says otherwise', async () => {
+  test('an Accept header of text/event-stream asks for it too, unless the call names another', async () => {
     const ask = (body: object) =>
       fetch(`${stage.app.resolver}/v1/resolve`, {
         method: 'POST',
@@ -158,7 +158,7 @@ describe('a credential', () => {
     }
   })
 
-  test('is redacted in headers, and the record says so though the body is clean', async () => {
+  test('is redacted in headers, and the record notes it though the body is clean', async () => {
     const response = await call(answerOf(200, { 'x-echo': `key=${KEY}` }, 'clean'))
     expect(response.headers.get('x-echo')).toBe('key=SVC_SECRET_KEY')
     expect(await response.text()).toBe('clean')
@@ -299,7 +299,7 @@ describe('an answer that breaks off', () => {
     ],
   }
   for (const [name, [sent, then]] of Object.entries(cases)) {
-    test(`${name} does not look complete, and the record says 502`, async () => {
+    test(`${name} does not look complete, and the record states 502`, async () => {
       const { script, wire } = led()
       const pending = call(script)
       const upstream = await wire

@@ -45,7 +45,7 @@ async function join(options: CallerOptions = {}, headers?: Parameters<typeof acc
 }
 
 describe('the handshake', () => {
-  test('carries the credential and the subprotocols, and nothing of ours', async () => {
+  test('the handshake carries the credential and the subprotocols, and no headers of the resolver', async () => {
     const { caller, upstream } = await join(
       { headers: { 'x-trace': 'abc', 'x-forwarded-for': '1.2.3.4' }, protocols: ['one', 'two'] },
       () => 'Sec-WebSocket-Protocol: two\r\n',
@@ -178,7 +178,7 @@ describe('the handshake', () => {
     'that speaks something else': (_, wire) => void wire.write('hello\r\n\r\n'),
   }
   for (const [name, script] of Object.entries(answers)) {
-    test(`of an upstream ${name} is 502`, async () => {
+    test(`an upstream ${name} is 502`, async () => {
       count += 1
       stage.upstream.on(`/socket/${count}`, script)
       expect(await connectTo(`/socket/${count}`).opened).toContain('Expected 101')
@@ -190,7 +190,7 @@ describe('the handshake', () => {
     })
   }
 
-  test('of an upstream that hangs is 504', async () => {
+  test('an upstream that hangs is 504', async () => {
     count += 1
     const arrived = Promise.withResolvers<void>()
     stage.upstream.on(`/socket/${count}`, () => arrived.resolve())
@@ -286,7 +286,7 @@ describe('messages', () => {
     expect(await caller.closed).toEqual({ code: 1000, reason: 'bye' })
   })
 
-  test('from the upstream have credentials redacted, and the record says so', async () => {
+  test('from the upstream have credentials redacted, and the record notes it', async () => {
     const { caller, upstream } = await join()
     upstream.wire.write(frame(TEXT, `{"key":"${KEY}","b64":"${btoa(KEY)}"}`))
     expect(await caller.next()).toBe('{"key":"SVC_SECRET_KEY","b64":"SVC_SECRET_KEY"}')
@@ -341,7 +341,7 @@ describe('the end', () => {
     await upstream.closed
   })
 
-  test('of a caller that vanishes is told to the upstream', async () => {
+  test('the upstream gets a close frame when a caller vanishes', async () => {
     const { caller, upstream } = await join()
     ;(caller.socket as unknown as { terminate(): void }).terminate()
     const { opcode, payload } = await upstream.next()
@@ -391,7 +391,7 @@ describe('the end', () => {
     ],
   }
   for (const [name, [bytes, code, reason]] of Object.entries(failures)) {
-    test(`of an upstream that ${name} is ${code} ${reason}`, async () => {
+    test(`an upstream that ${name} is ${code} ${reason}`, async () => {
       const { caller, upstream } = await join()
       if (bytes) upstream.wire.write(bytes)
       else upstream.wire.destroy()

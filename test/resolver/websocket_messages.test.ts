@@ -58,7 +58,7 @@ test('a placeholder in a JSON message is replaced, and the message has its own r
   await upstream.closed
 })
 
-test('a value is escaped in JSON, at every level, and stands as it is in other text', async () => {
+test('a value is escaped in JSON, at every level, and unchanged in other text', async () => {
   const { caller, upstream } = await join()
   const nested = JSON.stringify({ inner: JSON.stringify({ token: 'SVC_SECRET_QUOTED' }) })
   caller.socket.send(nested)
@@ -82,7 +82,7 @@ test('messages keep their order, and what is no placeholder there stays text', a
   await upstream.closed
 })
 
-test('what a message used is replaced in what comes back, a short value too', async () => {
+test('a value that a message used is replaced in the answers, a short value too', async () => {
   const { caller, upstream } = await join()
   upstream.wire.write(frame(TEXT, SHORT))
   expect(await caller.next()).toBe(SHORT)

@@ -15,9 +15,9 @@ export type Outcome = {
   failed: string[]
   /** Tests that failed beside others and passed alone. */
   onlyAlone: string[]
-  /** What was not installed, with the command that installs it. */
+  /** Tools that were not installed, with the command that installs them. */
   needs: string[]
-  /** Where this pass looked for leaked secrets. */
+  /** The places that this pass searched for leaked secrets. */
   searched: string[]
 }
 

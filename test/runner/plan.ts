@@ -1,4 +1,4 @@
-/** Which test files run, and on which database. A file's first line states its tier and its databases. */
+/** The test files to run, and their databases. A file's first line states its tier and its databases. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

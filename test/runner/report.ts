@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 
 export type FileReport = { passed: number; skipped: number; failed: string[] }
 
-/** What became of each file: how many of its tests passed or were skipped, and the names of those that failed. */
+/** The result of each file: how many of its tests passed or were skipped, and the names of those that failed. */
 export type Report = Map<string, FileReport>
 
 /** With failures in more files the cause is not a busy machine. */

@@ -98,7 +98,7 @@ describe('this tree', () => {
   })
 })
 
-test('beside many other files, those that use a browser run in one process of their own', () => {
+test('beside many other files, those that use a browser run in one separate process', () => {
   const files = [
     'test/console/secrets.test.ts',
     'test/cli/help.test.ts',
@@ -111,7 +111,7 @@ test('beside many other files, those that use a browser run in one process of th
   expect(groupFiles(files.slice(1), 3)).toMatchObject([{ group: 'others', count: 3 }])
 })
 
-test('where most files use a browser, their group gets all processes but one', () => {
+test('if most files use a browser, their group gets all processes but one', () => {
   const files = ['audit', 'live', 'words'].map((name) => `test/console/${name}.test.ts`)
   expect(groupFiles(files, 3)).toMatchObject([
     { group: 'browser', count: 2 },
@@ -120,7 +120,7 @@ test('where most files use a browser, their group gets all processes but one', (
   expect(groupFiles(files, 1)).toMatchObject([{ count: 1 }, { count: 1 }])
 })
 
-/** Each `Bun.sleep` of a test, and whether a comment in one of the three lines before it says why. */
+/** Each `Bun.sleep` of a test, and whether a comment in one of the three lines before it gives the reason. */
 function sleepsOf(path: string): { place: string; hasReason: boolean }[] {
   const lines = readFileSync(join(ROOT, 'test', path), 'utf8').split('\n')
   return lines.flatMap((line, index) => {

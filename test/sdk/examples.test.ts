@@ -28,7 +28,7 @@ const examples = new Map(
     ([, language = '', name = '', text = '']) => [name, { language, text }],
   ),
 )
-/** What runs a text. Debian's Python has requests. */
+/** The program that runs a text. Debian's Python has requests. */
 const programs: Record<string, string[]> = {
   ts: [process.execPath, '-e'],
   py: ['/usr/bin/python3', '-c'],
@@ -54,7 +54,7 @@ afterEach(() => {
 
 type Run = { out: string; err: string; code: number }
 
-/** What the example prints. */
+/** The output of the example. */
 async function run(name: string): Promise<Run> {
   const { language, text } = examples.get(name) ?? { language: '', text: '' }
   if (language !== 'sh') expect(text.trim().split('\n').length).toBe(5)
@@ -272,7 +272,7 @@ for (const [name, kit] of [
     )
   })
 
-/** What `/v1/resolve` says of the call. */
+/** The result of the call by `/v1/resolve`. */
 async function expectResolved({ out, err, code }: Run) {
   expect({ err, code }).toEqual({ err: '', code: 0 })
   expect(JSON.parse(out)).toMatchObject({ status_code: 200 })

@@ -26,7 +26,7 @@ let stage: Stage
 let server: ServerProcess
 let database: TestDatabase
 let agent: Agent
-/** What the caller of the resolver saw. */
+/** The responses that the resolver's caller received. */
 const seen: string[] = []
 
 beforeAll(async () => {
@@ -118,9 +118,9 @@ test('a marked secret is in no answer, log line, file of the database or listing
   await call('/', { headers: { 'X-Key': 'SVC_SECRET_BROKEN' } })
   await call('/', { headers: { 'X-Key': 'SVC_SECRET_NARROW' } })
   await call('/', { headers: { Host: 'SVC_SECRET_KEY' } })
-  // What a confused caller sends in the clear is not repeated either.
+  // Values that a confused caller sends in the clear are not repeated either.
   await call('/', { method: `GET ${MARKER}` })
-  // Of an unknown field its sender is told the name, and nobody else.
+  // The sender of an unknown field learns its name, and nobody else does.
   await agent.resolve({ target_url: stage.url('/'), [MARKER]: 1 })
   await call('/', { headers: { [`X ${MARKER}`]: '1', 'X-Key': `é${MARKER}` } })
   await call('/', { target_url: `https://${MARKER}:${MARKER}@api.upstream.example/` })

@@ -29,7 +29,7 @@ const call = (path: string) => ({
 
 const silent = openLog('error', () => {})
 
-/** What the audit says in another process's or connection's eyes, after this one has gone. */
+/** The audit records as another process or connection reads them, after this process has ended. */
 async function recordsAfter(env: Record<string, string>, path: string) {
   const config = readConfig({ PORT: '0', RESOLVER_PORT: '0', ...env }, () => ({
     SECRET_KEY: env.SECRET_KEY ?? '',
@@ -88,7 +88,7 @@ describe('the intent', () => {
     expect(performance.now() - answeredAt).toBeLessThan(1_000)
   })
 
-  test('of many calls at once is one for each, with its own outcome', async () => {
+  test('many calls at once get one intent each, with its own outcome', async () => {
     stage.upstream.on('/many', ({ path }, wire) => {
       wire.write(answerOf(Number(path.split('=')[1]), {}))
     })

@@ -57,7 +57,7 @@ describe('while the database holds still', () => {
     const next = await agent.resolve(call(stage))
     expect(next.status).toBe(200)
     await recordOf(stage.app, next)
-    // What was stored after all, when nobody waited any more, says so.
+    // A record that was stored after all, when nobody waited any more, carries its outcome.
     for (const answer of answers) {
       const late = await recordOf(stage.app, answer)
       if (late) expect(late).toMatchObject({ reason: 'audit_unavailable', status_code: 503 })
@@ -76,7 +76,7 @@ describe('while the database holds still', () => {
     const sentMeanwhile = stage.upstream.bytes
     expect(sentMeanwhile).toBeGreaterThan(sent)
     await whileLocked('secrets', async () => {
-      // That it could not be decided is a refusal, and where the whole database stands, so is its record.
+      // An undecided call is refused. If the whole database stalls, the refusal's record stalls too.
       const answer = await other.resolve(call(stage))
       const isEmbedded = stage.app.connection.kind === 'embedded'
       expectUnavailable(answer, isEmbedded ? 'audit_unavailable' : 'unavailable')

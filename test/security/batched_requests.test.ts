@@ -36,7 +36,7 @@ describe.each([
   ['a batch of OData', '/v1/$batch', 'application/json'],
   ['a batch of JSON', '/v1/batch', 'application/json'],
   ['a batch of Google, under any path', '/v1/drive/v3', MIXED],
-  ['one whose type is in capitals', '/v1/x', 'Multipart/Mixed'],
+  ['a multipart type in capitals', '/v1/x', 'Multipart/Mixed'],
 ])('%s', (_, path, type) => {
   test.each(['METHODS', 'PATHS', 'ROOT'])('is refused with the secret %s', async (name) => {
     await expectBlocked(name, call(name, path, type))
@@ -47,7 +47,7 @@ describe.each([
   })
 })
 
-test('where allowed_paths lists the very path it is sent, and only there', async () => {
+test('a batch is sent only to the exact path that allowed_paths lists', async () => {
   await expectSent(call('NAMED', '/v1/$batch', MIXED))
   await expectSent(call('NAMED', '/named', MIXED))
   await expectSent(call('PATHS', '/named', MIXED))
@@ -55,7 +55,7 @@ test('where allowed_paths lists the very path it is sent, and only there', async
   await expectBlocked('NAMED', call('NAMED', '/named/x', MIXED))
 })
 
-test('what is none is sent: other parts, other names, and what has no body', async () => {
+test('requests that are no batch are sent: other parts, other names, and requests without a body', async () => {
   await expectSent(call('PATHS', '/v1/x', 'multipart/form-data; boundary=b'))
   for (const path of ['/v1/batches', '/v1/batch/7', '/v1/batch-jobs', '/v1/batch?batch=1']) {
     const method = path.includes('?') ? 'GET' : 'POST'

@@ -21,7 +21,7 @@ const CPU_MS_PER_MIB = 50
 const STALL_MS = 50
 const MEMORY_FACTOR = 8
 const ATTEMPTS = 5
-/** What a process takes of memory besides, whatever it does: its collector is in no hurry. */
+/** Memory that a process takes for unrelated reasons; its collector is in no hurry. */
 const UNRELATED_MB = 96
 /** The embedded database runs in the process, and keeps two copies and a log of what a rekey sends. */
 const DATABASE_MB = { embedded: 320, postgresql: 0 }[databaseKind]
@@ -85,7 +85,7 @@ async function sendWithin(
   }
 }
 
-/** What the request took too much of. */
+/** The resources of which the request took too much. */
 function overBudget(cost: Cost, idle: Cost, mib: number, unrelatedMb: number): string[] {
   const limits: [what: string, used: number, limit: number][] = [
     ['ms of processor time', cost.cpuMs, SLACK * CPU_MS_PER_MIB * Math.max(1, mib)],
@@ -122,7 +122,7 @@ function withValue(document: unknown, [step, ...rest]: Path, value: unknown): un
 }
 
 const MARK = '@@'
-/** Stands for entries that all differ. */
+/** Placeholder for entries that all differ. */
 const FIELDS = '@fields'
 
 /** The good body with so many entries there that the endpoint just takes it. */
@@ -197,7 +197,7 @@ const entries: [what: string, name: string, path: Path, entry: string][] = [
   ['lone surrogates', REKEY, ['secrets'], '"\\ud800"'],
   ['small objects with a key each', REKEY, ['tokens'], '{"a":1}'],
   [
-    'policies full of what is none',
+    'policies full of invalid entries',
     SECRETS,
     ['secrets'],
     `{"key":"","value":"","policy":${POLICY}}`,

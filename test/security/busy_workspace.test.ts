@@ -1,5 +1,5 @@
 // tier: quick
-/** Who writes to one workspace without pause takes no connection that the requests of others need. */
+/** A client that writes to one workspace without pause takes no connection that other requests need. */
 import { expect } from 'bun:test'
 import { getSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -37,7 +37,7 @@ test('while writers wait for the lock of their workspace, another one is read', 
   await app.stop()
 }, 30_000)
 
-test('who writes without pause stands in line with two requests, so that somebody else comes soon', async () => {
+test('a client that writes without pause queues two requests at most, so that others are served soon', async () => {
   const app = await startTestApp()
   const team = await openProject(app)
   const other = { ...team, owner: await team.join('member') }

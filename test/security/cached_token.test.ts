@@ -50,7 +50,11 @@ const doors: Door[] = [
     (token) => post(resolver(), '/v1/resolve', { ...call(), environment: 'nowhere' }, token),
     422,
   ],
-  ['a call whose body is none', (token) => post(resolver(), '/v1/resolve', 'not json', token), 400],
+  [
+    'a call with a body that is not JSON',
+    (token) => post(resolver(), '/v1/resolve', 'not json', token),
+    400,
+  ],
   [
     'a call that is streamed',
     (token) => post(resolver(), '/v1/resolve', { ...call(), stream: true }, token),

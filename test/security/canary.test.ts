@@ -64,7 +64,7 @@ const everywhere = [
 
 const hasPostgres = findPostgres() !== null
 
-/** What the run itself found, and the file with the leaks. */
+/** The run's own findings, and the file with the leaks. */
 const failures = [
   'canary: the marked secret was found (database, in test/run.ts: the file …, as it is)',
   'canary: the marked secret was found (output, in test/run.ts: what the tests printed, as it is)',

@@ -56,7 +56,7 @@ async function addRequests(): Promise<void> {
       now() + interval '7 days')`
 }
 
-/** What no answer may hold: as clients sent it, and as it is stored. */
+/** Values that no answer may hold: as clients sent them, and as they are stored. */
 async function readTreasures(): Promise<Record<string, Uint8Array>> {
   const { connection, config } = stage.app
   const outer = OuterLayer.parse(config.ENCRYPTION_KEY)
@@ -109,7 +109,7 @@ function sealedFormOf(text: string): string {
   return parsed ? sealedToken(parsed.id, parsed.secret) : text
 }
 
-/** What each parameter of a path names that is there. */
+/** The path with each parameter replaced by an existing resource. */
 function pathOf({ path }: Endpoint): string {
   const known: Record<string, string> = {
     workspace_id: agent.workspaceId,
@@ -192,7 +192,7 @@ describe("An agent's token uses credentials but does not read them. No endpoint 
     ])
   }, 60_000)
 
-  test('what it may use arrived at the API all the same', () => {
+  test('the values that the token may use did arrive at the API', () => {
     const keys = new Set(stage.upstream.received.map((request) => request.header('x-key')))
     expect(keys).toEqual(new Set([VALUE]))
   })

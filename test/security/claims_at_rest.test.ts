@@ -1,7 +1,7 @@
 // tier: all
 /**
- * What the server holds at rest opens nothing. An attacker with the whole database, with the server's keys
- * or with a token tries; only a token with all of that, or a password, opens something: what it is for.
+ * Data that the server holds at rest opens nothing. An attacker with the whole database, with the server's keys
+ * or with a token tries; only a token with all of that, or a password, opens something: its purpose.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logInByPassword, signUp } from '../../src/client/account/log_in.ts'
@@ -99,7 +99,7 @@ async function storeUnder(password: string): Promise<string> {
   return workspace.id
 }
 
-describe('what was moved in the database does not open', () => {
+describe('data that was moved in the database does not open', () => {
   const ask = (name: string, environment?: string) => ({
     target_url: stage.url('/'),
     headers: { 'X-Key': `SVC_SECRET_${name}` },

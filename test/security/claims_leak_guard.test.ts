@@ -1,5 +1,5 @@
 // tier: quick
-/** What the leak guard stops and what it cannot, and what stops that. */
+/** Leaks that the leak guard stops, leaks that it cannot stop, and what stops those. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   type Agent,
@@ -14,7 +14,7 @@ import { answerOf, type ReceivedRequest } from '../support/upstream.ts'
 const VALUE = marked('sk_live_the-seat-belt')
 const headers = { 'X-Key': 'SVC_SECRET_KEY' }
 
-/** What an API may do to a text that no scanner knows, and how the agent undoes it. */
+/** A transformation that an API may apply to a text, that no scanner knows, and that the agent can undo. */
 const reversed = (text: string) => text.split('').reverse().join('')
 const xored = (text: string) => Buffer.from(text, 'latin1').map((byte) => byte ^ 0x55)
 const spread = (text: string) => text.split('').join('-')

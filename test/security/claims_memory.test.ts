@@ -1,7 +1,7 @@
 // tier: all
 /**
- * What is in the memory of the server, and when. Read from outside, as somebody who controls the process
- * would, and from inside, where it can be told what something still holds on to.
+ * The contents of the server's memory, and when they are there. Read from outside, as an attacker who controls
+ * the process would, and from inside, where references can be traced.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-/** A call that the upstream holds open until it is told to answer. */
+/** A call that the upstream holds open until it gets the signal to answer. */
 async function openCall(agent: Agent) {
   const arrived = Promise.withResolvers<TLSSocket>()
   stage.upstream.on('/held', (_, wire) => arrived.resolve(wire))
@@ -70,7 +70,10 @@ describe('Values are in server memory while calls of a live token use them, and 
     database.remove()
   })
 
-  /** What of a member and a secret is in the server's memory at this moment, and that it was looked through. */
+  /**
+   * The data of a member and a secret that is in the server's memory now. Also checks that the memory was
+   * searched.
+   */
   function inMemory(): string[] {
     const { workspaceKey, privateKey } = agent.person
     return foundInMemory(server.pid, {

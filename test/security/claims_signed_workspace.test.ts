@@ -95,7 +95,7 @@ async function expectNotSent(code: FaultCode, token: string, host?: string): Pro
   expect(stage.upstream.bytes).toBe(bytes)
 }
 
-/** What the thief posts is signed by keys of the thief's. */
+/** Everything that the thief posts is signed with the thief's keys. */
 async function expectNotTaken(path: string, body: object): Promise<void> {
   const answer = await stage.app.call('POST', path, { token: thief.token, body })
   expect(answer).toMatchObject({ status: 422, body: { error_code: 'link_refused' } })
@@ -155,7 +155,7 @@ describe('In a signed workspace, the database cannot lie. An attacker who writes
     await expectSent()
   })
 
-  test('a client gives the new key to nobody who is a member by a row, or whom a session invited', async () => {
+  test('a client does not give the new key to members that only a row names or a session invited', async () => {
     const stranger = await signedAccount(stage.app, 'stranger')
     const member = { ...personOf(stranger), role: 'admin' as const }
     await expectNotTaken(ofWorkspace('members/'), {

@@ -185,14 +185,14 @@ describe('cookies that a sibling host tossed', () => {
     expect(emailOf(await me(ofConsole(tokens)))).toBe(ada.email)
   })
 
-  test('of other names change nothing', async () => {
+  test('cookies with other names that a sibling host tossed change nothing', async () => {
     const others = `theme=dark; cloakroom-access=${eve.token}; x=__Host-cloakroom-access=${eve.token}`
     const headers = { ...ofConsole(), cookie: `${others}; ${cookie()}` }
     expect(emailOf(await me(headers))).toBe(ada.email)
   })
 })
 
-describe('who is not the console', () => {
+describe('a client that is not the console', () => {
   test.each([LOGIN, REFRESH])('gets no cookies from %s', async (path) => {
     const fresh = await logInAs(app, ada)
     const { email, password } = ada

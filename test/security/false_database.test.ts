@@ -72,7 +72,7 @@ async function failureOf(work: PromiseLike<unknown>): Promise<Error & { code?: s
 
 const codeOf = async (work: PromiseLike<unknown>) => (await failureOf(work)).code
 
-/** What the start says, and what it warns of. */
+/** The start's messages and warnings. */
 async function startOf(database: FalsePostgres, settings: Record<string, string> = {}) {
   const lines: string[] = []
   const log = openLog('warning', (line) => lines.push(line))
@@ -242,7 +242,7 @@ describe('a server that does not prove that it knows the password', () => {
   })
 })
 
-describe('what a server sends without end', () => {
+describe('messages without end from a server', () => {
   const connected = (serve: (wire: Wire) => Promise<void> | void) => async (wire: Wire) => {
     wire.write(AUTHENTICATED, READY)
     await wire.next()

@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * Records that no version of ours writes, put into the table by somebody with a user of the database: they are left
- * out with a line in the log, and everything else of the audit is read as if they were not there.
+ * Audit records that no version of this product writes, inserted by someone with a database user. They are left
+ * out with a line in the log, and everything else of the audit is read as if they did not exist.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -120,7 +120,7 @@ test('a record that does not fit breaks neither list, export, live, summary nor 
   expect(await owner.api.call(summariseAudit, { query })).toEqual(before)
 })
 
-test('who looks on live sees the others, and of a record that does not fit nothing', async () => {
+test('a live subscriber sees the valid records, and nothing of a record that does not fit', async () => {
   const response = await fetch(`${app.controlPlane}/api/workspaces/${team.workspaceId}/live/`, {
     headers: { authorization: `Bearer ${team.owner.token}` },
   })

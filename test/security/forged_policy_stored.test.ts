@@ -95,7 +95,7 @@ test('a rollback asks where the policy of today is not the one that its value ha
   expect(await ada.reveal('secrets', 'get', 'C_KEY')).toBe('first one')
 })
 
-test('a rollback refuses an earlier version whose policy is not the one that its value has', async () => {
+test('a rollback refuses an earlier version if its policy is not the one of its value', async () => {
   await ada.must('secrets', 'set', 'D_KEY=first one', '--policy', NARROW)
   await ada.must('secrets', 'set', 'D_KEY=second one', '--policy', NARROW)
   await app.connection.sql`

@@ -1,8 +1,8 @@
 // tier: quick, both databases in test:all
 /**
- * Somebody writes into the database of a running server, without SECRET_KEY and ENCRYPTION_KEY: rows of
- * sessions, tokens, passwords, memberships and envelopes, made up or copied from an account of their own. None is
- * a login, and none gives a key.
+ * Someone writes into the database of a running server, without SECRET_KEY and ENCRYPTION_KEY: rows of sessions,
+ * tokens, passwords, memberships and envelopes, made up or copied from another account. None is accepted as a
+ * login, and none gives a key.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { recoveryVerifier } from '../../src/client/account/keys.ts'
@@ -44,7 +44,7 @@ function parsed(text: string): ParsedToken {
   return token
 }
 
-/** What version 1 stored, and the same in the form of today: with the id of the key that is in use. */
+/** The verifiers that version 1 stored, and in today's form: with the id of the key in use. */
 function madeUp(token: ParsedToken): [what: string, verifier: Uint8Array][] {
   const verifier = presentedVerifier(token)
   const keyId = Uint8Array.fromHex(stage.app.pepper.keyIds[0])
@@ -85,7 +85,7 @@ describe('a session', () => {
     await expectSession(await logInAs(stage.app, ada.person), ada.person)
   })
 
-  test('of another person, moved, is none; put back it goes on', async () => {
+  test('a session that is moved from another person is refused, and accepted again once it is put back', async () => {
     const own = await logInAs(stage.app, mallory.person)
     const { id } = parsed(own.token)
     const move = (userId: string) => sql()`
@@ -136,7 +136,7 @@ describe('a password', () => {
   const refused = (email: string, password: string) =>
     stage.app.call('POST', '/api/auth/login/', { body: { email, password } })
 
-  test('of another account, copied, opens nothing; nor does one that was made up', async () => {
+  test('a password that is copied from another account or made up opens nothing', async () => {
     const person = await registerPerson(stage.app, 'copied')
     const [stored] = await sql()<{ hash: string }[]>`
       select password_hash as hash from users where id = ${person.userId}`
@@ -215,7 +215,7 @@ describe('a token', () => {
     expect((await resolve(ada.token)).status).toBe(200)
   })
 
-  test('of another workspace, moved, is none; put back it goes on', async () => {
+  test('a token that is moved from another workspace is refused, and accepted again once it is put back', async () => {
     const issued = await mallory.issue()
     await mallory.provision(issued)
     const { id, secret } = parsed(issued.text)
@@ -259,7 +259,7 @@ describe('a token', () => {
   })
 })
 
-// What a forged role may do with ciphertext, names and tokens is closed by signed workspaces only.
+// Only signed workspaces limit what a forged role can do with ciphertext, names and tokens.
 describe('a membership', () => {
   test('that was made up gives no key', async () => {
     const person = await registerPerson(stage.app, 'intruder')

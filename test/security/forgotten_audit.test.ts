@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * A change that its endpoint forgot to record would be one that a workspace cannot see afterwards. The
- * pipeline refuses it; which endpoints leave no record, and why, stands in their contracts and here.
+ * A workspace could never see a change that its endpoint forgot to record, so the pipeline refuses it. Endpoints
+ * that leave no record are listed, with the reason, in their contracts and here.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
@@ -102,7 +102,7 @@ async function nameNow(): Promise<string | undefined> {
   return found?.name
 }
 
-test('an endpoint that forgets its record changes nothing, and the log says which it is', async () => {
+test('an endpoint that forgets its record changes nothing, and the log names it', async () => {
   const [name, records] = [await nameNow(), await recordedChanges(app, person.workspaceId)]
   expect(await renameTo('forgotten')).toBe(500)
   expect(await nameNow()).toBe(name)

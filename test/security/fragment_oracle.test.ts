@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Who knows the beginning of a value does not find the rest one character at a time by having an API
- * repeat the beginning with each character after it (protocol 6.1). What an answer shows is the same for
- * every guess, but for the one that completes the 16 characters of a window, and there it ends.
+ * An attacker who knows the beginning of a value cannot find the rest one character at a time by having an API
+ * repeat the beginning with each possible next character (protocol 6.1). The answer is the same for every guess,
+ * except for the one that completes the 16 characters of a window, and the search ends there.
  */
 import { describe, expect, test } from 'bun:test'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
@@ -15,10 +15,10 @@ const PAT =
 const STRIPE = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc'
 const ALPHABET = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-=']
 const PAIRS = ALPHABET.flatMap((first) => ALPHABET.map((second) => first + second))
-/** What may follow a guess in the text. */
+/** Texts that may follow a guess. */
 const FILLERS = ['', ' end', '!', '_and_then_some_more_that_belongs_to_no_value']
 
-/** What an API repeats, as the agent sees it. */
+/** The agent's view of an API that repeats a text. */
 function echoOf(value: string): (text: string) => string {
   const guard = prepareGuard([{ name: 'KEY', bytes: new Uint8Array(Buffer.from(value)) }]).forCall()
   return (text) => Buffer.from(guard.body(new Uint8Array(Buffer.from(text)))).toString()
@@ -29,7 +29,7 @@ function lookOf(answer: string, end: string): string {
   return answer.endsWith(end) ? `${answer.slice(0, -end.length)}?` : answer
 }
 
-/** The guess whose answer is unlike all others, where there is one. */
+/** The guess with an answer unlike all others, or nothing. */
 function unlike(echo: (text: string) => string, before: string, guesses: string[], after: string) {
   const answers = echo(guesses.map((guess) => `<${before}${guess}${after}>`).join('\n')).split('\n')
   const looks = Map.groupBy(guesses, (guess) => {

@@ -12,7 +12,7 @@ import { FakeTimers } from '../support/fake_timers.ts'
 import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
-/** What is sent of a flood, and what of it may show as memory of this process, which is both sides. */
+/** The size of a flood. The limit for this process's memory covers both sides. */
 const SENT = 128 * MIB
 const HELD = 64 * MIB
 const TIMEOUT_MS = 30_000

@@ -29,7 +29,7 @@ import { countRowsRead } from '../support/rows_read.ts'
 
 /** A third of what clients read of any answer (16 MiB), and far above what a page of these takes. */
 const MOST_BYTES = 5 * 1_048_576
-/** The longest page, and the longest list of names in an answer that is none. */
+/** The longest page, and the longest list of names in a response that is no page. */
 const MOST_ENTRIES = 1_000
 
 const onPostgres = requires('postgresql')
@@ -71,7 +71,7 @@ const QUERIES: Record<string, Record<string, string>> = {
   'audit.calls': { credential: 'KEY_1', since: '7d' },
 }
 
-/** Contracts whose answer is a stream, a file, or needs a resource that this store has not. */
+/** Contracts with a response that is a stream or a file, or that need a resource which this store lacks. */
 const reading = allEndpoints()
   .flatMap(({ surface, endpoints }) => (surface === 'control-plane' ? endpoints : []))
   .filter(

@@ -32,7 +32,7 @@ afterAll(() => stage.stop())
 
 let count = 0
 
-/** What an agent sees of an answer to a call that names nothing. */
+/** The agent's view of an answer to a call that names no secret. */
 async function shown(body: string | Uint8Array, headers: Record<string, string> = {}) {
   count += 1
   stage.upstream.on(`/${count}`, answerOf(200, headers, body))
@@ -40,7 +40,7 @@ async function shown(body: string | Uint8Array, headers: Record<string, string> 
   return answer as { body: string; headers: Record<string, string>; redacted: boolean }
 }
 
-describe('what was stored at an API by one call', () => {
+describe('a value that one call stored at an API', () => {
   test('is not read back by the next, wrapped or streamed', async () => {
     let stored = ''
     stage.upstream.on('/store', (request, wire) => {
@@ -194,7 +194,7 @@ describe('what was stored at an API by one call', () => {
   })
 })
 
-describe('what honest APIs make of a value', () => {
+describe('forms that honest APIs make of a value', () => {
   const wrapped = (text: string) =>
     Buffer.from(text)
       .toString('base64')
@@ -214,7 +214,7 @@ describe('what honest APIs make of a value', () => {
     expect(JSON.parse(body)).toMatchObject({ ok: true })
   })
 
-  test('a header whose name holds it is dropped', async () => {
+  test('a header with the value in its name is dropped', async () => {
     const { headers } = await shown('', { [`x-${HEX.toUpperCase()}`]: '1', 'x-other': '2' })
     expect(headers).toEqual({ 'x-other': '2' })
   })
@@ -225,7 +225,7 @@ describe('what honest APIs make of a value', () => {
   })
 })
 
-describe('what a call made of a value', () => {
+describe('forms that a call made of a value', () => {
   test('a computed signature that is echoed is replaced, whatever it is written in', async () => {
     stage.upstream.on('/signed', (request, wire) => {
       const hex = request.header('x-signature') ?? ''

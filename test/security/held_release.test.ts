@@ -103,7 +103,7 @@ describe('a release of one call', () => {
     expect(stage.upstream.received).toHaveLength(1)
   })
 
-  test('is not good again because the database says so', async () => {
+  test('is not good again because the database claims it', async () => {
     const id = await held.request(bodyOf())
     await held.release(id)
     expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
@@ -178,7 +178,7 @@ describe('a window', () => {
     expect(answer).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
   })
 
-  test('is not longer than the statement says, whatever the database says', async () => {
+  test('is not longer than the statement grants, whatever the database holds', async () => {
     const id = await held.request(bodyOf())
     const end = Date.now() + 500
     await held.release(id, { scope: scope(), expiresAt: new Date(end).toISOString() })
@@ -188,7 +188,7 @@ describe('a window', () => {
     await expectRefused()
   })
 
-  test('is not wider than the statement says, whatever the database says', async () => {
+  test('is not wider than the statement grants, whatever the database holds', async () => {
     const id = await releasedWindow()
     const wide = JSON.stringify({ ...scope(), path_prefix: '/' })
     await sql()`update approvals set scope = ${wide}::text::jsonb where id = ${id}`
@@ -196,7 +196,7 @@ describe('a window', () => {
     await expectRefused(bodyOf('/elsewhere'))
   })
 
-  test('is not for another token, whatever the database says', async () => {
+  test('is not for another token, whatever the database holds', async () => {
     const id = await releasedWindow()
     const other = await held.issue()
     await sql()`update approvals set token_id = ${other.id} where id = ${id}`
@@ -216,7 +216,7 @@ describe('the server refuses a release', () => {
     refusedFor({ said: { approval_id: Bun.randomUUIDv7() } }))
   test('that expires later than a release of one call may', () =>
     refusedFor({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() }))
-  test('whose window is longer than the policy permits', () =>
+  test('the server refuses a release if its window is longer than the policy permits', () =>
     refusedFor({ scope: scope(), expiresAt: new Date(Date.now() + 3_600_000).toISOString() }))
   test('by a member who may only read', async () => {
     const reader = await held.project.join('read_only')
@@ -231,7 +231,7 @@ describe('the server refuses a release', () => {
     await held.release(id, { signer: await held.project.join('admin') })
     expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
   })
-  test('of a request that was decided before', async () => {
+  test('the server refuses a release of a request that is already decided', async () => {
     const id = await held.request(bodyOf())
     await held.release(id)
     await expect(held.release(id)).rejects.toMatchObject({ status: 409 })

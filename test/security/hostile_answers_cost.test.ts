@@ -20,13 +20,13 @@ const MIB = 1_048_576
 const SIZE = 4 * MIB
 const STALL_MS = 50
 const CPU_MS_PER_MIB = 60
-/** Of a call that carries nothing, with its neighbours' and the collector's. */
+/** CPU time of a call that carries no secret, including its neighbours and the collector. */
 const CPU_MS = 500
 /** A few milliseconds are usual, and hundreds where what is long is done in one go. */
 const MAX_STALL_MS = 2 * STALL_MS
 const SLACK = 4
 const ATTEMPTS = 3
-/** Of the server's memory; a vault of words alone took 4,400. */
+/** The server's peak memory; a vault of words alone took 4,400. */
 const MAX_PEAK_MB = 1_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -141,7 +141,7 @@ describe('an answer', () => {
     60_000,
   )
 
-  test('of a compressed wall that just fits', async () => {
+  test('an answer of a compressed wall that just fits', async () => {
     const body = gzipSync(filled('%73%6b'))
     upstream.on('/packed', answerOf(200, { 'content-encoding': 'gzip' }, body))
     expect((await expectNoStall(SIZE / MIB, () => call('/packed'))).status).toBe(200)
@@ -273,7 +273,7 @@ test('a vault of 16 MB of words, prepared for its call', async () => {
   const books = Array.from({ length: 180 }, (_, at) => wordsOf(at).join(' '))
   await storeAll(librarian, books, 9)
   await expectNoStall(16, async () => {
-    // What was stored since the last call is guarded, so that all is prepared again.
+    // Values that were stored since the last call are guarded, so everything is prepared again.
     await storeAll(librarian, ['changed'])
     const headers = { Authorization: 'Bearer SVC_SECRET_KEY' }
     expect((await librarian.resolve({ target_url: url('/'), headers })).status).toBe(200)

@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 60_000)
 beforeEach(() => {
   app.logs.length = 0
-  // Who was guessed at must wait, and is the one who calls here.
+  // The account with failed guesses must wait, and it is also the caller here.
   app.clock.advance(600_000)
 })
 afterAll(() => app.stop())
@@ -40,7 +40,7 @@ afterAll(() => app.stop())
 type Served = { endpoint: Endpoint; surface: 'control-plane' | 'resolver'; row: Row }
 type Path = readonly (string | number)[]
 
-/** What it does not know, ingestion ignores (protocol 2). */
+/** Ingestion ignores unknown fields (protocol 2). */
 const IGNORES_UNKNOWN = ['audit.record']
 
 const served: [string, Served][] = allEndpoints().flatMap(({ surface, endpoints }) =>

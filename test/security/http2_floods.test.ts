@@ -20,7 +20,7 @@ import { expectNoStall, FLOOD_MS, flood, many } from '../support/metered/floods.
 import { type MeteredStage, openMeteredStage } from '../support/metered/stage.ts'
 
 let stage: MeteredStage
-/** Each has connections of its own. */
+/** Each attacker has its own connections. */
 let attackers: Agent[]
 let server: Server
 let host: string
@@ -195,7 +195,7 @@ describe('keeps nobody else waiting: an upstream that sends', () => {
 
 test('headers that a table makes large end the call before they are', async () => {
   const [attacker] = attackers
-  if (!attacker) throw new Error('there is none')
+  if (!attacker) throw new Error('no attacker is connected')
   const { wire, answer } = await call(attacker)
   // One entry of 4 kB, and 12,000 references to it.
   const entry = Buffer.concat([
@@ -209,7 +209,7 @@ test('headers that a table makes large end the call before they are', async () =
 
 test('a call that its upstream did not look at may be made again', async () => {
   const [, attacker] = attackers
-  if (!attacker) throw new Error('there is none')
+  if (!attacker) throw new Error('no attacker is connected')
   const { wire, answer } = await call(attacker)
   wire.write(http2Frame(FRAME.reset, { stream, payload: uint32(7) }))
   expect(JSON.parse(await answer)).toMatchObject({ error_code: 'upstream_unreachable' })

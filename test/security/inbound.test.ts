@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * What a stranger can do to a listener with bytes alone: odd hosts, paths, methods and bodies. The runtime
- * handles most of it; these tests hold it to that. inbound_listeners.test.ts has smuggling and strange hosts
+ * Attacks that a stranger can make on a listener with bytes alone: odd hosts, paths, methods and bodies. The
+ * runtime handles most of it; these tests verify that. inbound_listeners.test.ts has smuggling and strange hosts
  * on the real listeners.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'

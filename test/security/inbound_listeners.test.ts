@@ -36,7 +36,7 @@ const bearer = () => `Authorization: Bearer ${agent.token}`
 type Side = {
   name: string
   origin(): string
-  /** A request whose body is read. */
+  /** A request with a body that is read. */
   line: string
   headers(): string[]
   /** A request that is answered to anybody, its route, and words that only its answer has. */
@@ -223,7 +223,7 @@ test('a forwarded request carries no second request to the upstream (43)', async
   const line = `POST /v1/forward/${stage.authorityOf()}/shown HTTP/1.1`
   const headers = [HOST, `X-Service-Token: ${agent.token}`, 'X-Key: SVC_SECRET_KEY']
   const vectors = smugglingVectors({ line, headers, hidden })
-  // What no caller waits for may end on the way: one request that is as it should be has to arrive.
+  // A request that no caller waits for may end on the way, so one regular request must arrive.
   const open = rawRequest(line, [...headers, 'Content-Length: 2'], '{}')
   expect((await sendRaw(stage.app.resolver, open, { waitsForAnswers: true })).statuses).toEqual([
     200,

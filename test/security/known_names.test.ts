@@ -16,7 +16,7 @@ import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 let app: TestApp
 let ada: Terminal
 let eve: Terminal
-/** What the attacker reads, and what ada means. */
+/** The attacker's workspace, and the one that ada means. */
 let theirs: string
 let live: string
 
@@ -110,7 +110,7 @@ describe('a workspace', () => {
 })
 
 describe('the personal workspace', () => {
-  /** What the server says is the personal one of ada, and of whom it hides what. */
+  /** Sets the workspace that the server presents as ada's personal one, and the workspace that it hides. */
   async function personal(id: string, hidden: string | null = null): Promise<void> {
     const { sql } = app.connection
     await sql`update workspaces w set type = case when w.id = ${id} then 'personal' else 'shared' end
@@ -228,7 +228,7 @@ describe('a project', () => {
     rmSync(join(ada.cwd, '.cloakroom.json'))
   })
 
-  test('that was just made is none that this machine knows, whatever the server answers', async () => {
+  test('a project that was just created never resolves to one that this machine already knows', async () => {
     const { sql } = app.connection
     const [known, hidden] = [await idOf('known'), await idOf('hidden')]
     const lying = Bun.serve({
@@ -255,7 +255,7 @@ describe('a project', () => {
     ])
     victim.remove()
     await lying.stop(true)
-    await sql`update projects set name = 'away' where id = ${hidden}`
+    await sql`update projects set name = 'renamed' where id = ${hidden}`
     expect(await refused('init', 'hidden', ...inLive())).toMatchObject({
       kind: 'changed_name',
       message: expect.stringContaining(`hidden was ${hidden} when it was seen before`),

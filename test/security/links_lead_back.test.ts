@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * An SDK whose API key is a token follows what an answer names. Wherever a URL of the called host stands, it leads
- * back, and a redirect to another allowed host takes none of the first host's credentials along.
+ * An SDK with a token as its API key follows the links in an answer. Every URL of the called host leads back,
+ * and a redirect to another allowed host takes none of the first host's credentials along.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { LinkRewriter } from '../../src/outbound/answer/links_in_body.ts'
@@ -180,7 +180,7 @@ describe.each(doors)('%s', (_, base, program) => {
       'x-api-key': undefined,
       'x-basic': 'kept',
     } as never)
-    // What this one leads to is still not the first host's.
+    // The next redirect's target is still not the first host's.
     const next = new URL(followed.headers.get('location') ?? '', `${base}/`)
     expect(next.href).toBe(`${base}/~from=${own}/${other}/next`)
     expect(await followed.json()).toEqual([`${base}/~from=${own}/${other}/a`])

@@ -86,7 +86,7 @@ function inBody(write: (link: string) => string, size: number): Reader {
 const escapeAll = (link: string) =>
   `"${[...link].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`
 
-/** What a client reads in each place of an answer that may hold a link. */
+/** The link that a client reads in each place of an answer that may hold one. */
 const places: Record<string, Reader> = {
   location: header('location', (link) => link, /^(.*)$/),
   'content-location': header('content-location', (link) => link, /^(.*)$/),

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * What is sealed to a public key of low order is open to all. None is stored, of a person or a token, and a
- * client that is handed one by its server seals nothing to it.
+ * Data that is sealed to a public key of low order is open to all. The server stores no such key, of a person or
+ * a token, and a client that receives one from its server seals nothing to it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'

@@ -61,7 +61,7 @@ const row = (request: Row['request'], rest: Omit<Row, 'request'> = {}): Row => (
   ...rest,
 })
 
-/** Who may sign gets to hear that the workspace is plain. */
+/** A caller who may sign learns that the workspace is plain. */
 const NOT_SIGNED = [422]
 const grantBody = {
   grant: { statement: '{}', signature: Buffer.alloc(64).toString('base64') },
@@ -140,7 +140,7 @@ async function rekeyBody({ world }: Scene) {
 
 const auditQuery = (scene: Scene) => ({ ...inWorkspace(scene), ...inProject(scene) })
 
-/** Somebody's own session besides the one that they call with. */
+/** A second session of the caller. */
 async function spareSession({ world, caller }: Scene) {
   const { token } = await logInAs(world.app, caller)
   const answer = await world.app.call('GET', '/api/auth/sessions/', { token })
@@ -193,7 +193,7 @@ const sparePasskey = async ({ world, caller }: Scene) => {
 }
 const bytes = Buffer.alloc(64, 7).toString('base64url')
 const said = { id: bytes, client_data_json: bytes }
-/** Of its own credential each time: after five wrong answers by one the next would have to wait. */
+/** Uses its own credential each time: after five wrong answers with one credential the next would have to wait. */
 const assertion = () => {
   const id = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
   const rest = { authenticator_data: bytes, signature: bytes, user_handle: bytes }
@@ -300,7 +300,7 @@ const accounts: Record<string, Row> = {
   }),
 }
 
-/** An invitation is answered by the invited; for everybody else there is none. */
+/** Only the invited person can answer an invitation; for everyone else it does not exist. */
 const onlyInvited = {
   owner: 404,
   admin: 404,

@@ -5,7 +5,7 @@ export type Slot = {
   /** `body.members.user_id`: positions in lists are left out. */
   name: string
   path: (string | number)[]
-  /** Whether the foreign entry stands beside the own one instead of in its place. */
+  /** Whether the foreign entry is added to the caller's own instead of replacing it. */
   added: boolean
 }
 

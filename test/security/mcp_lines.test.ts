@@ -1,7 +1,8 @@
 // tier: all
 /**
- * What is no message gets an answer, and the server goes on: a line that is too long ended it in silence, and
- * who sent it waited for ever. What tools show is escaped. The executable reads the pipes of its process.
+ * Input that is not a message gets an error, and the server continues: a line that is too long once ended it
+ * silently, and the sender waited for ever. Text that tools show is escaped. The executable reads the pipes of
+ * its process.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { executable } from '../binary/executable.ts'
@@ -61,7 +62,7 @@ test.each([
   ],
   ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', refusal(-32_600, NO_MESSAGE)],
   ['no version', '{"id":7,"method":"ping"}', refusal(-32_600, NO_MESSAGE, 7)],
-  ['an id that is none', '{"jsonrpc":"2.0","id":{},"method":"ping"}', refusal(-32_600, NO_MESSAGE)],
+  ['an invalid id', '{"jsonrpc":"2.0","id":{},"method":"ping"}', refusal(-32_600, NO_MESSAGE)],
   ['a long line without id', LONG, refusal(-32_600, TOO_LONG)],
   [
     'a long line with the id at its beginning',

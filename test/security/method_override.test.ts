@@ -334,7 +334,7 @@ describe('a method in the body', () => {
     },
   )
 
-  test.each(ORDINARY_BODIES)('is not what stands in %s, %p', async (type, body) => {
+  test.each(ORDINARY_BODIES)('a method in the body is not found in %s, %p', async (type, body) => {
     const answer = await agent.resolve(asked('POSTS', type, body))
     expect(answer.body).toMatchObject({ status_code: 200 })
   })

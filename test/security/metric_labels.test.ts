@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-/** Of each of our families the values that its labels have. */
+/** The label values of each of the product's metric families. */
 async function valuesOfLabels(): Promise<Record<string, string[]>> {
   const families = parseExposition(await (await fetch(`${stage.app.admin}/metrics`)).text())
   const all = [...families].flatMap(([family, { samples }]) =>
@@ -77,7 +77,7 @@ async function callWithWhatIsNew(round: number): Promise<void> {
   await employAgent(stage, { secrets: { [word.toUpperCase()]: word } })
 }
 
-test('what callers choose, new each time, gives no label a new value', async () => {
+test('new values that callers choose give no label a new value', async () => {
   for (const round of [0, 1]) await callWithWhatIsNew(round)
   await stage.app.flushAudit()
   const before = await valuesOfLabels()
@@ -85,7 +85,7 @@ test('what callers choose, new each time, gives no label a new value', async () 
   expect(await valuesOfLabels()).toEqual(before)
 })
 
-test('what APIs answer adds the statuses that there are, and one for each class of others', async () => {
+test('answers of APIs add only the known statuses, and one value for each class of others', async () => {
   const known = new Set<string>()
   for (let status = 200; status < 600; status += 1) {
     stage.upstream.on(`/${status}`, answerOf(status, {}, ''))

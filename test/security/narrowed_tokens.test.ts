@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * A narrowed token, which an SDK holds as its API key, is worth nothing at other hosts and for other secrets,
- * whatever the workspace allows and whatever the database says beside the grant.
+ * whatever the workspace allows and whatever the database holds beside the grant.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
@@ -106,7 +106,7 @@ describe('a narrowed token', () => {
     ['with read', { secrets: ['KEY'], capabilities: ['use', 'read'] }, 'capabilities'],
     ['with a URL for a host', { hosts: ['https://api.stripe.com/v1'] }, 'hosts.0'],
     ['with no host at all', { hosts: [] }, 'hosts'],
-    ['with a name that is none', { secrets: ['no name'] }, 'secrets.0'],
+    ['with an invalid name', { secrets: ['no name'] }, 'secrets.0'],
     [
       'with limits and read',
       { limits: { calls_per_day: 1 }, capabilities: ['read'] },
@@ -132,7 +132,8 @@ describe('in a signed workspace', () => {
   type Stored = Pick<typeof tokens.$inferInsert, 'hosts' | 'secrets' | 'limits'>
   let rows: SignedRows
 
-  // A process on the embedded database hears of no row that is written past it, so each case has rows of its own.
+  // A process on the embedded database gets no notice of a row that is written past it, so each case has its own
+  // rows.
   const openRows = async () => {
     rows = await signedRows(stage, {
       secrets: { KEY: marked('signed'), OTHER_KEY: marked('signed2') },
@@ -177,7 +178,7 @@ describe('in a signed workspace', () => {
 
   const own = (): Stored => ({ hosts: [stage.authorityOf()], secrets: ['KEY'] })
 
-  test('the grant narrows, and a row that says something else is refused', async () => {
+  test('the grant narrows, and a row that differs is refused', async () => {
     const cases: [string, Stored, object, number, number][] = [
       ['as granted', own(), { v: 3, ...own(), limits: null }, 200, 403],
       ['not narrowed', { hosts: null, secrets: null }, {}, 200, 200],

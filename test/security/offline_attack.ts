@@ -1,6 +1,6 @@
 /**
- * What somebody can try at home who has the whole database and, besides, keys of the server, a token or a
- * list of passwords. Whatever is stored is tried as a key for whatever is sealed.
+ * Attacks that someone can try offline with the whole database and, in addition, keys of the server, a token or
+ * a list of passwords. Everything stored is tried as a key for everything sealed.
  */
 import type postgres from 'postgres'
 import { unwrapKeys } from '../../src/client/account/account_keys.ts'
@@ -17,7 +17,7 @@ import { hkdf, KEY_BYTES, x25519PublicKey } from '../../src/core/crypto/primitiv
 import { environmentKey, openSecretValue } from '../../src/core/crypto/secret_value.ts'
 import { parseToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 
-/** What the attacker has besides the database. */
+/** The attacker's material in addition to the database. */
 export type Loot = {
   encryptionKey?: string
   secretKey?: string
@@ -43,7 +43,7 @@ type Grant = Row<{
   epoch: number
 }>
 
-/** What is sealed, without the outer layer where that opened. */
+/** Sealed data, without the outer layer if that opened. */
 type Stored = { secrets: Secret[]; users: User[]; memberships: Membership[]; grants: Grant[] }
 
 /** The names of what was opened, as `workspace/NAME`. */
@@ -154,7 +154,7 @@ function tokenKeysOf({ token = '' }: Loot): Uint8Array[] {
   return parsed ? [tokenKeyPair(parsed.id, parsed.secret).privateKey] : []
 }
 
-/** Of users whose password is one of these. */
+/** Private keys of users with one of these passwords. */
 async function privateKeysOf(
   users: readonly User[],
   { passwords = [] }: Loot,

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Somebody with the database and ENCRYPTION_KEY seals a workspace key of their own to a member, or puts an
- * older epoch back. What the member stores or grants under such a key is not closed to them: so the client
- * knows which key it saw. Of plain workspaces; in signed ones the links say which key it is.
+ * An attacker with the database and ENCRYPTION_KEY seals a forged workspace key to a member, or puts an older
+ * epoch back. The attacker could read everything that the member stores or grants under such a key, so the
+ * client remembers which key it saw. This is about plain workspaces; in signed ones the links name the key.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { UntrustedKey } from '../../src/client/workspace_key.ts'
@@ -89,7 +89,7 @@ test.each([
   ['workload-token issue', ['workload-token', 'issue', 'ci']],
   ['rekey', ['workspace', 'rekey', '--yes']],
   ['the local proxy', ['proxy', '--local', '--', 'true']],
-  ['the remote proxy with a token of its own', ['proxy', '--remote', '--agent', 'x', '--', 'true']],
+  ['the remote proxy with its own token', ['proxy', '--remote', '--agent', 'x', '--', 'true']],
   ['run', ['run', '--', 'true']],
 ])('%s refuses another key of a known epoch', async (_, args) => {
   ada.write('new.env', 'NEW_KEY=second value\n')

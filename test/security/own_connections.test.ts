@@ -35,7 +35,7 @@ async function startDesynchronised() {
       for (let end = pending.indexOf('\r\n\r\n'); end >= 0; end = pending.indexOf('\r\n\r\n')) {
         const head = pending.slice(0, end)
         pending = pending.slice(end + 4)
-        // What it shows is what the head that it saw had in it.
+        // The response shows the content of the request head.
         wire.write(answerOf(200, { 'content-type': 'text/plain' }, head))
       }
     })
@@ -90,7 +90,7 @@ test('an upstream that loses count mixes no two tokens, of one workspace or of t
   }
 })
 
-test('300 host names in a row end nobody’s running call', async () => {
+test('a call that runs is not ended by calls to 300 other host names', async () => {
   const finish = Promise.withResolvers<void>()
   const begun: Promise<void>[] = []
   for (const path of ['/slow', '/trickle']) {

@@ -1,5 +1,5 @@
 // tier: quick
-/** A call's own token does not reach the upstream, wherever in the call it stands (protocol 6.3). */
+/** A call's own token does not reach the upstream, in whichever part of the call it is (protocol 6.3). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, API, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -213,7 +213,7 @@ describe('a body of which each piece waits until the one before it has arrived',
   })
 })
 
-describe('what goes on working', () => {
+describe('uses of the token that still work', () => {
   test('the token before a placeholder, and in Basic', async () => {
     const { token } = agent
     for (const authorization of [

@@ -83,7 +83,7 @@ test.each([
   async (_, ways) => {
     wire.swallow(...ways)
     const asked = Array.from({ length: AT_ONCE }, () => refusal(connection.sql`select 1`))
-    // Those that come later are not put behind the silent ones.
+    // Later queries do not queue behind the silent ones.
     await passTime(2_000)
     asked.push(...Array.from({ length: AT_ONCE }, () => refusal(connection.sql`select 1`)))
     const refused = await Promise.all(asked)
@@ -96,7 +96,7 @@ test.each([
   40_000,
 )
 
-test('of one that hangs the others learn: idle connections that are as dead are not used', async () => {
+test('after one connection hangs, idle connections that may be dead too are not used', async () => {
   wire.swallow('to', 'from')
   const hung = refusal(connection.sql`select 1`)
   await passTime(3_000)
@@ -109,7 +109,7 @@ test.each([
   ['to a statement that waits for its parameters', () => connection.sql`select ${7}::int as n`],
   ['that is long', () => connection.sql`select repeat('x', 20000000) as long`],
 ] as const)(
-  'one whose answer is swallowed, %s, is not at work for PostgreSQL being busy with it',
+  'a connection with a lost answer, %s, does not count as busy',
   async (_, ask) => {
     wire.swallow('from')
     const hung = refusal(ask())

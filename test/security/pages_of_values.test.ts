@@ -82,7 +82,7 @@ test('clients follow the cursor', async () => {
 /** A turn of the event loop. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('of one workspace two run, others wait in order, and another workspace does not wait', async () => {
+test('one workspace has two running requests, its others wait in order, and another workspace does not wait', async () => {
   const pages = new Semaphores({ width: 2, queue: 2 })
   const begun: string[] = []
   const ends = new Map<string, () => void>()

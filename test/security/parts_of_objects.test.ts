@@ -89,7 +89,7 @@ test.each(ways)(
   },
 )
 
-test('behind the end of the object they do not exist, and the record of one that streams says so', async () => {
+test('behind the end of the object they do not exist, and the record of one that streams notes it', async () => {
   const headers = { ...again, range: `bytes=${OBJECT.length}-` }
   const answer = await forwardAs(stage, agent, '/bucket/key', { headers })
   expect([answer.status, await answer.text()]).toEqual([
@@ -102,7 +102,7 @@ test('behind the end of the object they do not exist, and the record of one that
   })
 })
 
-test('of another service, and without a signature, all there is is asked for', async () => {
+test('for another service, or without a signature, the whole object is requested', async () => {
   const elsewhere = { sign: { ...sign, service: 'execute-api' } }
   for (const asked of [
     call('bytes=5-7', elsewhere, {}),

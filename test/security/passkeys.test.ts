@@ -79,7 +79,7 @@ describe('a log-in', () => {
     expect(said(await answer(await key.get(challenge, userHandle)))).toEqual(REFUSED)
   })
 
-  test('takes a challenge for five minutes, and only one of its own', async () => {
+  test('a log-in takes a challenge for five minutes, and only its own challenge', async () => {
     const added = await addTo(app, ada)
     const early = await challengeOf()
     const late = await challengeOf()
@@ -228,7 +228,7 @@ test('a challenge outlives a restart, and what was answered stays answered', asy
 })
 
 test('a key that SECRET_KEY is rotated to takes passkeys over; without the old one a start is refused', async () => {
-  // The client of those above speaks to the process of before.
+  // The client of the tests above still uses the previous process.
   const added = await addTo(app, await registerPerson(app))
   const { SECRET_KEY: old } = app.config
   const next = 'the next secret key that is as long as it must be'

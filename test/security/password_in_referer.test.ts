@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * In base-URL mode the proxy's password stands in the URL, and programs repeat URLs in Referer: neither a host
- * on the allowlist nor one that is reached by http learns it.
+ * In base-URL mode the proxy's password is in the URL, and programs repeat URLs in Referer: neither an allowed
+ * host nor one that is reached over http learns it.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { openProxyStage } from '../proxy/stage.ts'

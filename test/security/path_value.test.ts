@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Where a policy limits paths, a value in the path cannot become an escape or a dot segment with what stands
- * before it, and whether it would is not told by the answer: that would tell how it begins.
+ * If a policy limits paths, a value in the path cannot form an escape or a dot segment with the text before it.
+ * The answer does not reveal whether it would: that would reveal how the value begins.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hasOpenPlaceholder } from '../../src/core/policy/path.ts'
@@ -64,7 +64,7 @@ test.each([
   expect(stage.upstream.received.at(-1)?.path).toStartWith(sent)
 })
 
-test('what is open', () => {
+test('values in paths that are allowed', () => {
   expect(hasOpenPlaceholder('/v1/x')).toBe(false)
   expect(hasOpenPlaceholder('/v1/SVC_SECRET_A/.SVC_SECRET_B')).toBe(true)
   expect(hasOpenPlaceholder('/v1/SVC_SECRET_A/bSVC_SECRET_B')).toBe(false)

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Case 79: a new value must not take the bounds of the old one away in silence, and an old policy must not
- * come back unsaid, not even for who holds a session.
+ * A new value must not silently drop the limits of the old one, and an old policy must not come back unnoticed,
+ * even if the caller holds a session.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy/policy.ts'

@@ -329,7 +329,7 @@ async function fill(name: Name, [first]: readonly Adding[]): Promise<number> {
   return stored
 }
 
-/** Of any place, in the whole database. */
+/** The highest count of one owner in the whole database. */
 async function mostStored(name: keyof typeof quotas): Promise<number> {
   const quota = quotas[name]
   const columns = quota.by.join(', ')
@@ -340,7 +340,7 @@ async function mostStored(name: keyof typeof quotas): Promise<number> {
   return row?.most
 }
 
-test('who is asked twenty times at once gets no more workspaces than the quota', async () => {
+test('a person who is asked twenty times at once gets no more workspaces than the quota', async () => {
   const few = await startTestApp({ ...UNLIMITED, QUOTA_WORKSPACES: '4' })
   const person = await registerPerson(few)
   const create = async () => {

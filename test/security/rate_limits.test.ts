@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * Each limit at its edge, by the application's clock: what is over it is 429 with the wait, has done
- * nothing, and passes once the wait is over. Nobody's limit is spent by somebody else.
+ * Each limit at its edge, by the application's clock: a call over the limit gets 429 with the wait, has no
+ * effect, and passes once the wait is over. No caller spends another caller's limit.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken } from '../../src/core/crypto/token.ts'
@@ -196,7 +196,7 @@ describe('per token', () => {
     await expectPatienceHelps(wait, () => agent.resolve(call()))
   })
 
-  test('a delivery tells what is left', async () => {
+  test('a delivery has the remaining count', async () => {
     const agent = await employ()
     await agent.resolve(call())
     const { status, headers } = await deliver(agent, stage.app.controlPlane)

@@ -2,7 +2,7 @@
 import { rawRequest } from '../support/raw_http.ts'
 
 type Cover = {
-  /** Of the request that hides another, such as `POST /v1/resolve HTTP/1.1`; its body is JSON. */
+  /** The first line of the request that hides another, such as `POST /v1/resolve HTTP/1.1`; its body is JSON. */
   line: string
   /** Its headers but for the framing; the first one is Host. */
   headers: readonly string[]

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * What a command reads may be a pipe, a device or a link that a repository brought along: it ends with a
- * sentence instead of waiting or reading for ever, and follows no link out of the folder.
+ * A command's input may be a pipe, a device or a link that came with a repository: the command ends with an
+ * error instead of waiting or reading for ever, and follows no link out of the folder.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
@@ -59,7 +59,7 @@ test('a link out of the folder is not read, one within it is', async () => {
   const cwd = join(ada.cwd, 'links')
   mkdirSync(cwd)
   writeFileSync(join(ada.home, 'private.env'), 'MINE_KEY=value of mine\n')
-  writeFileSync(join(cwd, 'real.env'), 'OURS_KEY=value of ours\n')
+  writeFileSync(join(cwd, 'real.env'), 'OURS_KEY=our value\n')
   symlinkSync('../../private.env', join(cwd, '.env'))
   symlinkSync('real.env', join(cwd, 'alias.env'))
   const push = (name: string) => ada.run(['secrets', 'push', name, '-p', 'payments'], { cwd })

@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /**
- * Who called before is remembered with their role. Here one of both changes without any notice, as another process
+ * The server remembers a caller with their role. Here one of both changes without any notice, as another process
  * would change it: the next request is refused, shows nothing, changes nothing, and leaves no record.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -22,7 +22,7 @@ type Scene = { team: ProjectTeam; person: Person }
 type Case = {
   title: string
   change(scene: Scene): Promise<unknown>
-  /** Of a read and of a write by the person. */
+  /** The expected statuses of the person's read and write. */
   expected: [read: number, write: number]
 }
 

@@ -25,7 +25,7 @@ const ENV = {
 type Seen = { startedAt: number; status: number; code: string | undefined }
 type Ask = () => Promise<{ status: number; body: unknown }>
 
-/** Sixteen loops that ask without pause until they are told to end. */
+/** Sixteen loops that send requests without pause until they get the signal to end. */
 function hammer(ask: Ask) {
   const seen: Seen[] = []
   let ended = false

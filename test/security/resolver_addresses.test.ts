@@ -1,5 +1,5 @@
 // tier: quick
-/** Where an allowed name may lead: never into the operator's network, whatever DNS answers, and when. */
+/** An allowed name never leads into the operator's network, whatever DNS answers, and when. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'

@@ -10,7 +10,7 @@ import { type ServerProcess, startServer } from '../support/server_process.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const MIB = 1024 * 1024
-/** What one bomb would be if somebody let it. */
+/** The size of one unpacked bomb. */
 const BOMB = 512 * MIB
 const AT_ONCE = 16
 /** A sixteenth of what the bombs of one round would be. */

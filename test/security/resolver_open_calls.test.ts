@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * What is open when something is removed does not go on: streams break off and WebSockets close,
- * towards the caller and towards the upstream, on every process, and the record says why.
+ * Calls that are open when something is removed do not continue: streams break off and WebSockets close, towards
+ * the caller and towards the upstream, on every process, and the record has the reason.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'

@@ -1,7 +1,8 @@
 // tier: quick
 /**
- * What must hold whatever is generated, on the real listener: what is dialled and under which name, what
- * is put in, and that no byte of it comes back. Each judge is written apart from the code that it judges.
+ * Properties that must hold for any generated input, on the real listener: which address is dialled and under
+ * which name, which values are inserted, and that no byte of them comes back. Each check is written
+ * independently of the code that it checks.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -171,7 +172,7 @@ function disguisesOf(secret: string): string[] {
   ]
 }
 
-/** What is the same in every alignment of a text's base64: without the digits that mix with neighbours. */
+/** The part of a text's base64 that is the same in every alignment: without the digits that mix with neighbours. */
 function tellsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const cores = [0, 1, 2].flatMap((lead) => {

@@ -1,7 +1,7 @@
 // tier: all, both databases in test:all
 /**
- * What was removed is gone from the acknowledgement on, on every process, with warm caches and
- * under load: no request that starts afterwards may succeed.
+ * A removed resource is gone from the acknowledgement on, on every process, with warm caches and under load: no
+ * request that starts afterwards may succeed.
  */
 import { expect } from 'bun:test'
 import { deleteAgent, unprovisionAgentToken } from '../../src/features/agents/contract.ts'
@@ -43,7 +43,7 @@ const changes: Change[] = [
     after: { status: 403, code: 'domain_blocked' },
   },
   {
-    title: 'a grant taken away',
+    title: 'a removed grant',
     act: ({ person, workspaceId, registrationId, tokenId, projectId, environment }) =>
       person.api.call(unprovisionAgentToken, {
         params: {
@@ -82,7 +82,7 @@ const changes: Change[] = [
 
 type Seen = { startedAt: number; status: number; code: string | undefined; value: string | null }
 
-/** Calls through all origins in turn, without pause, until it is told to end. */
+/** Calls through all origins in turn, without pause, until it gets the signal to end. */
 async function hammer(stage: Stage, agent: Agent, origins: readonly string[]) {
   const seen: Seen[] = []
   let ended = false

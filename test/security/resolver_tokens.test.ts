@@ -1,5 +1,5 @@
 // tier: quick
-/** Who may call: at the resolver every doubtful token is one and the same 401. */
+/** Callers of the resolver: every doubtful token gets one and the same 401. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken, mintToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { messageOf } from '../../src/core/fault.ts'
@@ -51,7 +51,7 @@ async function expectUnknown(token: string, body: unknown = call()) {
   expect(await records()).toBe(before)
 }
 
-/** A valid token whose secret is another one. */
+/** A valid token with another token's secret. */
 function withOtherSecret(token: string): string {
   const { id, secret } = parseToken(token) ?? mintToken('agt')
   return formatToken(
@@ -189,7 +189,7 @@ describe('a token', () => {
     expect(order.slice(21).sort()).toEqual(['unknown 401', 'wrong 401'])
   })
 
-  test('of another kind is 401: session, refresh, and one kind in the name of another', async () => {
+  test('a token of another kind is 401: session, refresh, and one kind in the name of another', async () => {
     const { id, secret } = parseToken(agent.token) ?? mintToken('agt')
     const { person } = agent
     for (const text of [person.token, person.refresh, formatToken('wkl', id, secret)]) {
@@ -199,7 +199,7 @@ describe('a token', () => {
     await expectUnknown(sessions)
   })
 
-  test('of an agent is 401 at the control plane, in every form', async () => {
+  test("an agent's token is 401 at the control plane, in every form", async () => {
     const { id, secret } = parseToken(agent.token) ?? mintToken('agt')
     for (const token of [agent.token, sealedToken(id, secret), formatToken('ses', id, secret)]) {
       const { status, body, headers } = await stage.app.call('GET', '/api/workspaces/', { token })
@@ -211,7 +211,7 @@ describe('a token', () => {
     }
   })
 
-  test('of a workload may call like an agent, under its label', async () => {
+  test("a workload's token may call like an agent, under its label", async () => {
     const { api } = agent.person
     const order = await api.call(issueWorkloadToken, {
       params: { project_id: agent.projectId },
@@ -280,7 +280,7 @@ describe('the rate of a token', () => {
     }
   })
 
-  test('counts for its sealed form too, whose every refusal is a record', async () => {
+  test('the sealed form of a token counts for its rate, and each refusal is a record', async () => {
     const slow = await openStage({ env: { RATE_TOKEN: '2/60' } })
     try {
       const { token, tokenId } = await employAgent(slow)

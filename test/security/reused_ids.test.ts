@@ -30,7 +30,7 @@ import { until } from '../support/until.ts'
 
 let app: TestApp
 let stranger: SignedPerson
-/** Of the stranger: a project, an agent, and a signed workspace. */
+/** The stranger's project, agent, and signed workspace. */
 let place: { projectId: string; agentId: string; signedId: string }
 
 beforeAll(async () => {

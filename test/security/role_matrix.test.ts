@@ -41,7 +41,7 @@ const endpoints = surfaces.flatMap(({ surface, endpoints }) =>
 const sampled = sample('role matrix', endpoints)
 
 let app: TestApp
-/** Of traces, which all of this has. */
+/** The collector of traces, which all requests here have. */
 let collector: Collector
 let world: World
 let other: World
@@ -80,7 +80,7 @@ function tokenOf(name: CallerName): string | undefined {
   return name === 'workload_token' ? world.workloadToken : personOf(name).token
 }
 
-/** What the tokens may do; nobody else is one. */
+/** The capabilities of the tokens; other callers are no tokens. */
 const may: Partial<Record<CallerName, readonly Capability[]>> = {
   agent_token: ['use'],
   workload_token: ['use', 'read'],
@@ -149,7 +149,7 @@ async function send(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  // What goes on without end has been let through by its head.
+  // An endless response was let through once its head arrived.
   const isEndless = response.headers.get('content-type') === 'text/event-stream'
   if (isEndless) await response.body?.cancel()
   return { status: response.status, text: isEndless ? '' : await response.text() }
@@ -314,7 +314,7 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
         })
         const own = await row.request(sceneOf('owner'))
         for (const slot of slotsOf(own, foreign)) {
-          // Where a foreign id is not refused, the request does what it says: each needs a fresh one.
+          // If a foreign id is not refused, the request has its effect, so each needs a fresh one.
           const fresh = await row.request(sceneOf('owner'))
           const request = withSlot(fresh, slot, foreign)
           const before = await fingerprint(world)

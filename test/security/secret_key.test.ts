@@ -101,7 +101,7 @@ async function problemsOf(starting: Promise<unknown>): Promise<readonly string[]
 }
 
 function wouldEnd(keyId: string, counts: string): string {
-  return `SECRET_KEY: another key (id ${keyId}) made what is in this database; without it ${counts} (restore it; to rotate, put the new key before it, separated by a comma; to give up what it made, set SECRET_KEY_LOST=${keyId})`
+  return `SECRET_KEY: another key (id ${keyId}) made what is in this database; without it ${counts} (restore it; to rotate, put the new key before it, separated by a comma; to abandon what it made, set SECRET_KEY_LOST=${keyId})`
 }
 
 const ALL =
@@ -164,7 +164,7 @@ describe('a new key before the old one', () => {
     expect(await statusOfToken(done)).toBe(200)
   }, 60_000)
 
-  test('may take the old one away before all recovery keys were replaced: passwords still let in, to make new ones', async () => {
+  test('the old key may be removed before all recovery keys were replaced: passwords still sign in, to create new ones', async () => {
     const moving = await start(`${NEW},${OLD}`)
     await logIn(moving)
     await refresh(moving)

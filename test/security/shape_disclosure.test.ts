@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Who may use a credential may read its shape (protocol 6.8), so nothing of the value stands in it that
- * is not public by its form, wherever in the value the secret is and however the value is mangled.
+ * Anyone who may use a credential may read its shape (protocol 6.8). The shape therefore holds no part of the
+ * value that is not public by its form, wherever in the value the secret is and however the value is mangled.
  */
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
@@ -20,7 +20,7 @@ function shapeIn(value: string) {
   return shapeOf(new Uint8Array(Buffer.from(value)))
 }
 
-/** What is the same in all stand-ins of the value. */
+/** The part that is the same in all stand-ins of the value. */
 function toldOf(value: string): string {
   const shape = shapeIn(value)
   return typeof shape === 'string' ? '' : shape.map(toldOfPart).join('\n')
@@ -34,7 +34,7 @@ function toldOfPart(part: object): string {
 const account = (more: string) =>
   `{"type":"service_account",${more}"private_key":${JSON.stringify(PEM)}}`
 
-describe('a shape tells no secret part', () => {
+describe('a shape discloses no secret part', () => {
   const [key] = [JSON.stringify(other())]
   test.each([
     ['user without a password', 'https://correct-horse-battery-staple:@api.test/v1', 'correct'],
@@ -67,7 +67,7 @@ describe('a shape tells no secret part', () => {
     ['user of a connection string', 'Host=h;User ID=hunter2aut;Password=y', 'hunter2'],
     ['value of a told field that is no address', 'Host=h (hunter2);Password=y', 'hunter2'],
     ['inner key of an account', account(`"old":{"private_key":${key}},`), 'PRIVATE KEY'],
-    ['key of an account that stands twice', account(`"private_key":${key},`), 'PRIVATE KEY'],
+    ['key of an account that occurs twice', account(`"private_key":${key},`), 'PRIVATE KEY'],
     ['unknown field of an account', account('"token":"hunter2",'), 'hunter2'],
     ['address of an account', account('"token_uri":"https://hunter2@api.test",'), 'hunter2'],
     ['project of an account', account('"project_id":"hunter2",'), 'hunter2'],
@@ -93,7 +93,7 @@ function encoded(text: string): string {
   return Buffer.from(text).toString('base64url')
 }
 
-/** What no fixed text has, among all that parts values. */
+/** A secret that no fixed text contains, out of the characters that separate parts. */
 const secret = fc.string({
   unit: fc.constantFrom(...'QZXJ7QZXJ7QZXJ7@;:/?#=&%"\'{}\\,. -'),
   minLength: 4,
@@ -138,7 +138,7 @@ const templates: Template[] = [
   (s) => `xoxb-${s}-${s}-${s}`,
 ]
 
-test('no four characters of a secret part are told, wherever it stands', () => {
+test('no four characters of a secret part are disclosed, wherever the part is', () => {
   const property = fc.property(fc.constantFrom(...templates), secret, (template, part) => {
     const told = toldOf(template(part))
     for (let at = 0; at + 4 <= part.length; at += 1) {

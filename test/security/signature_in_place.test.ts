@@ -96,7 +96,7 @@ describe('the key itself', () => {
   })
 })
 
-describe('what is signed', () => {
+describe('the signed request', () => {
   test('is what goes out, of headers that come twice too', async () => {
     const { text } = await sendRaw(
       stage.app.resolver,
@@ -191,7 +191,7 @@ describe('a signature that is made again', () => {
     expect(answer).not.toContain('[REDACTED]')
   })
 
-  test('of AWS and Azure is masked in its halves, too', async () => {
+  test('a signature of AWS or Azure is masked in its halves, too', async () => {
     upstream.on('/echo/halves', ({ header }, wire) => {
       const signature = header('authorization')?.split(':')[1] ?? ''
       wire.write(answerOf(200, {}, `${signature.slice(0, 20)} ${signature.slice(20)}`))

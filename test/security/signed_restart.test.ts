@@ -88,7 +88,7 @@ test('the file is its owner’s', () => {
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('a file that cannot be used stops the start, and says which setting it is', () => {
+test('a file that cannot be used stops the start, and the error names its setting', () => {
   const junk = join(directory, 'junk')
   writeFileSync(junk, 'no database '.repeat(1_000))
   for (const other of [junk, join(directory, 'none', 'file')])

@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * Case 74: who has an HMAC of a text of their choice can pass for the secret, so a secret signs only where
- * its policy says so, and only the templates that it lists.
+ * its policy allows it, and only the templates that it lists.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
@@ -86,7 +86,7 @@ test.each([
   expect(signature).toBe(createHmac('sha256', KEY).update(text).digest('hex'))
 })
 
-test('a secret that signs is held to its headers, and stands in none itself', async () => {
+test('a secret that signs is bound to its headers, and is itself in none of them', async () => {
   const message =
     'The policy of the secret OTHER_HEADER does not permit this header (allowed_headers: X-Other).'
   await expectRefused(stage, agent, call('OTHER_HEADER'), 'policy_blocked', message)

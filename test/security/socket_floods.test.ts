@@ -166,7 +166,7 @@ test('10,000 small messages in one go arrive in order, both ways, and what follo
   caller.destroy()
 }, 60_000)
 
-test('what a caller sent before it closed arrives before its close frame', async () => {
+test('frames that a caller sent before it closed arrive before its close frame', async () => {
   const { caller, accepted } = await meet()
   const closing: Buffer = masked(8, Uint8Array.from([3, 232]))
   caller.end(Buffer.concat([...Array<Uint8Array>(5_000).fill(masked(TEXT, 'a')), closing]))

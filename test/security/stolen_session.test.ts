@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * An access token alone, stolen from somebody's machine, changes nothing that is trusted in a signed workspace:
- * anyone who has it is asked for a signature or for the password. Every endpoint that sessions may call has a verdict
- * here; a new one without fails.
+ * An access token alone, stolen from a user's machine, changes nothing that is trusted in a signed workspace:
+ * the thief would need a signature or the password. Every endpoint that sessions may call has a verdict here; a
+ * new one without a verdict fails.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -46,7 +46,7 @@ import { ciphertext, unique } from './matrix_world.ts'
 let app: TestApp
 let project: SignedProject
 let owner: SignedPerson
-/** Who has the owner's session, and keys of their own. */
+/** A thief with the owner's session and other keys. */
 let thief: SignedPerson
 let member: SignedPerson
 let guest: SignedPerson
@@ -122,7 +122,7 @@ type Verdict =
   | { signed: () => Made; forged?: () => object | Promise<object>; says?: () => Said }
   /** Asks for the password, or for an answer to a challenge that only the password gets. */
   | { password: () => Made; at?: string }
-  /** Takes something away, or gives what can do nothing: no signed text is added. */
+  /** Removes something, or gives something that can do nothing: no signed text is added. */
   | { stops: () => Made }
   /** Changes nothing that is trusted, for this reason. */
   | { free: () => Made; because: string }
@@ -195,7 +195,7 @@ const verdicts: Record<string, Verdict> = {
     },
     because: 'it ends a session',
   },
-  // Of somebody else: an account has only so many wrong passwords.
+  // Uses another person: an account has only so many wrong passwords.
   'auth.passkeys.begin': {
     password: () => ({
       by: guest,
@@ -214,7 +214,7 @@ const verdicts: Record<string, Verdict> = {
   },
   'auth.passkeys.remove': {
     free: async () => ({ params: await ofPasskey() }),
-    because: 'it takes a way to log in away, and the password stays',
+    because: 'it removes a way to sign in, and the password stays',
   },
   'auth.passkeys.set_seed': {
     password: async () => ({
@@ -503,7 +503,7 @@ async function spare() {
   return { id, named: { ...inWorkspace(), project_name: name }, short: { project: id } }
 }
 
-/** What a session may call that can change something. */
+/** Endpoints that a session may call and that can change something. */
 const changing = new Map(
   allEndpoints()
     .flatMap(({ endpoints }) => endpoints as readonly Endpoint[])
@@ -555,7 +555,7 @@ describe('a stolen access token', () => {
     if ('signed' in verdict) {
       test(`is refused by ${name} without a signature, and with one by another key`, async () => {
         const request = await verdict.signed()
-        // Where the signature is the request, it is a field that is missing.
+        // If the signature is the request, it counts as a missing field.
         const isRequest = /\.(grant|release)$/.test(name)
         const missing = isRequest ? 'validation_error' : 'link_required'
         await expectRefused(callOf(name, request), missing)

@@ -112,7 +112,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'proposals create': ['proposals', 'create', '--reason', 'why', '--host', 'api.example.com'],
   'policy set': ['policy', 'set', 'KEY', '--methods', 'GET'],
 }
-/** What talks to nobody or to the session's own server; MCP has its own test. */
+/** Commands that talk to no server or to the session's own server; MCP has its own test. */
 const APART = [
   ...['account list', 'account remove', 'account use'],
   ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],
@@ -312,7 +312,7 @@ describe('after the yes', () => {
     expect((await run(['trust', '--remove'])).out).toBe(`${cwd} was not trusted.\n`)
   })
 
-  test('it stands where only this user reads and writes it', async () => {
+  test('the trust is stored in a file that only this user can read and write', async () => {
     const path = join(ada.home, '.config', 'cloakroom', 'trusted.json')
     chmodSync(path, 0o644)
     const { run } = clone('kept', ours())
@@ -322,7 +322,7 @@ describe('after the yes', () => {
   })
 })
 
-describe('who says yes', () => {
+describe("commands that give the user's consent", () => {
   test('init, link and config --local do for what they write', async () => {
     for (const args of [
       ['init', 'payments'],

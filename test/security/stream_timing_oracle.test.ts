@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * What a stream holds back does not show how guarded values begin (protocol 6.1). An agent that has an API
- * repeat its guesses, a chunk for each, would else find a value two characters at a time: the chunk that
- * ends in the beginning of a value would wait, and the others would not.
+ * The chunks that a stream holds back do not reveal how guarded values begin (protocol 6.1). Otherwise an agent
+ * that has an API repeat its guesses, a chunk for each, would find a value two characters at a time: the chunk
+ * that ends in the beginning of a value would wait, and the others would not.
  */
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -67,7 +67,7 @@ describe.each(Object.entries(VALUES))('beginnings of %s', (_, value) => {
   test.each(Object.entries(forms))('written as %s wait like any other text', (_, form) => {
     for (const beginning of beginnings) {
       const [probe, other] = [form(beginning), form(likeness(beginning))]
-      // What is written with other lengths is no likeness.
+      // Guesses that are written with other lengths cannot be compared.
       if (probe.length !== other.length) continue
       for (const frames of FRAMES) {
         const seen = lengthsOf(guard, probesOf(probe), frames)

@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
  * Somebody writes into the database of a running process, which has itself stored something newer: what it has
- * acknowledged holds, though the rows go back before they were read, and though no row says that they changed.
+ * acknowledged holds, though the rows go back before they were read, and though no row shows the change.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -108,7 +108,7 @@ async function cutOff(): Promise<() => Promise<void>> {
   }
 }
 
-describe('what a process stored is not gone before it was read', () => {
+describe('a change that a process stored is not lost before it was read', () => {
   test('a removed host stays removed if its link is deleted immediately', async () => {
     const { text } = await issue()
     const value = marked('sk_live_')
@@ -154,7 +154,7 @@ describe('what a process stored is not gone before it was read', () => {
     await expectSent(text, newer)
   })
 
-  test('of what was rolled back nothing is known, and another takes its place', async () => {
+  test('a process knows nothing of a change that was rolled back, and accepts another in its place', async () => {
     const { text } = await issue()
     const value = marked('sk_live_')
     await store(value)
@@ -169,7 +169,7 @@ describe('what a process stored is not gone before it was read', () => {
   })
 })
 
-describe('where no row says any more that something changed', () => {
+describe('a database in which no row shows a change any more', () => {
   beforeAll(async () => {
     for (const name of ['bump_policy_version', 'tell_token_change'])
       await sql().unsafe(`create or replace function ${name}() returns trigger language plpgsql as

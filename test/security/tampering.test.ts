@@ -32,7 +32,7 @@ import {
   type World,
 } from './tampering_world.ts'
 
-/** What was got, or why nothing was. */
+/** A result, or the reason why there was no result. */
 type Outcome = { got: string } | { refusal: unknown }
 type Outcomes = Record<string, Outcome>
 
@@ -119,7 +119,7 @@ async function expectWorks() {
   expect(await ask(call && { call })).toEqual({ call: { got: gotOf(before['a call']) ?? '' } })
 }
 
-/** What of the probes it had refused; null where there was nothing to change. */
+/** The probes that the change caused to be refused; null if nothing could be changed. */
 async function attempt(table: string, { subject, name, apply }: Tampering) {
   if (!(await apply(sql()))) return null
   try {

@@ -35,9 +35,9 @@ export type RowsOf = {
   foreign: string
   /** All rows that the target has here, to be deleted together. */
   all?: string
-  /** What stays in a row that becomes another. */
+  /** The columns that stay when a row becomes another. */
   key: readonly string[]
-  /** What a row of another workspace is inserted with. */
+  /** The columns of an inserted row of another workspace. */
   inserted: Record<string, unknown>
   /** Values for columns that are the same in all of these rows, in SQL. */
   made?: Record<string, string>
@@ -59,7 +59,7 @@ export async function keepAs(sql: Sql, name: 'older' | 'saved', tables: readonly
   for (const table of tables) await sql.unsafe(`create table ${name}.${table} as table ${table}`)
 }
 
-/** Who writes in a database can write past what is unique, checked or referred to there. */
+/** An attacker who writes in a database can bypass its unique, check and foreign key constraints. */
 export async function dropConstraints(sql: Sql, tables: readonly string[]) {
   const list = tables.map((table) => `'${table}'`).join()
   const found = await sql.unsafe<{ table: string; name: string }[]>(`
@@ -94,7 +94,7 @@ function sourcesOf(table: string, used: string, { other, foreign }: RowsOf) {
   return Object.entries({
     'of another row': `${table} where ${other}`,
     'of another workspace': `${table} where ${foreign}`,
-    'of before': `older.${table} where ${used}`,
+    'of an older copy': `older.${table} where ${used}`,
   })
 }
 
@@ -150,7 +150,7 @@ function ofRow(table: string, used: string, rows: RowsOf): Tampering[] {
   ]
 }
 
-/** A row that has another's key, or lacks what each must have, is none that the database could show. */
+/** A row with another row's key, or without a required value, cannot exist in the database. */
 const IMPOSSIBLE = ['23505', '23502']
 
 function changing(statement: string): Tampering['apply'] {

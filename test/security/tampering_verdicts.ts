@@ -1,6 +1,6 @@
 /**
- * What becomes of a change to each column and row that somebody makes in the database past the server. It is
- * refused, or nothing comes of it, for the reason that stands here.
+ * The effect of a change to each column and row that someone makes in the database past the server. The change
+ * is refused, or has no effect for the reason that is given here.
  */
 export type Verdict = 'refused' | { harmless: string }
 

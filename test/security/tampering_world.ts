@@ -55,7 +55,7 @@ const VALUES = 'the values of an environment'
 const DAY_MS = 86_400_000
 const LATER = new Date(Date.now() + 300 * DAY_MS).toISOString()
 
-/** What somebody gets who asks, as text; throws what refuses it. */
+/** Reads as someone in the world and returns the result as text. Throws if the read is refused. */
 export type Probe = () => Promise<string>
 export type World = Awaited<ReturnType<typeof openWorld>>
 
@@ -120,7 +120,7 @@ async function openWorkspaceOf(stage: Stage) {
 
 type SignedHistory = Awaited<ReturnType<typeof openWorkspaceOf>>
 
-/** After this nothing of before may come back. */
+/** After this, no older state may come back. */
 async function goOn(stage: Stage, workspace: SignedHistory): Promise<void> {
   const { workspaceId, owner, helper, agent, ended } = workspace
   const role = 'member'
@@ -176,7 +176,10 @@ export async function openWorld(stage: Stage, keepOlder: () => Promise<void>) {
 
 let calls = 0
 
-/** What a call brought to the upstream. @throws Refused, and Error where something was sent all the same */
+/**
+ * The credential that a call brought to the upstream. @throws Refused, and Error if something was sent although
+ * it was refused
+ */
 async function called(stage: Stage, token: string, host = API): Promise<string> {
   calls += 1
   const { upstream } = stage
@@ -192,7 +195,7 @@ async function called(stage: Stage, token: string, host = API): Promise<string> 
   throw new Refused(status, body)
 }
 
-/** What the server refused. */
+/** The server refused a request. */
 export class Refused extends Error {
   readonly status: number
 
@@ -202,7 +205,7 @@ export class Refused extends Error {
   }
 }
 
-/** What was not delivered. */
+/** The server did not deliver a value. */
 export class Withheld extends Error {}
 
 function deliveriesOf({ app }: Stage, token: string): Record<string, Probe> {
@@ -226,7 +229,7 @@ async function changed({ workspaceId, helper }: SignedHistory): Promise<string> 
   return JSON.stringify(await helper.api.call(addToAllowlist, { params, body }))
 }
 
-/** What clients of members read, with what they knew before. */
+/** Reads of members' clients, with what these clients already knew. */
 function readingsOf(target: SignedProject & SignedHistory) {
   const { owner, helper, workspaceId, projectId, agent, workload } = target
   const params = { workspace_id: workspaceId }

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a server or another person wrote does not drive the terminal of who reads an error. */
+/** Text from a server or another person cannot control the terminal of a user who reads an error. */
 import { expect, test } from 'bun:test'
 import { CliError } from '../../src/cli/terminal/cli_error.ts'
 import { errorText, explain, sentences } from '../../src/cli/terminal/explain.ts'
@@ -27,7 +27,7 @@ test('and ordinary text stays as it is', () => {
   expect(sentences(explain(new CliError('failed', text)))).toEqual([text])
 })
 
-/** What is not seen: bidirectional controls, zero width, fillers, tags, selectors, joiners between letters. */
+/** Invisible characters: bidirectional controls, zero width, fillers, tags, selectors, joiners between letters. */
 const UNSEEN = [
   ...[0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x061c],
   ...[0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2060, 0x2061, 0x2064, 0x206f, 0xfeff, 0x00ad],

@@ -47,7 +47,7 @@ describe('call', () => {
     answering(line(...options), { cwd: ada.cwd, env: env() })
   const inPipe = (...options: string[]) => ada.run(line(...options), { env: env() })
 
-  test('escapes text and headers on a terminal and says so once', async () => {
+  test('escapes text and headers on a terminal with one notice', async () => {
     answer = { headers: { 'x-name': ESCAPES }, body: `Größe\r\n\t${ESCAPES}` }
     expect(await onTerminal('-i')).toEqual({
       code: 0,
@@ -158,7 +158,7 @@ describe('a value that another person stored', () => {
       expect([code, screen]).toEqual([0, expect.stringContaining('[31mred')])
       expect(screen).not.toMatch(/[^\P{Cc}\t\n]|\u202e/u)
       const { out } = await ada.run(command, { reveals: true })
-      // Formats with escapes of their own have nothing to replace.
+      // Formats that have their own escapes have nothing to replace.
       expect(out).toContain(screen.includes('?[31mred') ? '\x1b[31mred' : '[31mred')
     },
   )

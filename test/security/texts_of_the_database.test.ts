@@ -1,5 +1,8 @@
 // tier: all
-/** Who writes the database chooses names that the programs of an operator show: none of them drives a terminal. */
+/**
+ * An attacker who writes the database chooses names that the operator's programs show: none of them controls a
+ * terminal.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readConfig } from '../../src/core/config/config.ts'
 import { openLog } from '../../src/core/log.ts'

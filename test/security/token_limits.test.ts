@@ -155,7 +155,7 @@ describe('concurrent calls', () => {
     expect((await token.call()).status).toBe(200)
   })
 
-  test('of a process that was killed count until their lease ends', async () => {
+  test('concurrent calls of a killed process count until their lease ends', async () => {
     const token = await limited({ concurrent_calls: 1 })
     const { sql } = stage.app.connection
     const lease = (until: string) => sql`insert into token_calls (call_id, token_id, until)

@@ -10,7 +10,7 @@ import { type Collector, type SentSpan, startCollector } from '../support/collec
 import { forwardAs } from '../support/forward.ts'
 
 const VALUE = marked('traced')
-/** What stands in paths and queries, which the audit has and traces have not. */
+/** Text of paths and queries, which the audit has and traces lack. */
 const OTHER = 'submitted7f3a'
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
@@ -39,7 +39,7 @@ beforeEach(async () => {
   await spansNow()
 })
 
-/** Those that came since the last look. */
+/** The spans since the last call. */
 async function spansNow(): Promise<SentSpan[]> {
   await stage.app.tracer?.flush()
   return collector.spans.splice(0)
@@ -134,7 +134,7 @@ describe('a call', () => {
 })
 
 describe('traceparent', () => {
-  test('of a known caller is gone on with, and its sampling is kept to', async () => {
+  test('the trace of a known caller is continued, and its sampling is respected', async () => {
     expect((await resolve({}, { traceparent })).status).toBe(200)
     const spans = await spansNow()
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]))
@@ -143,7 +143,7 @@ describe('traceparent', () => {
     expect(named(await spansNow(), 'POST /v1/resolve')).toEqual([])
   })
 
-  test('of a stranger names no trace of ours, and its sampling does not count', async () => {
+  test("a stranger's traceparent names none of our traces, and its sampling does not count", async () => {
     const wrong = { traceparent, authorization: 'Bearer svc_agt_wrong' }
     expect((await resolve({}, wrong)).status).toBe(401)
     const [root] = named(await spansNow(), 'POST /v1/resolve')
@@ -151,7 +151,7 @@ describe('traceparent', () => {
     expect(root?.parentSpanId).toBeUndefined()
   })
 
-  test('that is none begins a trace here', async () => {
+  test('an invalid traceparent begins a trace here', async () => {
     expect((await resolve({}, { traceparent: `00-${TRACE}-${SPAN}-01-more` })).status).toBe(200)
     const [root] = named(await spansNow(), 'POST /v1/resolve')
     expect(root?.traceId).not.toBe(TRACE)
@@ -160,7 +160,7 @@ describe('traceparent', () => {
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(0[01])$/
 
-/** Of the newest request that the upstream has: all headers of that name. */
+/** All headers of that name in the newest request that the upstream has. */
 function sentOn(): string[] {
   const { headers } = stage.upstream.received.at(-1) ?? { headers: [] }
   return headers.flatMap(([name, value]) => (name.toLowerCase() === 'traceparent' ? [value] : []))
@@ -171,7 +171,7 @@ function forward(headers: Record<string, string> = {}) {
 }
 
 describe('the upstream', () => {
-  test('is told nothing of a trace that was not asked to be passed on', async () => {
+  test('the upstream receives no traceparent that was not asked to be passed on', async () => {
     for (const more of [{}, { trace: false }, { trace: null }]) {
       expect((await resolve(more, { traceparent })).status).toBe(200)
       expect(sentOn()).toEqual([])
@@ -201,7 +201,7 @@ describe('the upstream', () => {
     expect(sentOn()).toEqual([`00-${TRACE}-${call?.spanId}-01`])
   })
 
-  test('is told that the caller does not sample', async () => {
+  test('the upstream receives the sampling decision of a caller that does not sample', async () => {
     expect((await resolve({ trace: true }, { traceparent: `00-${TRACE}-${SPAN}-00` })).status).toBe(
       200,
     )
@@ -211,7 +211,7 @@ describe('the upstream', () => {
     expect(await spansNow()).toEqual([])
   })
 
-  test('is told of our trace where the caller names none', async () => {
+  test('the upstream receives our trace if the caller names none', async () => {
     expect((await resolve({ trace: true }, { traceparent: 'none' })).status).toBe(200)
     const [call] = named(await spansNow(), 'call')
     expect(sentOn()).toEqual([`00-${call?.traceId}-${call?.spanId}-01`])
@@ -252,7 +252,7 @@ test('strangers have us export no more than a few traces a second, and known cal
   expect(named(spans, 'POST /v1/resolve').length).toBe(1)
 })
 
-describe('what is sent', () => {
+describe('the spans that are sent', () => {
   test('has no value, token, path, query or password in it, whatever is asked for', async () => {
     const secrets = [VALUE, OTHER, agent.token, agent.person.token, 'in/the/path', 'query=here']
     await resolve()

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * An answer that ends too early is a failure through every door, however its connection ended, and an answer whose
- * end nothing proves is marked (protocol 6.3).
+ * An answer that ends too early is a failure at every listener, however its connection ended, and an answer
+ * without a proven end is marked (protocol 6.3).
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'

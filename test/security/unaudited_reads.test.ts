@@ -1,5 +1,5 @@
 // tier: quick
-/** Who reads values, and who is refused, is seen in the audit: names, and never a value. */
+/** Reads of values, and refusals, are in the audit: with names, and never with a value. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLogs } from '../../src/database/schema/index.ts'
@@ -67,7 +67,7 @@ describe('a read of values by a person', () => {
   })
 
   test.each(['', 'A/versions/', '?include=value&environment=staging'])(
-    'that shows no value is none: %p',
+    'a read without values leaves no record: %p',
     async (path) => {
       expect((await get(path)).status).toBe(200)
       expect(await records({ agent_id: reader.email })).toEqual([])
@@ -100,7 +100,7 @@ describe('a read of values by a person', () => {
     })
   })
 
-  test('that is refused is none', async () => {
+  test('a read of values that is refused leaves no record', async () => {
     expectFailure(await get('NONE/'), 'not_found')
     expect(await records({ action: 'secret.read', credential: 'NONE' })).toEqual([])
   })
@@ -138,7 +138,7 @@ describe('a refusal by role', () => {
     expect(await records({ action: 'access.denied' })).toHaveLength(3)
   })
 
-  test('by a rule about who may touch whom is one too', async () => {
+  test('a refusal by a rule about which roles may change a member is one record, too', async () => {
     const admin = await team.join('admin')
     const path = `/api/workspaces/${team.workspaceId}/members/${team.owner.userId}/`
     expectFailure(
@@ -150,7 +150,7 @@ describe('a refusal by role', () => {
     expect(seen).toMatchObject({ resource: { name: 'members.remove' }, user_id: admin.userId })
   })
 
-  test('of a stranger is none: to them the workspace does not exist', async () => {
+  test("a stranger's refused request leaves no record: to a stranger the workspace does not exist", async () => {
     const { owner: stranger } = await openProject(app)
     const path = `/api/secrets/${team.projectId}/A/`
     expectFailure(await app.call('DELETE', path, { token: stranger.token }), 'not_found')

@@ -86,7 +86,7 @@ const open = (options: Parameters<typeof signedRows>[1] = {}) =>
 
 type Tamper = (rows: SignedRows) => Promise<unknown>
 
-/** What the database then shows was never seen here before. */
+/** Checks states of the database that no client has seen before. */
 function refusesAtFirstSight(
   tampers: Record<string, Tamper>,
   code: FaultCode = 'unverified_state',
@@ -183,7 +183,7 @@ describe('a token is refused', () => {
   }
   refusesAtFirstSight({
     'that a stranger granted': (rows) => rows.grant({}, stranger),
-    'whose grant is for another key': (rows) =>
+    'with a grant for another key': (rows) =>
       rows.grant({ public_key: stranger.identity.public_key }),
     'of another agent': set('agent_id', 'null'),
     'with other environments': set('environment', "'development'"),
@@ -201,7 +201,7 @@ describe('a token is refused', () => {
     await expectSent(earlier)
   })
 
-  test('that the chain revoked, whatever its row says: 401', async () => {
+  test('that the chain revoked, whatever its row holds: 401', async () => {
     const rows = await open()
     await expectSent(rows)
     await rows.link({ type: 'tokens.revoked', body: { token_ids: [rows.tokenId] } })
@@ -303,7 +303,7 @@ describe('an environment is refused', () => {
     await expectSent(rows)
   })
 
-  test('whose secrets are gone with their manifest, after it was seen', async () => {
+  test('an environment is refused if its secrets disappear with their manifest after it was seen', async () => {
     const rows = await open()
     await expectSent(rows)
     const { workspaceId } = rows
@@ -318,7 +318,7 @@ describe('an environment is refused', () => {
     await expectSent(rows)
   })
 
-  test('of the token, whichever of them is used', async () => {
+  test('an environment is refused for either token, whichever of them is used', async () => {
     const rows = await open()
     await rows.provision('staging')
     await rows.store({ STAGED: marked('staged_') }, { environment: 'staging' })
@@ -328,7 +328,7 @@ describe('an environment is refused', () => {
   })
 })
 
-describe('what is open or kept', () => {
+describe('connections that are open and results that are kept', () => {
   test('ends when the workspace does not verify any more', async () => {
     const rows = await open()
     const { promise: wire, resolve } = Promise.withResolvers<TLSSocket>()
@@ -378,7 +378,7 @@ describe('what is open or kept', () => {
     await expectSent(rows)
   })
 
-  test('a grant that has been over for a day by the clock of the process is 401, whatever the database says', async () => {
+  test('a grant that has been over for a day by the clock of the process is 401, whatever the database holds', async () => {
     const rows = await open({ expiresAt: new Date(stage.app.clock.now() + 3_600_000) })
     await expectSent(rows)
     stage.app.clock.advance(DAY_MS)
@@ -483,7 +483,7 @@ describe('a delivery', () => {
     expect(later.links?.map(({ seq }) => seq)).toEqual([2])
   })
 
-  test('of a plain workspace has nothing of that', async () => {
+  test('the delivery of a plain workspace has no signed state', async () => {
     const agent = await employAgent(stage, { ofProject: true, capabilities: ['use', 'read'] })
     const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array() }
     const { body } = await deliver(sealedToken(id, secret), { environment: 'development' })
@@ -493,7 +493,7 @@ describe('a delivery', () => {
   })
 })
 
-describe('what a token is told', () => {
+describe('the lists that a token receives', () => {
   const LISTS = ['/v1/credentials/', '/v1/shapes/', '/v1/allowlist']
   const list = (rows: SignedRows, path: string) =>
     callJson(stage.app.resolver, 'GET', path, { token: rows.token })
@@ -534,7 +534,7 @@ describe('what a token is told', () => {
   })
 })
 
-describe('what else goes on', () => {
+describe('other effects of a token', () => {
   test('names are those of the environment that was granted; another project only makes them ambiguous', async () => {
     const rows = await open()
     const other = Bun.randomUUIDv7()

@@ -105,7 +105,7 @@ describe('calls that wait', () => {
 })
 
 describe('requests', () => {
-  test('of a token that has 20 pending are refused, however many it makes', async () => {
+  test('requests of a token that has 20 pending ones are refused, however many it makes', async () => {
     for (let at = 0; at < 20; at += 1) await held.request(bodyOf(`/echo?${at}`))
     for (let at = 20; at < 30; at += 1)
       expect(await held.resolve(bodyOf(`/echo?${at}`))).toMatchObject({ status: 429 })
@@ -123,7 +123,7 @@ describe('requests', () => {
     expect(made).toBe(60)
   })
 
-  test('of a token that is muted are refused for these secrets, whatever the call', async () => {
+  test('requests of a muted token are refused for these secrets, whatever the call is', async () => {
     await held.store('OTHER', marked('other_'), HELD)
     await decide(await held.request(bodyOf('/echo')), { mute_seconds: 7_200 })
     for (const path of ['/echo?1', '/elsewhere'])

@@ -40,7 +40,7 @@ test('keys are made once, for their owner only, and said where', () => {
   for (const key of Object.values(first)) expect(notices[0]).not.toContain(key)
 })
 
-test('a file of keys that cannot be read is one line, which says whose it is', () => {
+test('a file of keys that cannot be read is reported in one line, with its owner', () => {
   mkdirSync(join(home, KEYS_FILE))
   expect(() => read()).toThrow(ConfigError)
   expect(() => read()).toThrow(

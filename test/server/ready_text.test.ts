@@ -1,5 +1,5 @@
 // tier: quick
-/** What is printed to be tried works: curl is run with it, in each way to be set up. */
+/** The printed command to try works: curl is run with it, in each kind of installation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hostCheck } from '../../src/core/net/host.ts'
 import { readyText } from '../../src/server/ready_text.ts'

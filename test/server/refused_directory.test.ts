@@ -12,7 +12,7 @@ afterAll(() => files.remove())
 
 const start = (DATA_DIR: string) => operate({ DATA_DIR, PORT: '0', RESOLVER_PORT: '0' }, 'serve')
 
-test('what no other start finds otherwise exits with 78, with the problem first', async () => {
+test('a problem that every other start would find exits with 78, with the problem first', async () => {
   const foreign = files.at('foreign')
   mkdirSync(foreign)
   writeFileSync(join(foreign, 'thesis.txt'), 'mine')
@@ -42,7 +42,7 @@ test('what no other start finds otherwise exits with 78, with the problem first'
     expect(await start(place)).toEqual({ code: 78, out: '', err: `cloakroom: ${line}\n` })
 }, 60_000)
 
-test('what passes exits with 1', async () => {
+test('a problem that passes exits with 1', async () => {
   const used = files.at('used')
   const database = await openEmbedded({ dataDir: used, onFailure: () => {} })
   expect(await start(used)).toEqual({

@@ -59,8 +59,8 @@ test.each<[command: string, ...rest: string[]]>([
 ])(
   '%s says at once that nothing listens, whatever a start waits',
   async (command, ...args) => {
-    const away = { DB_PORT: '1', DB_WAIT_SECONDS: '3600' }
-    const { code: exitCode, text } = await said('', away, command, ...args)
+    const unreachable = { DB_PORT: '1', DB_WAIT_SECONDS: '3600' }
+    const { code: exitCode, text } = await said('', unreachable, command, ...args)
     expect(text).toContain('PostgreSQL could not be reached at 127.0.0.1:1: nothing listens there')
     expect(exitCode).toBe(1)
   },

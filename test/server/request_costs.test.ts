@@ -1,8 +1,8 @@
 // tier: all
 /**
- * What a request to each endpoint costs PostgreSQL, compared with what is recorded in request_costs.json: statements,
+ * The cost of a request to each endpoint for PostgreSQL, compared with the record in request_costs.json: statements,
  * round trips, rows and bytes. It fails for a request that costs more, and for a record that is far too high.
- * To record again: `RECORD_COSTS=true bun run test --all request_costs`. The commit says why a number grew.
+ * To record again: `RECORD_COSTS=true bun run test --all request_costs`. The commit message gives the reason why a number grew.
  *
  * The first two requests do not count, because statements are prepared then. Background work may add to the others, so
  * the lowest numbers count, when several requests had them. An endpoint is left out if the role matrix has no accepted
@@ -35,7 +35,7 @@ const WARMING = 2
 const MEASURED = 8
 /** On a busy machine requests take more round trips: each is measured until its lowest numbers appear twice. */
 const MOST_MEASURED = 40
-/** What is the same for each request, unless something else happens meanwhile. */
+/** Figures that are equal for each request, unless something else happens meanwhile. */
 const COUNTED = ['statements', 'transaction', 'round trips'] as const
 /** How much more a request may transfer than recorded: ids and numbers vary in length. */
 const MAX_MORE_BYTES = 1.1
@@ -51,7 +51,7 @@ type Measured = { cost: WireCost; texts: string[] }
 /** Makes one request ready. */
 type Prepare = () => Promise<Call> | Call
 
-/** What runs again and again, such as moving records, is of no request. */
+/** Repeated work, such as moving records, belongs to no request. */
 const withoutBackground: Timers = {
   setTimer: (...given) => systemTimers.setTimer(...given),
   setRepeating: () => ({ cancel: () => {}, restart: () => {} }),

@@ -1,5 +1,5 @@
 // tier: all
-/** What a hang-up and other signals do to a server: with a terminal that disappears, and without one. */
+/** The effect of a hang-up and other signals on a server: with a terminal that disappears, and without one. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { MAIN, scratch } from '../operator/backup/support.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a text may look like, and what it costs to refuse another. */
+/** The valid forms of a text, and the cost of refusing others. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'

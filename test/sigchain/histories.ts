@@ -16,7 +16,7 @@ import {
 export type Role = 'owner' | 'admin' | 'member' | 'read_only'
 type Somebody = { role: Role; keys: number }
 
-/** What a workspace is after a link: people by number, with their role and how often they had new keys. */
+/** The state of a workspace after a link: people by number, with their role and how often they had new keys. */
 export type Model = {
   members: ReadonlyMap<number, Somebody>
   allowlist: ReadonlySet<string>
@@ -30,7 +30,7 @@ export type History = {
   links: SignedText[]
   /** The state after each link. */
   models: Model[]
-  /** What was tried in between and must be refused: after how many links, and what. */
+  /** Links that were tried in between and must be refused, with the number of links before them. */
   wrong: { after: number; link: SignedText }[]
 }
 
@@ -70,7 +70,7 @@ const isDistinct = (list: readonly string[]) => new Set(list).size === list.leng
 const hasOwner = (members: ReadonlyMap<number, Somebody>) =>
   [...members.values()].some(({ role }) => role === 'owner')
 
-/** What somebody tries, with the members, domains or tokens that the numbers stand for. */
+/** Attempts, with the members, domains or tokens that the numbers represent. */
 const attempts = {
   async put({ some, roles, me, model, members }: Tried): Promise<Attempt> {
     let may = true

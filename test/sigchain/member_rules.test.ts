@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { type Role, roles } from '../../src/core/grant.ts'
 import { type MemberChange, mayChangeMember } from '../../src/sigchain/member_rules.ts'
 
-/** Who may do it; everybody else may not. */
+/** The roles that may make each change; all others may not. */
 const table: [what: string, change: MemberChange, who: Role[]][] = [
   ['invite an owner', { kind: 'invite', role: 'owner', pending: null }, ['owner']],
   ['invite an admin', { kind: 'invite', role: 'admin', pending: null }, ['owner', 'admin']],
@@ -50,7 +50,7 @@ const table: [what: string, change: MemberChange, who: Role[]][] = [
   ['remove a reader', { kind: 'remove', from: 'read_only', self: false }, ['owner', 'admin']],
 ]
 
-describe('who may change whose membership', () => {
+describe('membership changes by role', () => {
   test.each(table)('%s', (_, change, who) => {
     expect(roles.filter((role) => mayChangeMember(role, change))).toEqual(who)
   })

@@ -1,5 +1,5 @@
 // tier: quick
-/** What holds for every history of a workspace, and what is refused of each. */
+/** Properties of every history of a workspace, and links that are refused of each. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {

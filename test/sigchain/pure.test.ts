@@ -23,7 +23,7 @@ test('runs where there is nothing but the language and Web Crypto', async () => 
   expect(chain?.head).toBe((await replay(workspaceId, links)).head)
 })
 
-test('has no clock, no randomness and no I/O of its own', async () => {
+test('the code has no clock, no randomness and no I/O', async () => {
   const own = /\bDate\.now|\bnew Date\(\)|\bMath\.random|getRandomValues|\bperformance\b|\bfetch\(/
   for (const file of new Bun.Glob('*.ts').scanSync(FOLDER)) {
     expect(await Bun.file(join(FOLDER, file)).text()).not.toMatch(own)

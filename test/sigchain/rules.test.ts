@@ -57,7 +57,7 @@ async function rotate(person: number, keys: number): Promise<Said> {
   return { type: 'keys.rotated', body: { signing_key, public_key } }
 }
 
-/** What becomes of a grant and an envelope statement of somebody who knows the newest link. */
+/** The results for a grant and an envelope statement of a signer who knows the newest link. */
 async function grantAndEnvelope(chain: Chain, signer: number): Promise<string[]> {
   const { signingKey, public_key } = await keysOf(signer, 0)
   const place = { token_id: TOKEN, project_id: PROJECT, environment: 'production' }
@@ -89,7 +89,7 @@ async function grantAndEnvelope(chain: Chain, signer: number): Promise<string[]>
 const isRule = (detail: string) => ({ reason: 'rule', subject: 'link 3', detail })
 
 describe('a link that names twice', () => {
-  test('who is removed', async () => {
+  test('a link that removes a member twice is refused', async () => {
     const twice = say(chain, 0, remove(2, 2))
     await expect(twice).rejects.toMatchObject(isRule('it names something twice'))
     expect((await say(chain, 0, remove(2, 1))).members.size).toBe(1)
@@ -104,7 +104,7 @@ describe('a link that names twice', () => {
 })
 
 describe('addresses and keys are free again', () => {
-  test('of who was removed, for somebody else', async () => {
+  test('the address and keys of a removed member are free for another person', async () => {
     const { email, ...keys } = await personOf(2, 0)
     const successor = { ...keys, email, user_id: userId(3), role: 'member' as const }
     const said: Said = { type: 'members.put', body: { members: [successor] } }
@@ -128,7 +128,7 @@ describe('addresses and keys are free again', () => {
 })
 
 describe('keys', () => {
-  test('of which one is not new are no rotation', async () => {
+  test('a rotation needs two new keys', async () => {
     const [old, next] = [await keysOf(2, 0), await keysOf(2, 1)]
     for (const body of [
       { signing_key: old.signing_key, public_key: next.public_key },

@@ -35,7 +35,7 @@ const rows = new Map([['KEY', sha256('value')]])
 const envelope = new Uint8Array(113).fill(1)
 const envelopeHash = sha256(envelope).toBase64({ alphabet: 'base64url', omitPadding: true })
 
-/** What a signer needs: who, with which keys, knowing which link. */
+/** The facts about a signer: the person, the keys, and the newest known link. */
 type Signing = { signer: number; keys: number; headSeq: number }
 
 async function about(history: History, { signer, headSeq }: Signing) {
@@ -168,7 +168,7 @@ describe('a manifest after the one that was seen', () => {
   })
 })
 
-test('who comes back under the id of a member, with other keys, has nothing of what that one signed, nor signs for then', async () => {
+test("a person who comes back under a member's id with other keys has nothing that the member signed, and cannot sign for that time", async () => {
   const [founder, first, second] = [await keysOf(0, 0), await keysOf(1, 0), await keysOf(1, 1)]
   const by = { at: NOW.toISOString(), signer: userId(0) }
   const admin = (keys: typeof first, email: string) => ({
@@ -201,7 +201,7 @@ test('who comes back under the id of a member, with other keys, has nothing of w
     const signed = await signManifest(history, { signer: 1, keys, headSeq }, 1)
     return outcome(verifyManifest(chain, signed, { ...scope, rows }))
   }
-  // What was stored stays good, and is not what the other could have signed.
+  // Stored values stay valid, and are not ones that the other could have signed.
   expect(await stores(0, 2)).toBe(true)
   expect(await stores(1, 2)).toBe(false)
   expect(await stores(0, 4)).toBe(false)

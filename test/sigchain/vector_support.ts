@@ -29,7 +29,7 @@ const signedText = z.object({ statement: z.string(), signature: z.string() })
 const onChain = { links: z.number().default(links.length), added: z.array(signedText).default([]) }
 const keys = z.object({ signing_key: z.string(), public_key: z.string() })
 
-/** What to do with a vector, by its `kind`; `added` is its `then`. */
+/** The steps for a vector, by its `kind`; `added` is its `then`. */
 const vector = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('chain'), from: z.number(), added: z.array(signedText) }),
   z.object({

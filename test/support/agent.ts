@@ -59,7 +59,7 @@ type StageOptions = {
   timers?: Timers
 }
 
-/** What the world outside is for an app: its names, and who signs its certificates. */
+/** The world outside, for an app: its names, and the authority that signs its certificates. */
 type World = Pick<Stage, 'names' | 'ttls' | 'lookups' | 'authority' | 'caFile'> & {
   directory: string
 }
@@ -200,7 +200,7 @@ type AgentOptions = {
   domains?: readonly string[]
   /** Whether the token belongs to the project; otherwise to the whole workspace. */
   ofProject?: boolean
-  /** What the first token may do; what an agent's token may unless given. */
+  /** The capabilities of the first token; an agent's token has the usual ones unless given. */
   capabilities?: Capability[]
 }
 
@@ -304,7 +304,7 @@ export async function recordOf(
   return row ?? null
 }
 
-/** What a refusal says: that of a domain names it, that of a target what is wrong with it. */
+/** The message of a refusal: for a domain it names the domain, for a target it names the error. */
 function sentenceOf(code: FaultCode, body: unknown): string {
   if (code !== 'domain_blocked' && code !== 'invalid_target') return messageOf(code)
   const { target_url } = body as { target_url: string }
@@ -322,7 +322,7 @@ function objectionTo(targetUrl: string): string {
   }
 }
 
-/** What the record says of a refusal by a policy, from which somebody may propose to allow it. */
+/** The rule in the record of a refusal by a policy, from which a person may propose to allow the call. */
 function ruleIn(message: string): unknown {
   const [, secret] = /secret (\w+)/.exec(message) ?? []
   const [, rule = expect.stringMatching(/^[a-z_]+$/)] = /\((\w+): /.exec(message) ?? []
@@ -331,7 +331,7 @@ function ruleIn(message: string): unknown {
 
 const HAVE_FIXES: readonly FaultCode[] = ['domain_blocked', 'key_not_provisioned']
 
-/** What removes the cause, for codes where a command always does. An IP address cannot be allowed. */
+/** The command that removes the cause, for codes that always have one. An IP address cannot be allowed. */
 function fixFor(code: FaultCode, body: unknown): unknown {
   if (code === 'domain_blocked') {
     const { host, port } = parseTarget((body as { target_url: string }).target_url)

@@ -21,7 +21,7 @@ export type Answer = {
 
 export type TestApp = App & {
   config: Config
-  /** What its rows of tokens and passwords are made under. */
+  /** The pepper of its rows of tokens and passwords. */
   pepper: Pepper
   /** Moves with `clock.advance(ms)`; starts at the real time. */
   clock: { now(): number; advance(ms: number): void; reset(): void }

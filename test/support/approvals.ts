@@ -26,7 +26,7 @@ export type HeldToken = Minted & { text: string; registrationId: string }
 
 export type Scope = TextOf<'release'>['scope']
 
-/** What a release says otherwise than it should. */
+/** Parts in which a release differs from a valid one. */
 export type ReleaseOptions = {
   signer?: SignedPerson
   scope?: Scope

@@ -8,13 +8,13 @@ import { concat, lp, toBase64Url, u32be, utf8 } from '../../src/core/crypto/enco
 
 export const ORIGIN = 'https://vault.example.com'
 
-/** What is other than it should be. */
+/** Parts that differ from a valid answer. */
 export type Wrong = {
   origin?: string
   type?: string
   crossOrigin?: boolean
   rpId?: string
-  /** Of what the authenticator says of the person; UP 0x01 and UV 0x04. */
+  /** The authenticator's flags about the person; UP 0x01 and UV 0x04. */
   flags?: number
   counter?: number
   fmt?: string
@@ -62,7 +62,7 @@ export async function openPasskey({ rpId = 'vault.example.com', id = randomBytes
   return {
     credentialId,
     id: toBase64Url(credentialId),
-    /** Of the PRF extension, for this input; 32 bytes. */
+    /** The output of the PRF extension for this input; 32 bytes. */
     prf: (input: Uint8Array) =>
       new Uint8Array(createHmac('sha256', prfKey).update(lp('WebAuthn PRF', input)).digest()),
     /** The answer to `navigator.credentials.create`, as a client sends it. */

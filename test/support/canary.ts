@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-/** What is searched; `dump` only where there is PostgreSQL. */
+/** The places that are searched; `dump` only with PostgreSQL. */
 const sinks = ['log', 'output', 'answer', 'database', 'dump', 'state', 'browser'] as const
 export type Sink = (typeof sinks)[number]
 
@@ -89,7 +89,7 @@ export function searchFiles(sink: Sink, directory: string, except: readonly stri
   }
 }
 
-/** What an API outside received: the proof that marked secrets are really on their way. */
+/** Data that an API outside received: the proof that marked secrets are really on their way. */
 export function noteArrival(bytes: Buffer): void {
   if (bytes.includes(MARK)) arrivals += 1
 }
@@ -107,7 +107,7 @@ export function reportSearched(directory: string): void {
   for (const name of seen) writeFileSync(join(directory, name), '')
 }
 
-/** What a whole run should have searched but did not: there the canary itself was blind. */
+/** Places that a whole run should have searched but did not: there the canary itself was blind. */
 export function blindSpots(
   searched: ReadonlySet<string>,
   { hasPostgres, hasBrowser }: { hasPostgres: boolean; hasBrowser: boolean },

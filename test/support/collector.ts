@@ -51,7 +51,7 @@ export type Collector = {
   origin: string
   spans: SentSpan[]
   requests: { path: string; headers: Headers; text: string }[]
-  /** What it does instead of taking spans. */
+  /** The answer that it gives instead of taking spans. */
   answer: ((request: Request) => Response | Promise<Response>) | null
   stop(): Promise<void>
 }

@@ -2,7 +2,7 @@
 
 export type InCookies = { access?: string; refresh?: string }
 
-/** What the browser sends for a page of the same origin that has these tokens in its cookies. */
+/** The headers that the browser sends for a page of the same origin with these tokens in its cookies. */
 export function ofConsole(tokens: InCookies = {}): Record<string, string> {
   return {
     'x-cloakroom-console': '1',

@@ -19,7 +19,7 @@ export function sharedCluster(): Promise<Cluster> {
   return cluster
 }
 
-/** The same, when it has a prepared database: the runner has made it for a cluster of the run. */
+/** Opens a cluster with a prepared database: the runner has made it for a cluster of the run. */
 async function preparedCluster(): Promise<Cluster> {
   const joined = await sharedCluster()
   if (process.env.TEST_CLUSTER !== undefined) return joined

@@ -45,7 +45,7 @@ export function fixIn(body: unknown): Fix | undefined {
   return (body as { fix?: Fix } | null)?.fix
 }
 
-/** Of a complaint that is `expect.any(String)` there is no sentence. */
+/** A complaint that is `expect.any(String)` has no known sentence. */
 function isKnown(fields: FieldFault[] = []): boolean {
   return fields.every(({ message }) => typeof message === 'string')
 }

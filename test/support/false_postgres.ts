@@ -1,4 +1,4 @@
-/** Who answers in the place of PostgreSQL: says to each connection what a test has it say. */
+/** A server in place of PostgreSQL: it sends on each connection the bytes that a test sets. */
 import { connect, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 

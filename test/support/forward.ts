@@ -26,7 +26,7 @@ export function forwardAs(
   } as RequestInit)
 }
 
-/** POST /v1/resolve whose answer is streamed. */
+/** POST /v1/resolve with a streamed answer. */
 export function streamAs(
   { app }: Pick<Stage, 'app'>,
   { token }: Pick<Agent, 'token'>,

@@ -15,7 +15,7 @@ import { noteArrival } from './canary.ts'
 export type GrpcCall = {
   headers: IncomingHttpHeaders
   stream: ServerHttp2Stream
-  /** What the client sends, message by message. */
+  /** The client's messages, one by one. */
   messages: AsyncGenerator<string, void>
   begin(headers?: OutgoingHttpHeaders): void
   send(message: string | Uint8Array, flags?: number): void

@@ -1,4 +1,4 @@
-/** What of this process's heap is reachable. */
+/** The reachable part of this process's heap. */
 
 type Snapshot = { nodes: number[]; nodeClassNames: string[] }
 /** Fields of a node: its id, its size, the index of its class, flags. */

@@ -12,7 +12,7 @@ import type { Stage } from './agent.ts'
 export const MCP_HOST = 'mcp.upstream.example'
 
 export type McpUpstream = {
-  /** Of its URLs. */
+  /** The origin of its URLs. */
   origin: string
   authority: string
   /** Method, path and session of every request. */

@@ -1,5 +1,5 @@
 /**
- * What tests may need beyond Bun: how to find it, and the Debian packages that install it. `requires` skips
+ * Tools that tests may need beyond Bun: how to find it, and the Debian packages that install it. `requires` skips
  * tests by this table, the runner prints the command from it, and `.ci/run` installs everything in it:
  *
  * bun test/support/needs.ts
@@ -11,7 +11,7 @@ type NeedEntry = {
   isPresent: () => boolean
   /** Debian packages; none where a package manager cannot help. */
   packages: readonly string[]
-  /** What to do instead. */
+  /** The alternative. */
   otherwise?: string
 }
 

@@ -71,7 +71,7 @@ export async function otherGoProgram(module: string): Promise<string> {
   return join(place, basename(module.replace(/@.*/, '')))
 }
 
-/** One of ours over packages of Go, from its `main.go` and `go.mod`. */
+/** A program of this repository over packages of Go, from its `main.go` and `go.mod`. */
 export async function ownGoProgram(folder: string): Promise<string> {
   const files = ['go.mod', 'main.go'].map((name) => join(folder, name))
   const texts = await Promise.all(files.map((file) => Bun.file(file).text()))

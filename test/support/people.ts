@@ -21,7 +21,7 @@ import { generateKeyPair } from './key_pair.ts'
 
 export type Person = {
   email: string
-  /** What the client sends as password. */
+  /** The value that the client sends as password. */
   password: string
   masterKey: Uint8Array
   privateKey: Uint8Array

@@ -1,6 +1,6 @@
 /**
- * Where tests put what is large. The runner of the suite makes both places for all its processes; a
- * `bun test` without it makes and removes its own.
+ * Places for large files of tests. The runner of the suite makes both places for all its processes; a `bun test`
+ * without it makes and removes its own.
  */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const ROOM_BYTES = 4 * 1024 ** 3
  */
 export const databasePlace = process.env.TEST_DATABASE_PLACE ?? makeDatabasePlace()
 
-/** Where test/binary/executable.ts builds, unless the runner has done so. */
+/** The folder where test/binary/executable.ts builds, unless the runner has done so. */
 export const executablePlace = join(tmpdir(), `cr-executable-${process.pid}`)
 
 /** At the end of the process that made them; one that takes its files from another may get more. */

@@ -65,7 +65,7 @@ export async function partitionAudit({ bin, socketDir }: Cluster, name: string):
   if ((await psql.exited) !== 0) throw new Error(errors)
 }
 
-/** What selects a database of a cluster. */
+/** The variables that select a database of a cluster. */
 export function databaseVariables(socketDir: string, name: string): Record<string, string> {
   return { DB_HOST: socketDir, DB_NAME: name, DB_USER: 'cloakroom', DB_SSLMODE: 'disable' }
 }

@@ -2,12 +2,12 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 
 const PAGE = 4096
-/** Pages whose state is read at once. */
+/** The number of pages with a state that is read in one step. */
 const STEP = 4096
 /** Bits 62 and 63 of an entry in pagemap: in swap, or in memory. */
 const IN_USE = 0xc0
 
-/** Which of these are anywhere in the writable memory of a child of this process. */
+/** The wanted bytes that are anywhere in the writable memory of a child of this process. */
 export function foundInMemory(pid: number, wanted: Record<string, Uint8Array>): string[] {
   const missing = new Map(Object.entries(wanted))
   const longest = Math.max(...Object.values(wanted).map(({ length }) => length))

@@ -57,7 +57,7 @@ export async function signedAccount(app: TestApp, name?: string): Promise<Signed
   return { ...applicant, ...tokens, userId: user.id, api: app.as(tokens.token) }
 }
 
-/** Who signs, as links name them. */
+/** The signer, as links name them. */
 type Signer = Pick<SignedPerson, 'userId' | 'email' | 'identity'>
 
 export function personOf({ userId, email, identity }: Signer) {

@@ -15,7 +15,7 @@ export type CallerOptions = {
   headers?: Record<string, string>
   protocols?: string[]
   authority?: string
-  /** In the header of its own; `null` where it comes otherwise. */
+  /** The token in its own header; `null` if it comes otherwise. */
   token?: string | null
 }
 

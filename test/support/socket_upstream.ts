@@ -8,7 +8,7 @@ import type { ReceivedRequest, Script } from './upstream.ts'
 export type Accepted = {
   request: ReceivedRequest
   wire: TLSSocket
-  /** What the client sent, unmasked, frame by frame. */
+  /** The frames that the client sent, unmasked. */
   frames: { opcode: number; payload: Buffer }[]
   /** Waits for the next frame that was not looked at yet. */
   next(): Promise<{ opcode: number; payload: Buffer }>
@@ -87,7 +87,7 @@ function takeFrame(pending: Buffer<ArrayBuffer>) {
   }
 }
 
-/** Where the mask begins and how long the payload is; endless while that cannot be told. */
+/** The position where the mask begins and the length of the payload; endless while these are unknown. */
 function measure(pending: Buffer): [start: number, length: number] {
   const short = (pending[1] ?? 0) & 0x7f
   if (pending.length < 10 && short === 127) return [10, Number.POSITIVE_INFINITY]

@@ -1,4 +1,4 @@
-/** What members of signed workspaces sign about tokens, envelopes and secrets, and a project to do it in. */
+/** Statements that members of signed workspaces sign about tokens, envelopes and secrets, and a project for them. */
 import { randomBytes } from 'node:crypto'
 import {
   type Bytes,
@@ -50,7 +50,7 @@ export async function signedProject(app: TestApp): Promise<SignedProject> {
   return { ...workspace, projectId, seal }
 }
 
-/** Who signs, and when: the owner, knowing the newest link, unless said otherwise. */
+/** The signer and the time: the owner, knowing the newest link, unless given. */
 export type Signing = { signer?: SignedPerson; head?: string }
 
 async function about({ workspaceId, owner, chain }: SignedWorkspace, signing: Signing) {
@@ -85,7 +85,7 @@ export function mint(): Minted {
 
 export type Granted = Partial<Omit<TokenGrant, 'v' | 'workspace_id' | 'head' | 'signer'>>
 
-/** Of a workload's token of the project's development, for ever, unless said otherwise. */
+/** A grant of a workload's token for the project's development, without end, unless given. */
 export async function grantOf(
   project: SignedProject,
   token: { id: string; publicKey: Uint8Array },
@@ -129,7 +129,7 @@ export async function envelopeOf(
   return { project_id: projectId, environment, epoch, envelope, ...signed }
 }
 
-/** What a client sends of a token that it made. */
+/** The body that a client sends for a token that it made. */
 export async function clientMade(
   project: SignedProject,
   token: Minted,

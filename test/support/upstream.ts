@@ -32,7 +32,7 @@ export type Upstream = {
   bytes: number
   /** Handshakes that failed, by error code. */
   refusals: string[]
-  /** What happens for a path, whatever the query; others get `200 {"ok":true}`. */
+  /** Sets the script for a path, whatever the query; other paths get `200 {"ok":true}`. */
   on(path: string, script: Script | string | Uint8Array): void
   /** Closes every connection that is open. */
   disconnect(): void

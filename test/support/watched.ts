@@ -1,4 +1,4 @@
-/** Where the canary listens: programs that tests start, and answers that they get over plain HTTP. */
+/** The canary's sources: programs that tests start, and answers that they get over plain HTTP. */
 
 import { endsWithin } from '../../src/core/async/timeout.ts'
 import { type Sink, search, searcher } from './canary.ts'
@@ -69,7 +69,7 @@ function listen(
   return heard
 }
 
-/** Of the product's listeners, which speak plain HTTP: all errors, and whole answers of the resolver. */
+/** Watches the product's listeners, which use plain HTTP: all errors, and whole answers of the resolver. */
 export function watchAnswers(original: typeof fetch): typeof fetch {
   const watching = (...[input, init]: Parameters<typeof fetch>) => {
     const answer = original(input, init)

@@ -20,7 +20,7 @@ export type WireCost = Record<(typeof COSTS)[number], number>
 export type WireMeter = {
   /** The variables that lead an application through the proxy. */
   env: Record<string, string>
-  /** What the act cost until the connections are quiet, with the text of each statement. */
+  /** The cost of the act until the connections are quiet, with the text of each statement. */
   measure(act: () => Promise<unknown>): Promise<{ cost: WireCost; texts: string[] }>
   stop(): void
 }
@@ -161,7 +161,7 @@ class Tally {
     return counted
   }
 
-  /** What comes between two measurements is not added to the one before. */
+  /** Traffic between two measurements is not added to the previous one. */
   #reset(): void {
     this.#cost = free()
     this.#texts = []

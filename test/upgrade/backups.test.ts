@@ -1,5 +1,5 @@
 // tier: all
-/** What `cloakroom backup` of versions of before wrote is restored by this one, and migrated. */
+/** This version restores and migrates the backups that `cloakroom backup` of older versions wrote. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { operate, scratch } from '../operator/backup/support.ts'
@@ -33,7 +33,7 @@ test.each(names)('a backup of schema %s is restored and goes on working', async 
 const files = scratch()
 afterAll(() => files.remove())
 
-/** What is left of a command that writes nothing to the schema: as others serve on it. */
+/** The schema's migrations after a command that must not change them, because others serve on the schema. */
 const appliedIn = (fixture: Fixture, database: TestDatabase) =>
   change(configOf(fixture, database), async ({ sql }) => [
     ...(await sql`select name, sha256 from cloakroom_migrations order by name`),

@@ -55,7 +55,7 @@ function stateOf(directory: string): string[] {
     })
 }
 
-describe('of a database of before', () => {
+describe('the check of an older database', () => {
   test('it names what is pending, what that does and who waits, and writes not a byte', async () => {
     const { DATA_DIR } = database.env
     const before = DATA_DIR ? stateOf(DATA_DIR) : []
@@ -139,7 +139,7 @@ describe('of a database of before', () => {
   })
 })
 
-test('where there is no database yet there is nothing to do, and none is made', async () => {
+test('without a database there is nothing to do, and none is created', async () => {
   const empty = await freshDatabase()
   const { DATA_DIR } = empty.env
   if (DATA_DIR !== undefined) mkdirSync(DATA_DIR)
@@ -149,7 +149,7 @@ test('where there is no database yet there is nothing to do, and none is made', 
   empty.remove()
 })
 
-describe('what follows from what was found', () => {
+describe('conclusions of the check', () => {
   const MIB = 1024 * 1024
   const now = Date.parse('2026-11-23T12:00:00Z')
   const facts: UpgradeFacts = {
@@ -169,7 +169,7 @@ describe('what follows from what was found', () => {
     problems: [],
   }
 
-  test('a large table, a full disk, an old backup and processes of before are each said', () => {
+  test('a large table, a full disk, an old backup and older processes each have a warning', () => {
     const report = conclude(facts, now)
     expect(report.verdict).toBe(1)
     expect(report.warnings).toEqual([
@@ -183,7 +183,7 @@ describe('what follows from what was found', () => {
     )
   })
 
-  test('what was not looked at is not said to be none', () => {
+  test('items that were not checked are not reported as absent', () => {
     const schema = { database: null, program: NEWEST }
     const problems = ['a server uses DATA_DIR: stop it first']
     const unseen = {

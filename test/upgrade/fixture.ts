@@ -1,6 +1,6 @@
 /**
- * Databases as versions of before left them: for each schema that landed the rows that the code of then wrote, and what
- * must go on working with them. `bun run fixture` makes those that are missing (making/index.ts).
+ * Databases as older versions left them: for each released schema the rows that the code of that time wrote, and
+ * everything that must still work with them. `bun run fixture` makes those that are missing (making/index.ts).
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const SUFFIX = '.json.zst'
 /** The API that agents called. */
 export const HOST = 'api.upgrade.example'
 
-/** What was done, and with what it is used again. */
+/** The actions that were done, and the data with which they are used again. */
 export type Story = {
   password: string
   people: string[]
@@ -21,14 +21,14 @@ export type Story = {
   agentToken: string
   revokedToken: string
   workloadToken: string
-  /** What the version of then could not do. */
+  /** Actions that the older version could not do. */
   skipped: string[]
 }
 
 export type Fixture = {
   /** Name of the newest migration. */
   schema: string
-  /** Whose code wrote the rows. */
+  /** The commit of the code that wrote the rows. */
   commit: string
   keys: { SECRET_KEY: string; ENCRYPTION_KEY: string }
   /** The port that the API had: the allowlist names it. */
@@ -53,7 +53,7 @@ export function pathOf(schema: string): string {
   return join(DIRECTORY, `${schema}${SUFFIX}`)
 }
 
-/** What `cloakroom backup` of that version wrote, from 0016 on. */
+/** The file that `cloakroom backup` of that version wrote, from 0016 on. */
 export function backupOf(schema: string): string {
   return join(DIRECTORY, `${schema}.backup`)
 }

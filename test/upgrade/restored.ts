@@ -1,4 +1,4 @@
-/** A database as a version of before left it. */
+/** A database as an older version left it. */
 import { type Config, readConfig } from '../../src/core/config/config.ts'
 import { migrate, migrations } from '../../src/database/migrations/migrate.ts'
 import { type Connection, openDatabase } from '../../src/database/open.ts'

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * What `cloakroom upgrade --check` says of each schema of before is what happens: on PostgreSQL, which tells which locks
- * a migration took and which tables it rewrote.
+ * The report of `cloakroom upgrade --check` for each older schema matches the upgrade: on PostgreSQL, which
+ * shows the locks that a migration took and the tables that it rewrote.
  */
 import { expect } from 'bun:test'
 import type postgres from 'postgres'
@@ -15,7 +15,7 @@ const { describe, test } = requires('postgresql')
 
 type Tables = Map<string, { oid: number; file: number }>
 
-/** Tables with rows of ours, and the files that they are in. */
+/** Tables with rows of the product, and the files that they are in. */
 async function tablesIn(sql: postgres.Sql): Promise<Tables> {
   const rows = await sql<{ name: string; oid: number; file: number }[]>`
     select relname as name, oid::int, relfilenode::int as file from pg_class
@@ -23,7 +23,7 @@ async function tablesIn(sql: postgres.Sql): Promise<Tables> {
   return new Map(rows.map(({ name, ...rest }) => [name, rest]))
 }
 
-/** Whom the locks of a transaction keep from tables that were there. */
+/** The kinds of statements that a transaction's locks block on existing tables. */
 async function blockedBy(tx: postgres.TransactionSql, before: Tables) {
   const locks = await tx<{ oid: number; mode: string }[]>`
     select relation::int as oid, mode from pg_locks where locktype = 'relation' and pid = pg_backend_pid()`

@@ -1,7 +1,7 @@
 // tier: all, both databases in test:all
 /**
- * What a version of before wrote goes on working with this one, from every schema that landed: people log in with the
- * passwords of then, recovery keys recover, secrets open, tokens do what they did, and no row is lost.
+ * Data of older versions still works with this one, from every released schema: people log in with their old
+ * passwords, recovery keys recover, secrets open, tokens work as they did, and no row is lost.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { migrate, migrations } from '../../src/database/migrations/migrate.ts'
@@ -15,7 +15,7 @@ import { expectItWorks } from './works.ts'
 /** Rows that a migration takes to another table or recreates. */
 const REPLACED = new Set(['audit_statuses', 'audit_deltas', 'audit_rollups', 'audit_terms'])
 
-/** Of the first day: passwords and tokens were not stored under SECRET_KEY yet, and open nothing since. */
+/** Schemas of the first day: passwords and tokens were not stored under SECRET_KEY yet, and open nothing since. */
 const UNPEPPERED = new Set(['0001_policy_version', '0002_audit_indexes'])
 
 test('each schema before the newest has a fixture: `bun run fixture` makes what is missing', () => {

@@ -1,4 +1,4 @@
-/** Whether all that people and agents of before did goes on working. */
+/** Checks that everything that people and agents of an older version did still works. */
 import { expect } from 'bun:test'
 import { logInByPassword, type OpenSession } from '../../src/client/account/log_in.ts'
 import { recoverByKey } from '../../src/client/account/recovery.ts'

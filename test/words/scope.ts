@@ -4,6 +4,11 @@
 export const paths: readonly string[] = [
   'src/console/**',
   'test/console/**',
+  'test/*.ts',
+  'test/{access,audit,bench,binary,client,clients,contract,core,corpus,crash,database}/**',
+  'test/{deploy,derivation,dev,faults,features,leak_guard,load,notices,operator,outbound}/**',
+  'test/{packaging,proxy,renewal,resolver,runner,sdk,security,server,sigchain,support}/**',
+  'test/upgrade/**',
   'docs/guides/console.md',
   'docs/guides/agents.md',
   'docs/guides/secrets.md',

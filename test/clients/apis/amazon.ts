@@ -8,7 +8,7 @@ const s3: Api = {
   base: { AWS_ENDPOINT_URL: '' },
   answers: {
     call: (text) => ({ headers: { etag: '"1"' }, body: text }),
-    // Of a text without lines or events the last 4 KiB wait for what follows.
+    // In a text without lines or events the last 4 KiB wait for the bytes that follow.
     stream: (words) => ({ type: 'text/plain', pieces: words.map((word) => word.padEnd(5000)) }),
     upload: (receipt) => ({ headers: { etag: `"${receipt}"` }, body: '' }),
     error: (message) => ({

@@ -1,17 +1,17 @@
 /** An API outside, as far as its clients can see: where it is, how it authenticates, and what its answers look like. */
 export type Api = {
   host: string
-  /** Where its programs send some calls besides. */
+  /** Other hosts to which its programs send some calls. */
   otherHosts?: readonly string[]
   /** By the variable that its programs read: how a credential begins. */
   credentials: Readonly<Record<string, string>>
-  /** Where the credentials may stand besides headers. */
+  /** Places other than headers in which the credentials may be. */
   locations?: readonly string[]
   /** Whether no program has the host built in. */
   isOwn?: true
   /** By the variable that its programs read, if it is set: the path of the base URL. */
   base: Readonly<Record<string, string>>
-  /** What goes out for one of these; the stream is its events. */
+  /** The response to each of these actions; the stream is its events. */
   answers: Answers
 }
 

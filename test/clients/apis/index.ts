@@ -5,7 +5,7 @@ import { google } from './google.ts'
 import { models } from './models.ts'
 import { services } from './services.ts'
 
-/** What clients without a vendor call. */
+/** The API that clients without a vendor call. */
 const example: Api = {
   host: 'api.example.com',
   isOwn: true,

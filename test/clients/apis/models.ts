@@ -67,7 +67,7 @@ const anthropic: Api = {
       const pieces = events.map(
         (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
       )
-      // The first word comes with what stands before it.
+      // The first word comes with the text before it.
       return {
         type: 'text/event-stream',
         pieces: [pieces.slice(0, 3).join(''), ...pieces.slice(3)],

@@ -121,7 +121,7 @@ describe('a wrong value is one line: variable, complaint, example', () => {
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^${name}: .+ \\(example: .+\\)$`))
     expect(problems[0]).not.toContain('\n')
-    // What is wrong, in words of its own.
+    // The error in plain words.
     expect(problems[0]).toMatch(/^\w+: must /)
     if (value.length > 5) expect(problems[0]).not.toContain(value)
   })
@@ -134,7 +134,7 @@ test('a number may have spaces around it, as in a file of variables', () => {
   })
 })
 
-test('what a host name may look like is accepted', () => {
+test('a host name with a valid form is accepted', () => {
   for (const ALLOWED_HOSTS of ['*', '.example.com', '[::1]', 'my_host-1.internal,10.0.0.1'])
     expect(problemsOf({ ...keys, ALLOWED_HOSTS })).toEqual([])
   expect(readConfig({ ...keys, ALLOWED_HOSTS: 'a.internal,fd00::1' }, unasked)).toMatchObject({
@@ -178,7 +178,7 @@ test('all problems are reported at once', () => {
   expect(problems.map((line) => line.split(':')[0])).toEqual(['PORT', 'ROLE', 'RATE_API'])
 })
 
-describe('what must be there', () => {
+describe('variables that are required', () => {
   test('production names every missing variable', () => {
     const problems = problemsOf({ SERVICE_SETTINGS: 'production' })
     expect(problems.map((line) => line.split(':')[0])).toEqual([

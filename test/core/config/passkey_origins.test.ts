@@ -1,5 +1,8 @@
 // tier: quick
-/** Where passkeys are used is configured, and only what browsers offer them in. */
+/**
+ * The origins where passkeys are used are configured, and only origins in which browsers offer passkeys are
+ * accepted.
+ */
 import { describe, expect, test } from 'bun:test'
 import { readConfig } from '../../../src/core/config/config.ts'
 import { relyingParties } from '../../../src/core/config/passkey_origins.ts'

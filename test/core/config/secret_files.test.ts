@@ -29,7 +29,7 @@ const VALUES: Record<string, string> = {
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
   CRON_SECRET: 'a secret of the clock, long enough',
   DB_PASSWORD: ' pass word, with spaces ',
-  OWNER_CODE: 'a code for whom the first account is',
+  OWNER_CODE: 'a code for the first account',
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=a token of the collector',
 }
 const { SECRET_KEY: _, ...OTHERS } = VALUES
@@ -66,7 +66,7 @@ test('every secret has a file, and nothing else has', () => {
   expect(Object.fromEntries(secret)).toEqual(
     Object.fromEntries(Object.keys(VALUES).map((name) => [name, `${name}_FILE`])),
   )
-  // What is called a key, a password, a secret or a code is one.
+  // A setting with a name of a key, a password, a secret or a code is one.
   const named = describeConfig().filter(({ name }) => /KEY$|PASSWORD|SECRET$|CODE$/.test(name))
   expect(named.filter(({ file }) => file === null)).toEqual([])
 })
@@ -196,7 +196,7 @@ describe('a folder that every user may write', () => {
     expect(problemOf(link)).toHaveLength(1)
   })
 
-  test('is none where only owners replace, as of root under Kubernetes', () => {
+  test("is not refused if only owners can replace files in it, as root's under Kubernetes", () => {
     const path = put(value)
     chmodSync(home, 0o1777)
     expect(problemOf(path)).toEqual([])

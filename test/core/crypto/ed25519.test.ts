@@ -145,7 +145,7 @@ describe('a point', () => {
       expect(isSoundPoint(new Uint8Array(length).fill(3))).toBe(false)
   })
 
-  test('of a key is sound', async () => {
+  test('a point of a key is sound', async () => {
     const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
     await fc.assert(
       fc.asyncProperty(seed, async (bytes) => {

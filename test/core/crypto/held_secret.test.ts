@@ -1,5 +1,5 @@
 // tier: quick
-/** Held secrets (protocol 14.1): a key and a form of their own, so that no environment key opens one. */
+/** Held secrets (protocol 14.1): a separate key and form, so that no environment key opens one. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {

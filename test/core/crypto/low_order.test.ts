@@ -25,7 +25,7 @@ function givesSecret(publicKey: Uint8Array): boolean {
   }
 }
 
-/** Those that an implementation reads so that does not ignore the top bit. */
+/** Keys of low order as an implementation reads them that does not ignore the top bit. */
 const UNMASKED = LOW_ORDER_KEYS.filter((hex) => givesSecret(Uint8Array.fromHex(hex)))
 
 describe('a public key', () => {

@@ -80,7 +80,7 @@ test('many open in their order, and what does not belong there is missing alone'
   }
 })
 
-test('what lies in shared memory is sealed and opened too', async () => {
+test('data in shared memory is sealed and opened, too', async () => {
   const shared = new Uint8Array(new SharedArrayBuffer(x.length))
   shared.set(x)
   const blob = await layer.seal('secrets.value', salt, row, shared)

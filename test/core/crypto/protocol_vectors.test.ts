@@ -39,7 +39,7 @@ const { secret_value: secret, token, member_envelope, token_envelope, outer_laye
 const place = { projectId: secret.project_id, environment: secret.environment, key: secret.key }
 
 describe('length prefix', () => {
-  test('of a text, an epoch and a UUID', () => {
+  test('the length prefix of a text, an epoch and a UUID matches its vector', () => {
     const [text, epoch, uuid] = vectors.length_prefix
     expect(lp(text?.input ?? '').toHex()).toBe(text?.output ?? 'missing')
     expect(lp(u32be(epoch?.input_epoch ?? 0)).toHex()).toBe(epoch?.output ?? 'missing')
@@ -50,7 +50,7 @@ describe('length prefix', () => {
 
 describe('policy hash', () => {
   for (const { policy, jcs, sha256 } of vectors.policy_hash) {
-    test(`of ${jcs}`, () => {
+    test(`the policy hash of ${jcs} matches its vector`, () => {
       expect(canonicalize(policy)).toBe(jcs)
       expect(policyHash(policy).toHex()).toBe(sha256)
     })

@@ -16,7 +16,7 @@ import {
 const kinds = fc.constantFrom('agt', 'wkl', 'ses', 'ref', 'sea')
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
-test('what is formatted parses to the same parts', () => {
+test('a formatted token parses to the same parts', () => {
   fc.assert(
     fc.property(kinds, fc.uuid(), secrets, (kind, id, secret) => {
       expect(parseToken(formatToken(kind, id, secret))).toEqual({ kind, id, secret })
@@ -58,7 +58,7 @@ describe('never parses', () => {
   })
 })
 
-test('one pattern finds every kind, wherever it stands, and nothing in ordinary text', () => {
+test('one pattern finds every kind of token, anywhere in a text, and nothing in ordinary text', () => {
   const { id, secret, text } = mintToken('agt')
   const all = [text, sealedToken(id, secret)]
   for (const kind of ['wkl', 'ses', 'ref'] as const) all.push(mintToken(kind).text)

@@ -21,7 +21,7 @@ export function hex(text: string): Uint8Array {
   return Uint8Array.fromHex(text)
 }
 
-/** What opening answers: `null` whenever the vector is refused. */
+/** The opened vector; `null` if the vector is refused. */
 export async function openVector(vector: Vector): Promise<unknown> {
   switch (vector.kind) {
     case 'secret':

@@ -46,7 +46,7 @@ describe('behind trusted proxies', () => {
     const mapped = networkNamer(parseCidrs('::ffff:192.0.2.0/120'))
     expect(mapped(forwarded('198.51.100.7'), '::ffff:192.0.2.9')).toBe('198.51.100.7')
   })
-  test('what the client wrote in front of that is ignored', () => {
+  test('text that the client wrote in front of the address is ignored', () => {
     expect(nameOf(forwarded('192.0.2.1, 198.51.100.7'), '10.0.0.1')).toBe('198.51.100.7')
     expect(nameOf(forwarded('10.2.2.2, 198.51.100.7, 10.1.1.1'), '10.0.0.1')).toBe('198.51.100.7')
   })
@@ -63,7 +63,7 @@ describe('behind trusted proxies', () => {
     const bare = nameOf(forwarded('2001:db8::1'), '10.0.0.1')
     for (const written of ['[2001:db8::1]:1234', '[2001:db8::1]'])
       expect(nameOf(forwarded(written), '10.0.0.1')).toBe(bare)
-    // Who reads a port in it would take another address.
+    // A reader that takes a part of it for a port would use another address.
     expect(nameOf(forwarded('2001:db8::1:1234'), '10.0.0.1')).toBe(bare)
   })
   test('garbage has one name for all, and is never its own key', () => {
@@ -78,7 +78,7 @@ describe('the origin that the caller sees', () => {
   const request = (proto: string) =>
     new Request('http://r.example:8080/x', { headers: { 'x-forwarded-proto': proto } })
 
-  test('is https where a trusted proxy says so', () => {
+  test('is https where a trusted proxy reports it', () => {
     expect(originOf(request('https'), '10.0.0.1')).toBe('https://r.example:8080')
     expect(originOf(request('http'), '10.0.0.1')).toBe('http://r.example:8080')
   })
@@ -88,7 +88,7 @@ describe('the origin that the caller sees', () => {
   })
 })
 
-test('a trusted proxy that names no address is told once', () => {
+test('a trusted proxy that names no address is reported once', () => {
   const told: string[] = []
   const nameOf = networkNamer(parseCidrs('10.0.0.0/8'), (doubt, peer) =>
     told.push(`${doubt} ${peer}`),

@@ -14,7 +14,7 @@ const MALFORMED = '${ in X is followed by no name and }: as text it is $${'
 
 type Environment = Record<string, string | [value: string, policy: Policy]>
 
-/** What is text has no policy; with one it stands in brackets. */
+/** A value without a policy is a text; one with a policy is a pair in brackets. */
 const entriesOf = (environment: Environment) =>
   new Map(
     Object.entries(environment).map(([name, said]) => {
@@ -53,7 +53,7 @@ const cases: [value: string, resolved: string | null][] = [
   ['postgres://${A}:${B_2}@host:5432/db?x=1', 'postgres://a-value:b@host:5432/db?x=1'],
   ['line one ${A}\nline two ${B_2}\n', 'line one a-value\nline two b\n'],
   ['ü ${A} \u{1f511}', 'ü a-value \u{1f511}'],
-  // What was put in is not looked at again.
+  // Inserted text is not searched again.
   ['${LIKE}', '${A}'],
   ['${DOLLAR}{A}', '${A}'],
   ['${DOLLAR}${A}', '$a-value'],
@@ -171,7 +171,7 @@ describe('several', () => {
     ])
   })
 
-  test('named as objects have names of their own are not there', () => {
+  test('several names of the properties of objects are not found', () => {
     for (const name of ['toString', 'hasOwnProperty', '__proto__', 'constructor']) {
       expect(reasonsOf(() => resolve({ X: [`\${${name}}`, MARKED] }))).toEqual([
         `X refers to ${name}, which is not there, or which its policy keeps out of environments`,
@@ -200,7 +200,7 @@ describe('a secret that is put in', () => {
   })
 })
 
-describe('what would grow without end is refused', () => {
+describe('references that would grow without end are refused', () => {
   const isTooMuch = (environment: Environment) =>
     reasonsOf(() => resolve(environment)).some((reason) =>
       reason.endsWith('refers to more than is put together: too many, too deep or too long'),
@@ -233,14 +233,14 @@ describe('what would grow without end is refused', () => {
     expect(isTooMuch({ ...spread, E: '' })).toBe(true)
   })
 
-  test('a mebibyte, of what is put in and of what stands around it', () => {
+  test('a mebibyte, of inserted text and of the text around it', () => {
     const half = 'x'.repeat(512 * 1024 - 100)
     expect(isTooMuch({ A: ['${B}${B}', MARKED], B: half })).toBe(false)
     expect(isTooMuch({ A: ['${B}${B}${B}', MARKED], B: half })).toBe(true)
     expect(isTooMuch({ A: [half, MARKED], B: [half, MARKED], C: [half, MARKED] })).toBe(true)
     // Bytes count, not characters.
     expect(isTooMuch({ A: ['${B}${B}', MARKED], B: 'ü'.repeat(400_000) })).toBe(true)
-    // What has no references is not counted.
+    // Values without references do not count.
     expect(isTooMuch({ A: half, B: half, C: half, D: ['${E}', MARKED], E: '' })).toBe(false)
   })
 
@@ -249,7 +249,7 @@ describe('what would grow without end is refused', () => {
     expect(isTooMuch(ladder(30, 1))).toBe(false)
   })
 
-  test('and of a thousand reasons ten are told', () => {
+  test('ten of a thousand reasons are reported', () => {
     const broken = Object.fromEntries(
       Array.from({ length: 1000 }, (_, at) => [`X${at}`, ['${GONE}', MARKED]]),
     )

@@ -93,7 +93,7 @@ describe('complaints', () => {
     expect(field?.path).toMatch(/^[\x20-\x7e]{1,128}$/)
   })
 
-  test('of a union name the field that tells its branches apart once, at any depth, with what it may be', () => {
+  test('complaints of a union name its discriminating field once, at any depth, with its possible values', () => {
     const kinds = z.discriminatedUnion('type', [
       z.strictObject({ type: z.literal('a') }),
       z.strictObject({ type: z.literal('b') }),
@@ -106,7 +106,7 @@ describe('complaints', () => {
       ])
   })
 
-  test('of a union are those of the branch that was meant', () => {
+  test('complaints of a union are those of the branch that was meant', () => {
     const union = z.union([
       z.strictObject({ domains: z.array(z.string()).min(1) }),
       z.strictObject({ domain: z.string() }),
@@ -174,7 +174,7 @@ describe('a line of text', () => {
 })
 
 describe('base64', () => {
-  test('of any bytes is accepted, exactly as sent', () => {
+  test('base64 of any bytes is accepted, exactly as sent', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         const text = bytes.toBase64()

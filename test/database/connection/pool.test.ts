@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * What the pool has to see to, because the driver does not: a transaction has its connection for itself, an idle connection
- * that was used last is used next, and nothing of a transaction whose connection is lost runs on another one.
+ * Guarantees of the pool that the driver lacks: a transaction has its own connection, the idle connection that
+ * was used last is used next, and no statement of a transaction with a lost connection runs on another one.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type postgres from 'postgres'
@@ -53,7 +53,7 @@ describe('a transaction has its connection for itself', () => {
     const beside = sql`insert into written values ('beside it')`
     gate.resolve()
     await Promise.all([running, ...asked, transaction, beside])
-    // What was not committed goes with the transaction.
+    // Changes without a commit end with the transaction.
     await sql`rollback`
     expect((await sql`select what from written order by what`).map(({ what }) => what)).toEqual([
       'beside it',

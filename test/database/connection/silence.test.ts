@@ -1,7 +1,7 @@
 // tier: all
 /**
- * When the pool gives up a silent connection, counted in ticks of a timer, so that a process that stood still loses none.
- * The server here is not PostgreSQL; test/security/packet_loss.test.ts has that.
+ * The moment at which the pool closes a silent connection, counted in ticks of a timer, so that a process that
+ * was suspended loses none. The server here is not PostgreSQL; test/security/packet_loss.test.ts has that.
  */
 import { afterEach, expect, test } from 'bun:test'
 import type postgres from 'postgres'
@@ -23,11 +23,11 @@ const TICK_MS = 20
 const SILENCE_MS = 26 * TICK_MS
 
 type Server = FalsePostgres & {
-  /** What each connection said, by number, beginning with 1: its process, too. */
+  /** Messages of each connection, by number, beginning with 1: its process, too. */
   said: Map<number, string[]>
-  /** Connections up to this number are told nothing more. */
+  /** Connections up to this number get no more answers. */
   mute: number
-  /** What those were not told, at once, and all that comes. */
+  /** Sends the answers that were held back, and all later ones. */
   wake(): void
 }
 
@@ -137,7 +137,7 @@ test('so it is over TLS', async () => {
   expect(await codeOf(sql`select 1`)).toBe('answered')
 })
 
-test('one whose process is said to be at work is waited for', async () => {
+test('a connection is waited for if its process is reported to be at work', async () => {
   const server = await serve()
   const asked: number[][] = []
   const working = (pids: number[]) => {
@@ -204,7 +204,7 @@ test('one that does not is asked nothing more, and what is asked then has a new 
   expect(await silent).toBe('CONNECTION_SILENT')
 })
 
-test('what waits for a connection waits no longer than that, while others are at work', async () => {
+test('a statement waits for a busy connection no longer than the connect timeout', async () => {
   const server = await serve()
   const sql = poolOf(server, { size: 1, working: () => Promise.resolve(new Set([1])) })
   await sql`select 1`
@@ -224,7 +224,7 @@ test('so does what waits for a connection that is being opened, and is not asked
   expect(server.said.get(1)).toEqual([])
 })
 
-test('a transaction whose connection is gone says nothing on the next one', async () => {
+test('a transaction with a lost connection sends nothing on the next one', async () => {
   const server = await serve()
   const sql = poolOf(server, { size: 1 })
   const goesOn = Promise.withResolvers<void>()

@@ -36,7 +36,7 @@ describe('a transaction', () => {
 
   const written = async () => (await sql`select what from written`).map(({ what }) => what)
 
-  test('whose BEGIN fails takes no statement that writes', async () => {
+  test('a transaction with a failed BEGIN takes no statement that writes', async () => {
     const begun = sql.begin('no such mode', (tx) =>
       tx.unsafe("insert into written values ('loose')"),
     )
@@ -104,14 +104,14 @@ describe('a transaction', () => {
     expect(await written()).toEqual(['in it'])
   })
 
-  test('of a request waits five seconds for a lock at most', async () => {
+  test('a transaction of a request waits at most five seconds for a lock', async () => {
     const [row] = await sql.begin((tx) => tx`select current_setting('lock_timeout') as wait`)
     expect(row?.wait).toBe('5s')
   })
 })
 
 bun.test(
-  'of either database says why it failed, also where a later statement is awaited',
+  'a failed transaction of either database has the reason, also where a later statement is awaited',
   async () => {
     const database = await preparedDatabase()
     const config = readConfig({ ...KEYS, ...database.env }, () => KEYS)

@@ -52,7 +52,7 @@ test('writes go on while it is made, and the copy is of one moment between', asy
   expect(await sql`select 1 from steps where id = -1`).toHaveLength(0)
 }, 60_000)
 
-test('where it cannot be made the database goes on, and the next one can', async () => {
+test('a database continues without a copy if none can be made, and the next one can', async () => {
   const { sql } = await open(directory)
   const missing = join(directory, 'nowhere', 'at all')
   await expect(copyCluster(sql, directory, missing)).rejects.toThrow('ENOENT')

@@ -43,7 +43,7 @@ test('a second process is refused while the first one lives, and accepted after 
   expect(third.lines()).toEqual(['starting', 'open', 'closed'])
 }, 30_000)
 
-test('of processes that start at once in a new directory exactly one gets it', async () => {
+test('exactly one of several processes that start at once in a new directory gets it', async () => {
   const children = Array.from({ length: 4 }, () => startChild(directory, 'hold'))
   const outcomes = await Promise.all(
     children.map((child) =>

@@ -1,5 +1,5 @@
 // tier: all
-/** What callers of the embedded database get after PostgreSQL aborted, as it does on a full disk. */
+/** The errors that callers of the embedded database get after PostgreSQL aborted, as it does on a full disk. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

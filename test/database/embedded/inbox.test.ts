@@ -25,7 +25,7 @@ test('whole messages come out in order, however the bytes are cut', () => {
   )
 })
 
-test('what comes before a Terminate is taken, the Terminate itself never', () => {
+test('messages before a Terminate are taken, the Terminate itself never', () => {
   const inbox = new Inbox()
   inbox.append(Buffer.concat([frame('S'), frame('X'), frame('Q')]))
   expect(inbox.takeMessages()).toEqual(frame('S'))

@@ -33,7 +33,7 @@ test('the new one is in place and the old one beside it', () => {
   expect([contentOf('postgres'), contentOf(KEPT)]).toEqual(['new', 'old'])
 })
 
-test('where there was none, nothing is kept', () => {
+test('nothing is kept if there was no cluster', () => {
   const staged = cluster('staged', 'new')
   expect(replaceCluster(root, staged, { cluster: 'postgres', now: NOW })).toBeNull()
   expect(contentOf('postgres')).toBe('new')

@@ -49,7 +49,7 @@ test('while a beat waits for the database no other one begins', async () => {
   }
   const live = await openLiveProcesses({
     db: { execute } as unknown as Connection['db'],
-    config: { DB_HOST: 'away', ROLE: 'resolver', WORKERS: 1 },
+    config: { DB_HOST: 'unused', ROLE: 'resolver', WORKERS: 1 },
   })
   const opened = Promise.withResolvers<{ others: number }[]>()
   answer = opened.promise
@@ -67,7 +67,7 @@ test('a beat that fails in one role has ended in the other, too', async () => {
   const execute = () => answers.shift()?.() ?? Promise.resolve([{ others: 0 }])
   const live = await openLiveProcesses({
     db: { execute } as unknown as Connection['db'],
-    config: { DB_HOST: 'away', ROLE: 'all', WORKERS: 1 },
+    config: { DB_HOST: 'unused', ROLE: 'all', WORKERS: 1 },
   })
   const opened = Promise.withResolvers<unknown>()
   answers.push(
@@ -248,10 +248,10 @@ if (databaseKind === 'embedded') {
     test('the last count stays while the database cannot be asked, and a table that a crash emptied opens nothing', async () => {
       const three = [await start(), await start(), await start()]
       for (const live of three) await live.beat()
-      await connection.sql`alter table live_processes rename to away`
+      await connection.sql`alter table live_processes rename to hidden_processes`
       for (const live of three) await expect(live.beat()).rejects.toThrow()
       expect(three.map(({ resolvers }) => resolvers.count)).toEqual([3, 3, 3])
-      await connection.sql`alter table away rename to live_processes`
+      await connection.sql`alter table hidden_processes rename to live_processes`
       await connection.sql`truncate live_processes`
       for (const round of [1, 2]) {
         for (const live of three) await live.beat()

@@ -35,7 +35,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
     await sql`truncate rate_limits, failed_attempts`
   })
 
-  /** What each of three processes has of its own. */
+  /** Opens a separate service for each of three processes. */
   const each = <T>(
     open: (services: { db: Connection['db']; config: typeof config; clock: typeof clock }) => T,
   ) => processes.map(({ db }) => open({ db, config, clock }))
@@ -163,7 +163,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(await sql`select 1 from failed_attempts`).toHaveLength(0)
     })
 
-    test('what ends in an error is no wrong password', async () => {
+    test('work that ends in an error does not count as a wrong password', async () => {
       const [one] = throttles()
       for (let round = 0; round < 20; round += 1)
         await one?.judge(attempt, () => Promise.reject(new Fault('unavailable'))).catch(() => {})
@@ -192,7 +192,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(await one?.judge(attempt, right)).toBe('ada')
     })
 
-    test('no address of an account or network stands in the table', async () => {
+    test('no address of an account or network is in the table', async () => {
       const [one] = throttles()
       await one?.judge(attempt, wrong)
       const [row] =

@@ -1,4 +1,4 @@
-// What Kubernetes, Helm, External Secrets and the Prometheus Operator make of our files, by their own code:
+// Checks of our files by the code of Kubernetes, Helm, External Secrets and the Prometheus Operator:
 //
 //	kubernetes render CHART VALUES   the chart as Helm renders it, with values of a file
 //	kubernetes check                 manifests of standard input, as types of Kubernetes without any other field; of an

@@ -10,7 +10,7 @@ const sums = Object.fromEntries(
   TARGETS.map((target, index) => [publishedOf(target), String(index).repeat(64)]),
 )
 
-/** A formula is a class of Homebrew's; this stands in its place and prints what the formula declares. */
+/** A formula is a class of Homebrew's; this class replaces it and prints the declarations of the formula. */
 const HOMEBREW = `
 class Formula
   def self.method_missing(name, *args)
@@ -39,7 +39,7 @@ requires('ruby').test(
   },
 )
 
-test('without one of its files there is none', () => {
+test('no formula is made if one of its files is missing', () => {
   const { 'cloakroom-darwin-x64.gz': _, ...rest } = sums
   expect(formulaOf(rest, URL)).toBeNull()
 })

@@ -28,7 +28,7 @@ const LC_CODE_SIGNATURE = 0x1d
 const CODE_DIRECTORY = 0xfade0c02
 const AD_HOC = 2
 
-/** Where the signature begins, or `null` without one. */
+/** The position where the signature begins, or `null` without one. */
 function signatureIn(file: Buffer): number | null {
   expect(file.readUInt32LE(0)).toBe(MAGIC_64)
   let at = 32

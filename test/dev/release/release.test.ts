@@ -1,5 +1,5 @@
 // tier: all
-/** What is published, of one platform: that the hashes are true, and what the descriptions say. */
+/** The published files of one platform: the hashes are true, and the descriptions are complete. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -100,7 +100,7 @@ test('the bill of materials has what package.json asks for and what that needs, 
   expect(needed.filter((ref: string) => !refs.has(ref))).toEqual([])
 })
 
-test('what is installed says its version', async () => {
+test('the installed program prints its version', async () => {
   const to = join(place, 'bin')
   const installed = await Bun.$`sh ${join(out, 'install.sh')} --from ${out} --to ${to}`.quiet()
   expect(installed.stdout.toString()).toContain(`as ${to}/cloakroom`)

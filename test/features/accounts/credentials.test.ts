@@ -132,7 +132,7 @@ describe('change-password', () => {
     expect(await logInStatus(ada.email, ada.password)).toBe(200)
   })
 
-  test('of two that race lets one win', async () => {
+  test('two password changes that race let one win', async () => {
     const ada = await registerPerson(app)
     const changes = [newPasswordFor(ada), newPasswordFor(ada)].map(({ fields }) => fields)
     const answers = await Promise.all(
@@ -235,7 +235,7 @@ describe('recovery', () => {
     await app.as().call(recover, { body: recoveryOf({ ...ada, recoveryKey }).body })
   })
 
-  test('of two that race with one key lets one win', async () => {
+  test('two recoveries that race with one key let one win', async () => {
     const ada = await registerPerson(app)
     const answers = await Promise.all(
       [recoveryOf(ada), recoveryOf(ada)].map(({ body }) => app.call('POST', RECOVER, { body })),

@@ -91,7 +91,7 @@ describe('a shared workspace', () => {
     ])
   })
 
-  test('of which one is the only owner keeps the account, and all such are listed', async () => {
+  test('the only owner of shared workspaces keeps the account, and the refusal lists these workspaces', async () => {
     const first = await openTeam(app)
     const second = await openTeam(app, first.owner)
     await first.join('admin')
@@ -105,7 +105,7 @@ describe('a shared workspace', () => {
     )
   })
 
-  test('with another owner is left; an invited owner is none', async () => {
+  test('a shared workspace with another owner is left; an invited owner does not count', async () => {
     const team = await openTeam(app)
     const heir = await registerPerson(app, 'heir')
     await team.invite(heir, 'owner')
@@ -117,7 +117,7 @@ describe('a shared workspace', () => {
     expect(heir.api.call(changeMemberRole, member)).rejects.toMatchObject({ code: 'last_owner' })
   })
 
-  test('of an open invitation is declined', async () => {
+  test('an open invitation to a shared workspace is declined', async () => {
     const team = await openTeam(app)
     const invited = await registerPerson(app, 'invited')
     await team.invite(invited, 'member')

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-test('a person registers, logs in with what prelogin says, and opens their keys', async () => {
+test('a person registers, logs in with the data of prelogin, and opens their keys', async () => {
   const ada = newApplicant('ada')
   const registration = await registrationOf(ada)
   const { user, workspace } = await app.as().call(register, { body: registration })

@@ -63,7 +63,7 @@ async function newKeys(person: Person, places: readonly Key[], email = person.em
 
 const send = ({ token }: Person, body: Body) => app.call('POST', PATH, { token, body })
 
-/** The body with the link of a signed workspace, which is signed with the keys of before. */
+/** The body with the link of a signed workspace, which is signed with the previous keys. */
 async function signedFor(person: SignedPerson, workspace: SignedWorkspace) {
   const { changed, body } = await newKeys(person, [person, workspace])
   const { signing_key, public_key } = body
@@ -80,7 +80,7 @@ async function keysOf({ token }: Person) {
   return { signing_key, public_key }
 }
 
-/** What somebody's envelopes open to. */
+/** The opened contents of a person's envelopes. */
 async function openedBy(person: SignedPerson): Promise<Record<string, string>> {
   const listed = await person.api.list(listWorkspacesEndpoint, {})
   const opened = listed.map(async ({ id: workspaceId, epoch, encrypted_workspace_key: text }) => {
@@ -149,7 +149,7 @@ describe('is refused, and nothing is written', () => {
     await refuses({ ...body, key_proof: others.key_proof }, refusedField('key_proof', message))
   })
 
-  test('with the keys of before', async () => {
+  test('with the previous keys', async () => {
     const { signing_key, public_key } = carol.identity
     const fields = ['signing_key', 'public_key'].map((path) => ({
       path,
@@ -264,7 +264,7 @@ describe('in a signed workspace', () => {
     expect((await send(ada, body)).status).toBe(200)
   })
 
-  test('what the old key signed of tokens ends, and what others signed stays', async () => {
+  test('statements about tokens that the old key signed end, and statements of others stay', async () => {
     const { sql } = app.connection
     const project = await signedProject(app)
     const admin = await project.join('admin')

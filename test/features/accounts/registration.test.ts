@@ -16,7 +16,7 @@ describe('registration', () => {
   })
   afterAll(() => app.stop())
 
-  test('of several at once makes exactly one of them the owner of the instance', async () => {
+  test('several registrations at once make exactly one person the owner of the instance', async () => {
     const bodies = await Promise.all([1, 2, 3, 4, 5].map(() => registrationOf(newApplicant())))
     const answers = await Promise.all(bodies.map((body) => app.as().call(register, { body })))
     expect(answers.filter(({ user }) => user.is_instance_owner)).toHaveLength(1)
@@ -285,7 +285,7 @@ describe('registration', () => {
       'must encode at most 4096 bytes',
     ],
     [
-      'a workspace id that is none',
+      'an invalid workspace id',
       { workspace: { id: '7', encrypted_workspace_key: bytes(9) } },
       'workspace.id',
       'must be a UUID',

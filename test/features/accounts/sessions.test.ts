@@ -212,7 +212,7 @@ describe('refresh', () => {
     }
   })
 
-  test('sweeps away the dead tokens of the session', async () => {
+  test('a refresh deletes the dead tokens of the session', async () => {
     const person = await registerPerson(app)
     await age(person.token, 'expiresAt', '1 day')
     await app.as().call(refresh, { body: { refresh: person.refresh } })
@@ -258,7 +258,7 @@ describe('expiry', () => {
     app.clock.advance(-ms)
   })
 
-  test('of an access token is met to the moment', async () => {
+  test('an access token expires at the exact moment', async () => {
     const { token } = await logInAs(app, ada)
     await age(token, 'expiresAt', '14 minutes')
     expect(await statusOf(token)).toBe(200)

@@ -1,4 +1,4 @@
-/** What the tests of accounts share. */
+/** Helpers that the tests of accounts share. */
 import { expect } from 'bun:test'
 import {
   type FaultCode,

@@ -69,7 +69,7 @@ async function expectRefused(
   expect(await contentOf(app)).toEqual(before)
 }
 
-/** What the audit lists of an agent by its id, oldest first. */
+/** The audit's records of an agent, by its id, oldest first. */
 async function recordedOf(agentId: string) {
   const query = { workspace_id: team.workspaceId, agent_id: agentId }
   const records = await team.owner.api.list(listAuditLogs, { query })
@@ -429,7 +429,7 @@ describe('lists', () => {
     expect(await tally()).toEqual(expected(active))
   })
 
-  test('show the later of the uses that this version and one of before noted', async () => {
+  test('lists show the later of the uses that this version and an older one noted', async () => {
     const { agent, token_id } = await register('used by two versions')
     const { db } = app.connection
     const path = `${agentsPath()}${agent.id}/`
@@ -512,7 +512,7 @@ describe('deleting', () => {
   })
 })
 
-describe('who may', () => {
+describe('access by role', () => {
   test('others find nothing, whatever they name and mix', async () => {
     const { agent } = await register('private')
     const stranger = foreign.owner.token

@@ -1,5 +1,5 @@
 // tier: quick
-/** What becomes of the tokens of an administrator who goes: what is not signed again in the same call ends. */
+/** The tokens of an administrator who leaves: tokens that are not signed again in the same call end. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { wrapKeys } from '../../../src/client/account/account_keys.ts'
@@ -54,7 +54,7 @@ const demotion = () =>
   project.link('members.put', { members: [{ ...personOf(admin), role: 'member' }] })
 const removal = () => project.link('members.removed', { user_ids: [admin.userId] })
 
-/** Of the token that stays, signed by the owner who knows the link. */
+/** The grant of the token that stays, signed by the owner who knows the link. */
 async function kept(link: SignedText) {
   const chain = await extend(await project.chain(), [link])
   const after = { ...project, chain: async () => chain }

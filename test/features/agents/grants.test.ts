@@ -86,7 +86,7 @@ async function listed(id: string) {
   return all.find((one) => one.id === id)
 }
 
-/** What a resolver will ask of a token: all of it verifies by what is stored. */
+/** Verifies by the stored data everything that a resolver will ask of a token. */
 async function expectHolds(token: Minted) {
   const chain = await project.chain()
   const [grant] = await app.connection.db
@@ -122,7 +122,7 @@ describe('a token that a client made', () => {
     await verifyEnvelope(await project.chain(), signed, entry)
   })
 
-  test('of an agent is of the agent whose id the client chose', async () => {
+  test('a token that a client made for an agent has the agent id that the client chose', async () => {
     const { api, workspaceId } = { ...project.owner, ...project }
     const agentId = Bun.randomUUIDv7()
     const token = mint()
@@ -320,7 +320,7 @@ describe('a token that the server made', () => {
   })
 })
 
-test('a grant signed again says what the one of before did, whatever the row says by now', async () => {
+test('a grant that is signed again states the content of the previous grant, whatever the row holds now', async () => {
   const token = await issue()
   const { label } = token
   const { sql } = app.connection

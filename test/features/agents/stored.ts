@@ -1,4 +1,4 @@
-/** What the tables hold, and envelopes sealed as a client seals them. */
+/** Contents of the tables, and envelopes sealed as a client seals them. */
 import { asc, eq } from 'drizzle-orm'
 import { toBase64 } from '../../../src/core/crypto/encoding.ts'
 import { sealTokenEnvelope } from '../../../src/core/crypto/envelope.ts'

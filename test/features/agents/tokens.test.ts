@@ -82,7 +82,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
 
   /** A token in the audit, which names the agent too. */
   const named = (label: string) => (kind === 'agt' ? `agent ${agents}/${label}` : label)
-  /** Where envelopes of these tokens may point. */
+  /** The project that envelopes of these tokens may name. */
   const projectId = () => (kind === 'wkl' ? (path.split('/')[3] ?? '') : team.projectId)
   const issue = async (rest: Record<string, unknown> = {}) => {
     const made = clientMadeToken(kind)
@@ -368,7 +368,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     }
   })
 
-  test('take an envelope away only by its whole name', async () => {
+  test('tokens remove an envelope only by its whole name', async () => {
     const made = await issue()
     const at = `${path}${made.id}/envelopes/`
     const cases: [string, string, string][] = [

@@ -70,7 +70,7 @@ describe('adding', () => {
     })
   })
 
-  test('what is there already is 200 and adds nothing, in whatever spelling', async () => {
+  test('adding an existing domain is 200 and adds nothing, in any spelling', async () => {
     await app.call(...add({ domains: ['api.example.com', 'xn--bcher-kva.example'] }))
     const before = await contentOf(app)
     const spellings = [

@@ -65,7 +65,7 @@ describe('a domain', () => {
     ])
   })
 
-  test('that is there already needs no link, and only what is new stands in one', async () => {
+  test('a domain that exists already needs no link, and a link lists only new domains', async () => {
     expect((await app.call(...adding(['b.example']))).status).toBe(200)
     const link = await changed(['c.example'])
     expect((await app.call(...adding(['b.example', 'c.example'], link))).status).toBe(201)
@@ -143,7 +143,7 @@ describe('refused, and nothing is changed or stored:', () => {
     }
   })
 
-  test('a link by somebody whom only a row calls an admin', async () => {
+  test('a link by a member that only a row makes an admin', async () => {
     const eve = await workspace.join('member')
     const { sql } = app.connection
     await sql`update memberships set role = 'admin'
@@ -165,7 +165,7 @@ describe('refused, and nothing is changed or stored:', () => {
   })
 })
 
-test('what rows say more or less than the links changes nothing: links heal them', async () => {
+test('rows that differ from the links change nothing: links repair them', async () => {
   const { sql } = app.connection
   const id = workspace.workspaceId
   await sql`insert into allowlist_entries (id, workspace_id, domain)

@@ -119,7 +119,7 @@ test('is narrowed to a project, an environment and a time', async () => {
   expect(await calls({ since: '90m' })).toMatchObject({ calls: 3 })
 })
 
-test('looks at no more than ten thousand calls, the newest, and says so', async () => {
+test('looks at no more than ten thousand calls, the newest, and reports it', async () => {
   const many = Array.from({ length: 2_000 }, () =>
     call({ credentialRef: 'BUSY', timestamp: ago(5) }),
   )

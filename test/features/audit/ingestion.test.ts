@@ -149,7 +149,7 @@ describe('a record', () => {
     })
   })
 
-  test('of the required fields alone is enough, and null counts as absent', async () => {
+  test('a record with only the required fields is enough, and null counts as absent', async () => {
     const stored = await storedAs(
       await send({ ...base, id: null, status_code: null, reason: null }),
     )
@@ -191,7 +191,7 @@ describe('a record', () => {
     expect(stored.recorded_at > '2026').toBe(true)
   })
 
-  test('of a workload belongs to its project and environment, whatever it says', async () => {
+  test("a workload's record belongs to its project and environment, whatever the record claims", async () => {
     const stored = await storedAs(
       await send({ ...base, project_id: foreignProject, environment: 'staging' }, workload.token),
     )
@@ -205,7 +205,7 @@ describe('a record', () => {
     })
   })
 
-  test('of a sealed-only token is stored as of the token it was made from', async () => {
+  test('a record of a sealed-only token is stored under the token that it was made from', async () => {
     const parsed = parseToken(agent.token)
     const sealed = sealedToken(parsed?.id ?? '', parsed?.secret ?? new Uint8Array())
     expect(await storedAs(await send(base, sealed))).toMatchObject({
@@ -214,7 +214,7 @@ describe('a record', () => {
     })
   })
 
-  test('of a person belongs to the workspace that the header or the query names', async () => {
+  test("a person's record belongs to the workspace that the header or the query names", async () => {
     const inHeader = await send(base, member.token, { 'x-workspace-id': team.workspaceId })
     const inQuery = await app.call('POST', `${path}?workspace_id=${team.workspaceId}`, {
       token: member.token,
@@ -285,7 +285,7 @@ describe('a batch', () => {
     })
   })
 
-  test('of which the same id arrives at the same time is stored once', async () => {
+  test('a batch of records with one id that arrive at the same time is stored once', async () => {
     const batches = Array.from({ length: 8 }, (_, n) =>
       Array.from({ length: 10 }, (_, m) => ({ ...base, id: `race-${n % 2 ? m : 9 - m}` })),
     )
@@ -382,7 +382,7 @@ describe('refusals, after which nothing is stored', () => {
     ['no method', without('method'), 'method', 'is required'],
     ['no target', without('target_domain'), 'target_domain', 'is required, or target_url'],
     [
-      'a day that is none',
+      'an invalid day',
       { ...base, timestamp: '2026-02-30T00:00:00Z' },
       'timestamp',
       expect.any(String),

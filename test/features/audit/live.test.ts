@@ -52,7 +52,7 @@ async function look(headers: Record<string, string> = {}, workspaceId = team.wor
 const isRecord = (id: string) => (event: ServerEvent) => event.id === id
 const endOf = (events: EventReader) => events.find(({ event }) => event === 'end')
 
-describe('who looks', () => {
+describe('a live subscriber', () => {
   test('sees what any process writes, as the list shows it', async () => {
     const events = await look()
     const { headers, status } = events.response
@@ -127,7 +127,7 @@ describe('who looks', () => {
   })
 })
 
-describe('who was unavailable', () => {
+describe('a subscriber that was disconnected', () => {
   test('gets what was written since, also what was written late', async () => {
     const first = await look()
     const last = await write()
@@ -146,8 +146,8 @@ describe('who was unavailable', () => {
 
   test.each([
     ['for long', Bun.randomUUIDv7('hex', Date.now() - 7_200_000)],
-    ['with an id that is none', 'latest'],
-  ])('%s is told that something is missing', async (_, lastEventId) => {
+    ['with an invalid id', 'latest'],
+  ])('a subscriber that was disconnected %s gets notice of a gap', async (_, lastEventId) => {
     const events = await look({ 'last-event-id': lastEventId })
     expect(await events.next()).toEqual({ id: null, event: 'gap', data: {} })
     await events.close()
@@ -252,7 +252,7 @@ describe('its cost is bounded', () => {
     await Promise.all([others, ...open].map((events) => events.close()))
   })
 
-  test('of one who does not read a megabyte is kept, and then nothing', async () => {
+  test('the queue for a subscriber that does not read is limited to one megabyte', async () => {
     const confirm = () => Promise.reject(new Fault('not_found'))
     const slow = new Watcher(reader.userId, confirm)
     const [record] = await app.connection.db.select().from(auditLogs).limit(1)

@@ -335,7 +335,7 @@ describe('the export', () => {
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('of nothing is empty', async () => {
+  test('the export of an empty audit is empty', async () => {
     expect(await (await download('until=2000-01-01')).text()).toBe('')
   })
 

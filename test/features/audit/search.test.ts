@@ -89,13 +89,13 @@ function isMeant(row: Row, asked: Asked): boolean {
   )
 }
 
-/** Where something occurs, by workspace, as any reader would find it from the records. */
+/** Places of a term, by workspace, as any reader would find them from the records. */
 const expected = sql`
   select distinct audit_term(workspace_id, field, value) as term, audit_bucket(timestamp) as bucket
   from audit_logs cross join lateral audit_fields_of(source, agent_id, registration_id, token_id, project_id,
     environment, method, target_domain, credential_ref, status_code, action)`
 
-/** What is wrong with `audit_terms`: missing, or left over. */
+/** Terms that are missing from `audit_terms`, or left over in it. */
 const differencesIn = async (db: Database) =>
   db.execute(sql`
     (select term, bucket from (${expected}) as a except select term, bucket from audit_terms)
@@ -121,7 +121,7 @@ async function store(db: Database, workspaceId: string, given: Given) {
   return made
 }
 
-/** Into a table of before, which lacks columns that there are now. */
+/** Stores into an older version's table, which lacks columns of today. */
 async function storeBefore(db: Database, workspaceId: string, given: Given) {
   const columnOf = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   const made = recorded(workspaceId, given).map((row) =>

@@ -117,7 +117,7 @@ function counted(
 test('is exact in any range, however much of it is folded, after changes and deletions', async () => {
   const { db } = app.connection
   const { workspaceId } = await openTeam(app, team.owner)
-  // What the workspace's own making left there is no request.
+  // Records of the workspace's own creation are no requests.
   let stored: Row[] = []
   const step = fc.record({
     added: fc.array(rows, { minLength: 1, maxLength: 30 }),

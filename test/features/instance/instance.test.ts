@@ -87,7 +87,7 @@ describe('with OWNER_CODE', () => {
     })
   })
 
-  test('of many with and without it at once one owns it, and the others are people like others', async () => {
+  test('one of many registrations with and without OWNER_CODE at once owns the instance, and the others are ordinary people', async () => {
     const answers = await Promise.all(
       ['a', 'b', 'c', 'd'].map((name, at) => apply(name, at % 2 === 0 ? { owner_code: CODE } : {})),
     )

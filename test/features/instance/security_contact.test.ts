@@ -1,5 +1,5 @@
 // tier: quick
-/** Whom people report holes of this installation to: RFC 9116, from one setting. */
+/** The contact for reports of security holes in this installation: RFC 9116, from one setting. */
 import { afterAll, expect, test } from 'bun:test'
 import { ConfigError, readConfig } from '../../../src/core/config/config.ts'
 import { startTestApp } from '../../support/app.ts'
@@ -21,7 +21,7 @@ test('both listeners say it to anybody, as text, expiring within a year and not 
     expect([first, second, canonical, rest]).toEqual([
       'Contact: mailto:security@example.com',
       'Contact: https://example.com/report',
-      // The resolver has no origin of its own here.
+      // The resolver has no separate origin here.
       `Canonical: https://vault.example.com${PATH}`,
       [''],
     ])
@@ -39,7 +39,7 @@ test('it goes on being valid as long as the server runs', async () => {
   expect(Date.parse(expires)).toBeGreaterThan(app.clock.now())
 })
 
-test('without the setting there is none', async () => {
+test('without the setting, no contact is published', async () => {
   const silent = await startTestApp()
   for (const listener of [silent.controlPlane, silent.resolver])
     expect((await fetch(`${listener}${PATH}`)).status).toBe(404)

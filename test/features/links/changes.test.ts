@@ -41,7 +41,7 @@ function allowed(chain: Chain, domain: string, signer = ada): Promise<SignedText
   return signedBy(signer, chain, { type: 'allowlist.changed', body: { add: [domain], remove: [] } })
 }
 
-/** What a client does: it reads on and signs again as long as another was first. Returns how often it tried. */
+/** Acts as a client: reads on and signs again as long as another was first. Returns the number of tries. */
 async function allow(domain: string, signer: SignedPerson, known: Chain): Promise<number> {
   let chain = known
   for (let tries = 1; ; tries += 1) {
@@ -53,7 +53,7 @@ async function allow(domain: string, signer: SignedPerson, known: Chain): Promis
   }
 }
 
-test('of several who write at once each succeeds, and nothing is lost', async () => {
+test('each of several clients that write at once succeeds, and nothing is lost', async () => {
   const bob = await workspace.join('admin')
   const domains = Array.from({ length: 6 }, (_, at) => `at-once-${at}.example`)
   const known = await workspace.chain()

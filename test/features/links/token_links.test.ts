@@ -34,7 +34,7 @@ describe.each(['controlPlane', 'resolver'] as const)('on the %s', (listener) => 
     }
   })
 
-  test('what is no number is refused', async () => {
+  test('a sequence number that is no number is refused', async () => {
     expect(await read(listener, rows.token, '?after=x')).toMatchObject({ status: 422 })
   })
 })

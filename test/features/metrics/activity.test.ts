@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Who was active: written once per day and person, however many requests there were. */
+/** Active people: written once per day and person, however many requests there were. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openLog } from '../../../src/core/log.ts'
 import { ActivityLog } from '../../../src/features/metrics/activity.ts'

@@ -131,7 +131,7 @@ describe('the figures of a day', () => {
     expect(row).toMatchObject({ date: dayBefore(100), dau: 2, wau: 3, mau: 5 })
   })
 
-  test('take half and nineteen of twenty calls by their duration; without a call there is none', async () => {
+  test('the figures of a day include the median and the 95th percentile of the durations; without a call both are empty', async () => {
     const day = dayBefore(50)
     await insertCalls(
       day,

@@ -85,7 +85,7 @@ describe('figures', () => {
     expect(sumOf(families, 'process_heap_bytes')).toBeLessThan(2_000_000_000)
   })
 
-  test('of the process are those that the runtime can tell', async () => {
+  test('figures of the process are those that the runtime provides', async () => {
     const names = [...(await scrape()).keys()].filter((name) => /^(process|nodejs)_/.test(name))
     expect(names.sort()).toEqual(
       [
@@ -116,7 +116,7 @@ describe('figures', () => {
   })
 
   test('have no label that a caller could fill with something new', async () => {
-    // Of what callers cause: the process's own work, such as a first flush, may come in between.
+    // Only families that callers cause: the process's own work, such as a first flush, may come in between.
     const sizeOf = (families: Map<string, Family>) =>
       [...families]
         .filter(([name]) => /^cloakroom_(http|resolver)_/.test(name))

@@ -1,5 +1,5 @@
 // tier: quick
-/** What becomes of passkeys when the account around them changes (protocol 3.1). */
+/** The effect of account changes on passkeys (protocol 3.1). */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { wrapKeys } from '../../../src/client/account/account_keys.ts'
@@ -73,7 +73,7 @@ test('a new password leaves them as they are: the seed is the same', async () =>
   expect(await seedsOf(changed)).toEqual([true])
 })
 
-test('a new password ends what the one of before had begun to add', async () => {
+test('a new password ends an addition of a passkey that the previous one had begun', async () => {
   const ada = await registerPerson(app, 'ada')
   const { challenge } = await begin(ada)
   const { fields } = newPasswordFor(ada)

@@ -51,7 +51,7 @@ describe('a log-in by passkey', () => {
     expect(listed).toMatchObject({ can_unlock: true, last_used_at: expect.any(String) })
   })
 
-  test('of the console keeps its tokens in cookies', async () => {
+  test('a log-in by passkey in the console keeps its tokens in cookies', async () => {
     const { key, userHandle } = await addTo(app, ada)
     const begun = await app.call('POST', `${LOGIN}begin/`, { body: { origin: ORIGIN } })
     const credential = await key.get(String(dataOf(begun).challenge), userHandle)
@@ -100,7 +100,7 @@ describe('adding one', () => {
     expect(exclude).toEqual([{ credential_id: key.id, transports: ['internal'] }])
   })
 
-  test('of one that somebody has is refused, for the same person and another', async () => {
+  test('adding a passkey that exists is refused, for the same person and another', async () => {
     const { key } = await addTo(app, ada)
     for (const person of [ada, eve]) {
       const { challenge } = await begin(person)
@@ -219,7 +219,7 @@ describe('its owner', () => {
   })
 })
 
-describe('where no origin is configured', () => {
+describe('a server without a configured origin', () => {
   test('passkeys are refused with the name of the setting, and the rest goes on', async () => {
     const other = await sharedApp()
     const person = await registerPerson(other)

@@ -1,4 +1,4 @@
-/** What the tests of passkeys share. */
+/** Helpers that the tests of passkeys share. */
 import { randomBytes } from 'node:crypto'
 import { beginPasskey, beginPasskeyLogin } from '../../../src/features/passkeys/contract.ts'
 import type { Answer, TestApp } from '../../support/app.ts'

@@ -46,7 +46,7 @@ const get = (path: string, person: Person = reader) =>
 
 type Data = Record<string, unknown>
 
-/** Of all pages with one name each. */
+/** The parts of all pages with one name each. */
 async function pagesOf<Part>(path: string, partsOf: (data: Data) => Part[]): Promise<Part[]> {
   const parts: Part[] = []
   const joint = path.includes('?') ? '&' : '?'

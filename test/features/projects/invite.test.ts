@@ -23,7 +23,7 @@ beforeAll(async () => {
 const post = (body: unknown, person: Person = admin) =>
   ['POST', `/api/projects/${projectId}/invite/`, { token: person.token, body }] as const
 
-test('tells the role of each member, and who is none', async () => {
+test('the answer gives the role of each member, and null for others', async () => {
   const [member, invited] = [await team.join('member'), await registerPerson(app, 'invited')]
   await team.invite(invited, 'member')
   const members = [member.email.toUpperCase(), admin.email, invited.email, 'nobody@people.example']

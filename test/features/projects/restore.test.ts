@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** What was deleted by mistake can be brought back for a while, and is nowhere to be seen until then. */
+/** A project that was deleted by mistake can be restored for a while, and is invisible until then. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'
 import { readConfig } from '../../../src/core/config/config.ts'
@@ -157,7 +157,7 @@ describe('a deleted project', () => {
   })
 })
 
-test('a name that the path of restoring would shadow is none', async () => {
+test('a name that the path of restoring would shadow is refused', async () => {
   const body = { name: 'restore', workspace_id: team.workspaceId }
   const answer = await app.call('POST', '/api/projects/', { token: team.owner.token, body })
   expect(answer.status).toBe(422)

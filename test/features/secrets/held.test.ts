@@ -224,7 +224,7 @@ describe('a rollback', () => {
     expect(await contentOf(app)).toEqual(before)
   })
 
-  test('is refused from a held secret to a version that the database says is another', async () => {
+  test('is refused from a held secret to a version that the database claims is another', async () => {
     await store(MEMBER, 'one')
     await store(MEMBER, 'two')
     await app.connection.sql`update secret_versions set policy = null where version = 1`

@@ -60,7 +60,7 @@ async function listed(of = environment) {
   return project.owner.api.whole(listSecrets, input)
 }
 
-/** What a client holds a list to: everything in it was signed. */
+/** Checks a list as a client does: everything in it was signed. */
 async function expectSigned(expected: Values, revision: number, of = environment) {
   const { data, beside } = await listed(of)
   expect(data.map(({ key, value_sha256 }) => [key, value_sha256])).toEqual(
@@ -118,7 +118,7 @@ describe('a list', () => {
     expect(data.every((secret) => !('value' in secret))).toBe(true)
   })
 
-  test('of versions and of what was deleted has the hash of each', async () => {
+  test('a list of versions and of deleted secrets has the hash of each', async () => {
     const one = await project.owner.api.call(listVersions, {
       params: { ...params(), key: 'KEY' },
       query: { environment, include: 'value' },
@@ -138,7 +138,7 @@ describe('a list', () => {
     ])
   })
 
-  test('of a plain workspace says nothing of it', async () => {
+  test('a list of a plain workspace has no manifest', async () => {
     const plain = await openProject(app)
     const body = { project_id: plain.projectId, secrets: { KEY: plain.seal('KEY', 'one') } }
     await plain.owner.api.call(upsertSecrets, { body })

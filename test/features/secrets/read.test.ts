@@ -91,7 +91,7 @@ describe('lists', () => {
     expect(new TextDecoder().decode(plain?.reveal())).toBe('postgres://')
   })
 
-  test('are of development unless the request says otherwise, and may be empty', async () => {
+  test('are of development unless the request names another, and may be empty', async () => {
     await team.owner.api.call(upsertSecrets, {
       body: { project_id: team.projectId, secrets: { DEFAULTED: OPAQUE } },
     })
@@ -169,7 +169,7 @@ describe('one secret', () => {
   })
 
   test.each(['A%2FB', '%2E%2E%2F', 'A%00', 'A%E2%80%AE', 'prototype%20', 'A'.repeat(300)])(
-    'is not asked for by a name that is none: %s',
+    'one secret is not requested by an invalid name: %s',
     async (key) => {
       for (const method of ['GET', 'DELETE']) {
         expectFailure(await call(method, `${team.projectId}/${key}/`), 'validation_error', {
@@ -242,7 +242,7 @@ describe('a blob that was moved to another row', () => {
 })
 
 describe('deleting', () => {
-  test('takes the secret of that environment with its versions, and says so in the audit', async () => {
+  test('takes the secret of that environment with its versions, with a record in the audit', async () => {
     await store('gone', { GONE: OPAQUE })
     await store('gone', { GONE: OPAQUE })
     await store('kept', { GONE: OPAQUE })
@@ -266,7 +266,7 @@ describe('deleting', () => {
   })
 })
 
-describe('who may', () => {
+describe('access by role', () => {
   test('others find nothing, whatever they name', async () => {
     await store('private', { MINE: OPAQUE })
     const before = await storedSecrets(app, team.workspaceId)

@@ -1,4 +1,4 @@
-/** What the tables hold, for tests that say what must not have been written. */
+/** Contents of the tables, for tests that check what must not have been written. */
 import { asc, eq } from 'drizzle-orm'
 import { secrets, secretVersions } from '../../../src/database/schema/index.ts'
 import type { TestApp } from '../../support/app.ts'

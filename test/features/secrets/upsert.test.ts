@@ -219,7 +219,7 @@ describe('refusing', () => {
     'A\n',
     'A'.repeat(129),
     'A'.repeat(300),
-  ])('a key that is none: %j', async (key) => {
+  ])('an invalid key: %j', async (key) => {
     const rule = 'must be at most 128 letters, digits and _, and not begin with a digit'
     await expectRefused(one(key), 'validation_error', refusedField('secrets.0.key', rule))
   })
@@ -244,7 +244,7 @@ describe('refusing', () => {
     })
   })
 
-  test('a name in the short form that is none', async () => {
+  test('an invalid name in the short form', async () => {
     const said = refusedField('secrets.prototype', 'has a name that is not allowed')
     const body = { project_id: team.projectId, secrets: { A: OPAQUE, prototype: OPAQUE } }
     await expectRefused(body, 'validation_error', said)
@@ -447,7 +447,7 @@ describe('an expected version', () => {
     expect((await upsert(store('RACED', 'three'))).status).toBe(200)
   })
 
-  test('of one of several stores none of them', async () => {
+  test('an expected version that does not match for one of several secrets stores none of them', async () => {
     const { project_id, secrets } = store('RACED', 'x', 1)
     const fresh = { key: 'FRESH', value: team.seal('FRESH', 'x'), expected_version: 0 }
     await expectRefused({ project_id, secrets: [fresh, ...secrets] }, 'conflict', {

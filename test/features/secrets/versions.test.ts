@@ -95,14 +95,14 @@ describe('versions', () => {
     expect(await versions('DEEP')).toEqual([14, 13, 12, 11, 10, 9, 8, 7, 6, 5])
   })
 
-  test('of what does not exist are not found', async () => {
+  test('versions of a secret that does not exist are not found', async () => {
     const path = `/api/secrets/${team.projectId}/NONE/versions/`
     expectFailure(await app.call('GET', path, { token: team.owner.token }), 'not_found')
   })
 })
 
 describe('rolling back', () => {
-  test('makes an earlier version with its policy the newest, and says so in the audit', async () => {
+  test('makes an earlier version with its policy the newest, with a record in the audit', async () => {
     await storeTimes('BACK', 3)
     const answer = await rollBack('BACK', { version: 2, policy: { allowed_paths: ['/two'] } })
     const data = {

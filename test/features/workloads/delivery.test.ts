@@ -54,7 +54,7 @@ const issued = (answer: {
 })
 
 let counter = 0
-/** A project of its own, so that tests do not see each other's secrets. */
+/** A separate project, so that tests do not see each other's secrets. */
 async function openPlace(environment = 'production') {
   counter += 1
   const { api } = team.owner
@@ -195,7 +195,7 @@ describe('a delivery', () => {
     expect(app.logs.join('')).not.toContain('marked-value')
   })
 
-  test('of an environment without secrets is empty, and needs no key', async () => {
+  test('a delivery of an environment without secrets is empty, and needs no key', async () => {
     const place = await openPlace('staging')
     const answer = await deliver(place.token.text)
     expect(answer.body).toMatchObject({ environment: 'staging', secrets: {} })
@@ -296,7 +296,7 @@ describe('a delivery', () => {
     })
   })
 
-  test('of a hundred secrets to sixteen callers at once is whole each time', async () => {
+  test('a delivery of a hundred secrets to sixteen callers at once is complete each time', async () => {
     const place = await openPlace()
     const values = Object.fromEntries(
       Array.from({ length: 100 }, (_, n) => [`NAME_${n}`, `value ${n} ${'x'.repeat(n)}`]),
@@ -379,7 +379,7 @@ describe('scope', () => {
     expect(answer.body).toMatchObject({ environment: 'production', secrets: {} })
   })
 
-  test('what contradicts the token is 403, and what repeats it is not', async () => {
+  test('a scope that contradicts the token is 403, and one that repeats it is not', async () => {
     const place = await openPlace()
     const other = await openPlace()
     const own = { project_id: place.projectId, environment: 'production' }
@@ -408,7 +408,7 @@ describe('one secret that cannot be delivered', () => {
     message: `The secret ${name} cannot be decrypted: it was altered or sealed under another key.`,
   })
 
-  test('makes the whole answer 422 and is named, when it is no ciphertext of ours', async () => {
+  test('an invalid ciphertext makes the whole answer 422 and is named', async () => {
     const place = await openPlace()
     await place.store({ GOOD: 'a' })
     await team.owner.api.call(upsertSecrets, {
@@ -454,7 +454,7 @@ describe('one secret that cannot be delivered', () => {
     await expectRefused(text, undefined, 'unreadable_secret', unreadable('NAME'))
   })
 
-  test('also when it is not UTF-8 text, and says so', async () => {
+  test('also when it is not UTF-8 text, and reports it', async () => {
     const place = await openPlace()
     const key = environmentKey(workspace.key, place.projectId, 'production', 1)
     const at = { projectId: place.projectId, environment: 'production', key: 'BINARY' }
@@ -469,7 +469,7 @@ describe('one secret that cannot be delivered', () => {
 })
 
 describe('a token', () => {
-  test('whose grant was removed gets nothing, however warm the caches', async () => {
+  test('a token with a removed grant gets nothing, however warm the caches are', async () => {
     const place = await openPlace()
     await place.store({ KEY: 'v' })
     expect((await deliver(place.token.text)).status).toBe(200)
@@ -480,7 +480,7 @@ describe('a token', () => {
     await expectRefused(place.token.text, undefined, 'key_not_provisioned')
   })
 
-  test('of a session, none at all, and one that is none are 401', async () => {
+  test('a session, a missing token, and an invalid one are 401', async () => {
     for (const token of [team.owner.token, 'svc_wkl_x', ''])
       await expectRefused(token, undefined, 'invalid_token')
     expectFailure(await app.call('POST', path), 'invalid_token')
@@ -626,7 +626,7 @@ describe('bodies', () => {
     })
   })
 
-  test('of other methods are 405', async () => {
+  test('bodies of other methods are 405', async () => {
     const answer = await app.call('GET', path)
     expectFailure(answer, 'method_not_allowed')
     expect(answer.headers.get('allow')).toBe('POST')

@@ -53,7 +53,7 @@ const deliver = (body: object = {}, token = agent.token) =>
   })
 type Delivered = { secrets: Record<string, string>; unavailable?: Record<string, string> }
 
-test('a plain delivery has the credential, and says why a role is missing', async () => {
+test('a plain delivery has the credential, with the reason why a role is missing', async () => {
   const { body } = await deliver()
   const { secrets, unavailable } = body as Delivered
   expect(Object.keys(secrets).sort()).toEqual(['CRM', 'PLAIN'])

@@ -85,7 +85,7 @@ describe('a plain delivery', () => {
     })
   })
 
-  test('is refused where the database says that a usual secret is held', async () => {
+  test('is refused if the database claims that a usual secret is held', async () => {
     await app.connection.sql`update secrets set policy = ${JSON.stringify(HELD)}::text::json
       where key = 'USUAL' and workspace_id = ${project.workspaceId}`
     await app.connection.sql`update workspaces set policy_version = policy_version + 1
@@ -96,7 +96,7 @@ describe('a plain delivery', () => {
     })
   })
 
-  test('is refused where the database says that a held secret is not', async () => {
+  test('is refused if the database claims that a held secret is not', async () => {
     await app.connection.sql`update secrets set policy = null
       where key = 'HELD' and workspace_id = ${project.workspaceId}`
     await app.connection.sql`update workspaces set policy_version = policy_version + 1

@@ -324,7 +324,7 @@ describe('roles', () => {
     await expectRefusal(app, remove(own.owner, own.owner, own), 'last_owner')
   })
 
-  test('of the same name change nothing', async () => {
+  test('a change to the same role changes nothing', async () => {
     const before = await recordedChanges(app, team.workspaceId)
     expect((await app.call(...setRole(admin, admin, 'admin'))).status).toBe(200)
     expect(await recordedChanges(app, team.workspaceId)).toEqual(before)

@@ -249,7 +249,7 @@ describe('a rekey', () => {
 })
 
 describe('at the same time', () => {
-  test('of two rekeys one wins whole, the other is 409', async () => {
+  test('one of two rekeys at the same time wins completely, the other is 409', async () => {
     const team = await openVault()
     const rivals = [await prepareRekey(team), await prepareRekey(team)]
     const answers = await Promise.all(rivals.map(({ body }) => app.call(...rekey(team, body))))
@@ -291,7 +291,7 @@ describe('at the same time', () => {
     expect(new Set(epochs)).toEqual(new Set([epoch]))
   })
 
-  test('what is written while a rekey prepares is replaced with the rest, and no version is lost', async () => {
+  test('values that are written while a rekey prepares are replaced with the rest, and no version is lost', async () => {
     const team = await openVault()
     const { body } = await prepareRekey(team)
     const write = () =>
@@ -371,7 +371,7 @@ describe('a rekey changes nothing', () => {
     })
   })
 
-  test('when a member is missing, and says who', async () => {
+  test('when a member is missing, and names that member', async () => {
     const [missing] = body.members.splice(0, 1)
     await expectRefusal(app, rekey(team, body), 'validation_error', {
       fields: [{ path: `members.${missing?.user_id}`, message: 'is missing' }],
@@ -388,7 +388,7 @@ describe('a rekey changes nothing', () => {
     })
   })
 
-  test('when secrets are missing, and says which', async () => {
+  test('when secrets are missing, and names them', async () => {
     body.secrets = body.secrets.filter(({ key }) => key !== 'DB_URL')
     const before = await contentOf(app)
     const answer = await app.call(...rekey(team, body))

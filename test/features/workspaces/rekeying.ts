@@ -1,4 +1,4 @@
-/** What a client does to rekey: read everything, and seal all of it again under its own key. */
+/** The client's part of a rekey: read everything, and seal all of it again under its own key. */
 import { randomBytes } from 'node:crypto'
 import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
 import { sealTokenEnvelope } from '../../../src/core/crypto/envelope.ts'
@@ -16,7 +16,10 @@ import type { ProjectTeam } from '../../support/project.ts'
 
 export type Rekeying = { workspaceKey: Uint8Array; epoch: number; body: RekeyBody }
 
-/** Of all members, and of the first project's secrets in its environments; tokens are left out. */
+/**
+ * Prepares the rekey of all members, and of the first project's secrets in its environments; tokens are left
+ * out.
+ */
 export async function prepareRekey(
   team: ProjectTeam,
   environments: readonly string[] = ['development', 'production'],

@@ -1,5 +1,5 @@
 // tier: quick
-/** Who belongs to a signed workspace, and that it goes on, is decided by its links; the rows are a copy. */
+/** The links of a signed workspace decide who belongs to it, and that it continues; the rows are a copy. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Role } from '../../../src/core/grant.ts'
 import { createProject } from '../../../src/features/projects/contract.ts'
@@ -120,7 +120,7 @@ describe('an invitation', () => {
     expect(links).toMatchObject({ status: 200, body: { data: [{ seq: 1 }, { seq: 2 }] } })
   })
 
-  test('of somebody who is invited already is a link again', async () => {
+  test('an invitation of a person who is invited already is another link', async () => {
     const call = await inviting([[bob, 'admin']], await put([[bob, 'admin']]))
     expect((await app.call(...call)).status).toBe(201)
     expect(await roleOf(bob)).toBe('admin')
@@ -196,7 +196,7 @@ describe('a member', () => {
     expect(recorded.slice(-2)).toEqual([`member.removed ${fay.email}`, `member.left ${gus.email}`])
   })
 
-  test('who is the last owner stays one', async () => {
+  test('a member who is the last owner stays one', async () => {
     await expectRefusal(app, giving(ada, 'admin', await put([[ada, 'admin']])), 'last_owner')
     await expectRefusal(app, removing(ada, await removed([ada])), 'last_owner')
     const heir = await signedAccount(app, 'heir')
@@ -209,7 +209,7 @@ describe('a member', () => {
     expect((await app.call(...removing(heir, link))).status).toBe(200)
   })
 
-  test('whose row was lost can still be removed from the chain', async () => {
+  test('a member without a row can still be removed from the chain', async () => {
     const hal = await workspace.join('member')
     const { sql } = app.connection
     await sql`delete from memberships where user_id = ${hal.userId}`
@@ -218,7 +218,7 @@ describe('a member', () => {
     expect(await roleOf(hal)).toBeUndefined()
   })
 
-  test('whom only a row knows is removed without a link', async () => {
+  test('a member that only a row names is removed without a link', async () => {
     const ivy = await signedAccount(app, 'ivy')
     const { sql } = app.connection
     await sql`insert into memberships (id, workspace_id, user_id, role, status, encrypted_workspace_key)

@@ -63,7 +63,7 @@ type Rekey = {
   after: SignedProject
 }
 
-/** What a client sends; `after` signs by the chain with the rekey's link. */
+/** The body that a client sends; `after` signs by the chain with the rekey's link. */
 async function rekeyOf(): Promise<Rekey> {
   const { workspaceId, projectId, owner } = project
   const workspaceKey = new Uint8Array(randomBytes(32))

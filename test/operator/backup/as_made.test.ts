@@ -79,8 +79,8 @@ test.each(changes)(
   60_000,
 )
 
-test('a row that is longer than any of ours: no backup, and the longest that is taken is restored', async () => {
-  // Of a control character JSON makes six; braces, code and id of the row are the rest.
+test('a row that is longer than any regular row gives no backup, and the longest accepted row is restored', async () => {
+  // JSON makes six characters of a control character; braces, code and id of the row are the rest.
   const insert = (length: number) =>
     on(
       database,
@@ -100,7 +100,7 @@ test('a row that is longer than any of ours: no backup, and the longest that is 
   expect(existsSync(files.at('longer'))).toBe(false)
 }, 60_000)
 
-test('a schema that is called as the user hides no table, and one of ours in it is read or refused', async () => {
+test("a schema with the user's name hides no table, and a product's table in it is read or refused", async () => {
   const change = (statement: string) =>
     on(database, async ({ sql }) => {
       const [{ name = '' } = {}] = await sql<{ name: string }[]>`select current_user as name`

@@ -194,7 +194,7 @@ describe('refused before anything is written', () => {
       'probably later, version',
     ],
     [
-      'a table that is none of ours',
+      'a foreign table',
       () =>
         altered('table', (all) =>
           all.map((line) => line.replace('{"table":"users"}', '{"table":"../../etc"}')),
@@ -259,7 +259,7 @@ test('a backup does not replace a file, and leaves none where it fails', async (
   expect(readdirSync(files.at('.')).filter((name) => /wrong|\.part$/.test(name))).toEqual([])
 }, 60_000)
 
-test('of two that write under one name the one that began last does, and the file is never half of one', async () => {
+test('the last of two backups that write under one name wins, and the file is never half of one', async () => {
   const path = files.at('two.backup')
   const begun = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()

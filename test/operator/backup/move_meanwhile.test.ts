@@ -24,7 +24,7 @@ type Waiting<T> = {
     files.remove()
   })
 
-  /** A database with our schema and no row, and a session of somebody's in it. */
+  /** A database with the product's schema and no row, and another user's session in it. */
   async function prepared(application_name: string) {
     const { env } = await preparedDatabase()
     return { env, sql: sessionIn(env, application_name) }

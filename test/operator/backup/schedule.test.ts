@@ -1,5 +1,8 @@
 // tier: all
-/** Backups by the clock: one of several processes makes each, the oldest go, a failure is told everywhere. */
+/**
+ * Scheduled backups: one of several processes makes each, the oldest are deleted, a failure is reported
+ * everywhere.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +45,7 @@ function backUp(place = folder) {
 
 const report = () => owner.api.call(reportInstance, {})
 
-test('of several processes one makes it, and it can be restored', async () => {
+test('one of several processes makes the backup, and it can be restored', async () => {
   app.clock.advance(MINUTE_MS)
   const made = await Promise.all([backUp(), backUp(), backUp()])
   expect(made.filter(Boolean)).toHaveLength(1)
@@ -77,7 +80,7 @@ test('as many as BACKUP_KEEP stay, and what others put there', async () => {
   ])
 })
 
-test('what was missed is made up for, once by one of several processes, and nothing is made before it is due', async () => {
+test('a missed backup is made up for, once by one of several processes, and none is made before it is due', async () => {
   const { connection, config, clock } = app
   const log = openLog('debug', (line) => app.logs.push(line))
   const year = 366 * 1440 * MINUTE_MS

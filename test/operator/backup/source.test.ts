@@ -47,7 +47,7 @@ if (databaseKind === 'embedded') {
 
   test('a small one is read itself', readItself)
 
-  test('of a large one a copy is read, beside which statements are answered, and which goes', async () => {
+  test('a copy of a large database is read, while statements are answered, and the copy is deleted afterwards', async () => {
     await refuse(6_000)
     const before = names()
     const counted = await withSource({ connection, config, log }, (sql) =>
@@ -78,7 +78,7 @@ if (databaseKind === 'embedded') {
     expect(at).toEqual(['first begins', 'first ends', 'second begins', 'second ends'])
   }, 60_000)
 
-  test('without room for a copy the database is read itself, and the log says so', async () => {
+  test('without room for a copy the database is read itself, and the log reports it', async () => {
     const freeBytes = () => 100 * 1024 * 1024
     await withSource({ connection, config, log, freeBytes }, async (sql) => {
       expect(sql).toBe(connection.sql)

@@ -43,7 +43,7 @@ afterAll(() => {
   files.remove()
 })
 
-/** Nothing of ours is in it. */
+/** Checks that the database has no table of the product. */
 async function isUntouched({ env }: TestDatabase): Promise<boolean> {
   if (env.DATA_DIR !== undefined) return !existsSync(`${env.DATA_DIR}/postgres`)
   const sql = postgres({ host: env.DB_HOST ?? '', database: env.DB_NAME ?? '', user: 'cloakroom' })

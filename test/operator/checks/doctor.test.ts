@@ -22,7 +22,7 @@ const backups = mkdtempSync(join(tmpdir(), 'cr-doctor-'))
 /** A machine of tests may be short of anything. */
 const ROOMY: DoctorLimits = { ...USUAL_LIMITS, freeBytes: 0, daysLeft: 0, connectionShare: 1 }
 type Wrong = Exclude<Finding['level'], 'ok'>
-/** Of a hostile name. */
+/** Characters of a hostile name. */
 const CONTROL = '\u001b]0;owned\u0007\u202e'
 
 let app: TestApp
@@ -53,7 +53,7 @@ beforeAll(async () => {
     body: { token: await clientMade(project, token, { label: 'ci', expires_at }) },
   })
   tokenId = token.id
-  // Of the person alone, which those who come today sign.
+  // Deletes the personal workspace, which accounts of today sign.
   await sql()`delete from workspaces where id <> ${workspaceId}`
   await sql()`update instance set backed_up_at = now()`
 }, 60_000)
@@ -90,7 +90,7 @@ test('docs/guides/monitoring.md lists each check, and each check cites an existi
   }
 })
 
-test('a token of which a use was noted, by this version or one of before, is not unused', async () => {
+test('a token with a noted use, by this version or an older one, is not unused', async () => {
   await sql()`update tokens set created_at = now() - interval '31 days'`
   try {
     await sql()`insert into token_uses select id, now() from tokens`
@@ -104,7 +104,7 @@ test('a token of which a use was noted, by this version or one of before, is not
   }
 })
 
-/** What is done to the database, how it is undone, and what is said. */
+/** The change to the database, its reversal, and the finding. */
 const provoked: [check: string, level: Wrong, done: string, undone: string][] = [
   [
     'tokens_without_end',
@@ -280,7 +280,7 @@ test('the command says it beside the server, with its exit code, and changes not
   await sql()`update instance set backup_failed_at = null`
 }, 60_000)
 
-test('where there is no database it is 78, and none is made', async () => {
+test('without a database the code is 78, and no database is created', async () => {
   const place = join(backups, 'nothing')
   const { code } = await operate({ DATA_DIR: place }, 'doctor')
   expect({ code, made: existsSync(place) }).toEqual({ code: 78, made: false })

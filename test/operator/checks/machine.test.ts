@@ -108,14 +108,14 @@ describe('files', () => {
     expect(checkFiles(places)).toContain('by their owner only')
   })
 
-  test('what belongs to another user fails, since a server of this one could not use it', () => {
+  test('files that belong to another user fail, because a server of this user could not use them', () => {
     const { getuid } = process
     process.getuid = () => 4242
     expect(() => checkFiles(places)).toThrow(/belongs to user \d+: run this, and the server, as/)
     if (getuid) process.getuid = getuid
   })
 
-  test('a file of authorities that is none fails', () => {
+  test('an invalid file of authorities fails', () => {
     const other = { ...places, RESOLVER_CA_FILE: join(place, 'none.pem') }
     expect(() => checkFiles(other)).toThrow('RESOLVER_CA_FILE: is not a readable PEM file')
   })

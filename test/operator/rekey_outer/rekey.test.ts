@@ -144,7 +144,7 @@ test('no value that is written meanwhile is lost', async () => {
   expect(await resolves()).toBe(200)
 }, 60_000)
 
-test('a second one is told who is at work', async () => {
+test('a second rekey names the process of the first', async () => {
   await putUnderOld(filled)
   const first = start(filled.env, 'rekey-outer', '--batch', '1', '--pause', '300')
   await until(async () => (await countsOf(filled)).underNew >= 1)

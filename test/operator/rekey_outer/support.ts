@@ -68,7 +68,7 @@ async function addApproval(app: TestApp, workspaceId: string, outer: OuterLayer)
     values (${id}, ${workspaceId}, 'webhook', 'h', '[]', ${secret})`
 }
 
-/** What a command of an operator is given to find the database of the server. */
+/** The environment with which an operator's command finds the database of the server. */
 export function environmentOf({ config }: TestApp): Record<string, string> {
   const { DATA_DIR, DB_HOST, DB_PORT, DB_NAME, DB_USER } = config
   const keys = { ENCRYPTION_KEY: config.ENCRYPTION_KEY, SECRET_KEY: config.SECRET_KEY }

@@ -20,7 +20,7 @@ async function doctor(env: Env): Promise<Finding | undefined> {
   return (JSON.parse(out) as Finding[]).find(({ check }) => check === 'encryption_key')
 }
 
-/** What both say, while a server runs with these keys. */
+/** The output of both commands, while a server runs with these keys. */
 async function during<Told>(ENCRYPTION_KEY: string, ask: (env: Env) => Promise<Told>) {
   const app = await startTestApp({ ENCRYPTION_KEY }, { database })
   try {
@@ -34,7 +34,7 @@ test('on an empty database, from one key to another', async () => {
   await during(OLD, async (env) => {
     expect(await doctor(env)).toMatchObject({ level: 'ok', said: `${idOf(OLD)} seals 1 row` })
   })
-  // The new key stands second first: nothing is to be done but to put it first.
+  // The new key is in the second place: the only step left is to put it first.
   await during(`${OLD},${NEW}`, async (env) => {
     expect(await doctor(env)).toMatchObject({
       level: 'warn',

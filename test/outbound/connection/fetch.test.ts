@@ -136,7 +136,7 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
 })
 
 describe('502 upstream_unreachable', () => {
-  test('where nobody listens', async () => {
+  test('an upstream at an address without a listener is unreachable', async () => {
     const upstream = await startUpstream(stage.authority, { names: [API] })
     await upstream.stop()
     await expectFailed(upstream, 'upstream_unreachable')

@@ -103,7 +103,7 @@ describe.each(['refuses', 'ignores'] as const)('an upstream that %s what is not 
   })
 })
 
-describe('of a body that streams', () => {
+describe('a body that streams', () => {
   const send = (place: string) =>
     forward('/echo', { place, ...ECHO, headers: { 'content-type': 'application/octet-stream' } })
 
@@ -117,7 +117,7 @@ describe('of a body that streams', () => {
     await other.stop()
   })
 
-  test('what was read cannot be sent again, but the next one goes', async () => {
+  test('bytes that were read cannot be sent again, but the next call succeeds', async () => {
     const { place, cut } = await startIgnoring()
     await agent.allow(place)
     const first = await send(place)
@@ -130,7 +130,7 @@ describe('of a body that streams', () => {
   })
 })
 
-test('nothing is sent to one whose certificate is for another name', async () => {
+test('nothing is sent to an upstream with a certificate for another name', async () => {
   const other = await startGrpcUpstream(stage.authority, ['other.upstream.example'])
   const place = `${API}:${other.port}`
   await agent.allow(place)

@@ -1,5 +1,5 @@
 // tier: quick
-/** Which connections are kept, and which make room. */
+/** Connections that are kept, and those that make room. */
 import { describe, expect, test } from 'bun:test'
 import { SessionPool } from '../../../src/outbound/connection/session_pool.ts'
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a stand-in has in common with its value, and that it has nothing else. */
+/** The parts that a stand-in has in common with its value, and that there are no others. */
 import { describe, expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -77,7 +77,7 @@ test.each([
 })
 
 test.each(['ghp_', 'gho_', 'ghs_', 'npm_'])('the checksum of %s is right', async (prefix) => {
-  // Of GitHub's own example: what is computed here is what GitHub writes.
+  // The example is GitHub's: the checksum computed here is the one that GitHub writes.
   expect(checksumOf('zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ')).toBe('0mLq17')
   const text = await standIn(`${prefix}${drawn('base62', 36)}`)
   const [, random = '', checksum] =
@@ -154,7 +154,7 @@ describe('a private key', () => {
     )
   })
 
-  test('of a service account is another one, and so are its names; the addresses of Google stay', async () => {
+  test('the stand-in of a service account is another one, and so are its names; the addresses of Google stay', async () => {
     const account = {
       type: 'service_account',
       project_id: 'demo',
@@ -193,11 +193,11 @@ test.each([
   ['https://hooks.example.com/services/T0/B0/abc', 'url'],
   ['-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', 'key'],
   ['-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----', 'key'],
-] as const)('of %j there is none: %s', (value, reason) => {
+] as const)('a value such as %j has no shape: %s', (value, reason) => {
   expect(shapeOf(bytesOf(value))).toBe(reason)
 })
 
-test('of bytes that are no text there is none', () => {
+test('bytes that are not text have no shape', () => {
   expect(shapeOf(Uint8Array.of(0xff, 0xfe))).toBe('binary')
 })
 
@@ -230,7 +230,7 @@ test('a shape of one run says nothing of a value but its class and its length', 
   )
 })
 
-/** What a vendor puts before its keys, and the padding of base64. */
+/** A prefix that a vendor puts before its keys, and the padding of base64. */
 function isPublic(text: string): boolean {
   return /^={1,2}$|^(pat|re_|sk-|hf_|r8_|[A-Za-z0-9._-]*[_.-])$/.test(text)
 }
@@ -251,7 +251,7 @@ test('no stand-in is taken for a piece of its value', async () => {
   }
 })
 
-test('of what has parts a client takes out of the stand-in what it would of the value', async () => {
+test('a client takes the same parts out of a stand-in as out of the value', async () => {
   const account = { type: 'service_account', private_key: pem(rsa, 'pkcs8') }
   const values = {
     USER: `https://${drawn('hex', 32)}@o1.ingest.example/42`,

@@ -95,7 +95,7 @@ describe('reported model tokens', () => {
       123,
     ],
     [
-      'a streamed OpenAI response whose last event is long',
+      'a streamed OpenAI response with a long last event',
       events(
         [
           { type: 'response.output_text.delta', delta: 'x' },
@@ -129,7 +129,7 @@ describe('reported model tokens', () => {
     expect(tokensIn(text, kind)).toBe(tokens)
   })
 
-  test('of several messages on one WebSocket add up', () => {
+  test('model tokens of several messages on one WebSocket add up', () => {
     const usage = new ModelUsage()
     const done = JSON.stringify({ type: 'response.done', response: { usage: responseUsage } })
     for (const text of [done, '{"type":"response.text.delta"}', done])

@@ -75,7 +75,7 @@ describe.each(Object.entries(proxies))(
     }
     const partOf = (place: string, range: string) => send(place, { headers: { range } })
 
-    test('what goes up in parts at once comes down in parts at once', async () => {
+    test('an object that goes up in concurrent parts comes down in concurrent parts', async () => {
       const size = 1_000_000
       const data = randomBytes(3 * size + 17)
       const place = `/bucket/${way}%20in%20parts`

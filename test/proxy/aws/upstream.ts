@@ -1,6 +1,6 @@
 /**
- * What a client of AWS needs of S3, STS and DynamoDB to go through its paces: over TLS, in memory, and only
- * for what is signed with the key. Signatures are verified from the documentation, with no code of ours.
+ * The parts of S3, STS and DynamoDB that a client of AWS needs: over TLS, in memory, and only for requests that
+ * are signed with the key. Signatures are verified from the documentation, with no code of this product.
  */
 import { createHash, createHmac } from 'node:crypto'
 import type { Authority } from '../../../src/cli/demo/certificates.ts'
@@ -13,7 +13,7 @@ export type AwsUpstream = {
   served: { line: string; range: string | null; payload: string }[]
   /** Session tokens that came with it. */
   tokens: Set<string | null>
-  /** What was signed with something else. */
+  /** Requests that were signed with something else. */
   refused: string[]
   stop(): Promise<void>
 }
@@ -66,7 +66,7 @@ export async function startAws(authority: Authority, options: Options): Promise<
 
 type Claim = { id: string; scope: string; names: string; signature: string; stamp: string }
 
-/** What a request says of its signature. */
+/** The signature's fields in a request. */
 function claimOf({ headers }: Request, query: URLSearchParams): Claim {
   const ofHeader =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), ?SignedHeaders=([^,]+), ?Signature=(.+)$/.exec(

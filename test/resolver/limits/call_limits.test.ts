@@ -70,7 +70,7 @@ test('bytes of a running call are stored while it runs, and end another one that
   await Promise.all([one.end(), other.end()])
 })
 
-test('what could not be stored is stored with the next flush', async () => {
+test('a count that could not be stored is stored with the next flush', async () => {
   let isDown = false
   const { db } = app.connection
   const failing = new Proxy(db, {

@@ -69,7 +69,7 @@ test('the database', async () => {
   remove()
 })
 
-test('what a command line keeps at home, but for the files of its user', async () => {
+test('files that a command line keeps at home, except those of its user', async () => {
   const terminal = await openTerminal({ controlPlane: '', resolver: '' })
   terminal.write('exported.env', mark)
   mkdirSync(join(terminal.home, '.config'))
@@ -80,6 +80,6 @@ test('what a command line keeps at home, but for the files of its user', async (
   terminal.remove()
 })
 
-test('what the tests print', () => {
+test('output of the tests', () => {
   console.log(`leaked: ${mark}`)
 })

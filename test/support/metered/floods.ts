@@ -62,7 +62,7 @@ async function callsOfTheNeighbour(
       })
       expect(status).toBe(200)
       served += 1
-      // The neighbour calls at a steady pace: calls without a pause would be a flood of their own.
+      // The neighbour calls at a steady pace: calls without a pause would be another flood.
       await Bun.sleep(5)
     }
   })()

@@ -23,7 +23,7 @@ export type MeteredServer = {
   /** A cheap request of another tenant. */
   neighbour: { url: string; token: string }
   readCost(): Promise<Cost>
-  /** A workspace of its own, and the whole of its rekey; `body` is the path of a file. */
+  /** A separate workspace, and the whole of its rekey; `body` is the path of a file. */
   makeRekey(order: RekeyOrder): Promise<Order>
   stop(): Promise<void>
 }

@@ -1,15 +1,15 @@
 /**
- * What a process has used of a processor: all of it, the peak of its memory, and the most between two turns of
- * its event loop, in which it served nothing else. Time in which others ran does not count, so that a busy
- * machine makes no stall.
+ * The processor time that a process has used, the peak of its memory, and the most time between two turns of its
+ * event loop, in which it served nothing else. Time in which others ran does not count, so that a busy machine
+ * makes no stall.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /** Since it was last asked for. */
 export type Cost = {
-  /** Of all threads, the embedded database's too. */
+  /** The time of all threads, including the embedded database's. */
   cpuMs: number
-  /** Of the resident memory. */
+  /** The peak of the resident memory. */
   peakMb: number
   /** The most processor time between two turns of the event loop. */
   stallMs: number
@@ -42,7 +42,7 @@ export function readCost(): Cost {
   return cost
 }
 
-/** What this thread has used. */
+/** The time that this thread has used. */
 export function threadMs(): number {
   const [nanoseconds] = readFileSync('/proc/self/schedstat', 'utf8').split(' ')
   return Number(nanoseconds) / 1e6

@@ -1,4 +1,4 @@
-/** Where the fake provider keeps its grants and tokens, with a grace period for rotated refresh tokens. */
+/** The storage of the fake provider's grants and tokens, with a grace period for rotated refresh tokens. */
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 
 /** @param hasGrace says whether a refresh token that was rotated is still accepted. */

@@ -93,7 +93,7 @@ export type FakeProvider = {
   otherClients: { post: string; none: string }
   /** PEM of the authority that signed the provider's certificate. */
   certificate: string
-  /** What arrived at the token endpoint, also requests that a fault answered. */
+  /** Requests that arrived at the token endpoint, also those that a fault answered. */
   requests: TokenRequestLog[]
   /** Every other path that was asked for. */
   visited: string[]
@@ -106,7 +106,7 @@ export type FakeProvider = {
   isLive(accessToken: string): Promise<boolean>
   /** Ends every token of a refresh token's family, as a person does in their settings. */
   revokeFamily(refreshToken: string): Promise<void>
-  /** What a person does with a device's user code (RFC 8628). */
+  /** A person's decision about a device's user code (RFC 8628). */
   decideDevice(userCode: string, decision: 'approve' | 'deny'): Promise<void>
   stop(): Promise<void>
 }

@@ -1,4 +1,7 @@
-/** A version of before as it was: its sources at a commit, with the dependencies of then, and its own command line. */
+/**
+ * An older version as it was: its sources at a commit, with the dependencies of that time, and its own command
+ * line.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * What people and agents did with a version of before, by its own command line: accounts, secrets with versions and a
- * policy, a shared workspace, tokens that live and one that is revoked, calls that went through and one that did not.
+ * Actions of people and agents with an older version, by its own command line: accounts, secrets with versions
+ * and a policy, a shared workspace, tokens that live and one that is revoked, calls that went through and one
+ * that did not.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import { HOST, type Story } from '../fixture.ts'
 
 type Place = { command: string[]; controlPlane: string; resolver: string; port: number }
 
-const PASSWORD = 'correct horse battery staple of before'
+const PASSWORD = 'correct horse battery staple from then'
 const SECRETS = { STRIPE_KEY: 'sk_of_before_2', DATABASE_URL: 'postgres://app:pw@db/app' }
 const POLICY = { allowed_methods: ['GET'] }
 

@@ -47,7 +47,7 @@ export async function startBalancer(healthPath: string): Promise<Balancer> {
   }
 }
 
-/** Of bytes it knows nothing: what a process does not take is lost. */
+/** Joins two connections without reading their bytes: bytes that a process does not take are lost. */
 function join(client: Socket, origin: string | undefined): void {
   if (origin === undefined) return void client.destroy()
   const { hostname: host, port } = new URL(origin)

@@ -1,4 +1,4 @@
-/** This version with a migration more: what runs meanwhile is of before it. */
+/** This version with one more migration: processes that run meanwhile are of the version without it. */
 import './later.ts'
 
 await import('../../../src/main.ts')

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A rolling restart into the next version, on PostgreSQL, of sources, and in the long tests of executables:
- * `bun run upgrade-test` does it from a version of before.
+ * A rolling restart into the next version, on PostgreSQL, of sources, and in the long tests of executables: `bun
+ * run upgrade-test` does it from an older version.
  */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

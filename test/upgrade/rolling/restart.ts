@@ -27,9 +27,9 @@ type Versions = {
 export type Outcome = {
   calls: number
   writes: number
-  /** What was refused, or met the end of a connection. */
+  /** Requests that were refused, or that lost their connection. */
   lost: string[]
-  /** What was acknowledged and is not there. */
+  /** Acknowledged changes that are missing. */
   torn: string[]
   /** Exit codes of those that were replaced. */
   codes: (number | string)[]
@@ -207,7 +207,10 @@ function startLoad(agent: Agent, resolver: string, target_url: string) {
 
 type Written = { tried: number; acknowledged: number; newest: number }
 
-/** What is stored is what was acknowledged last, or a later one whose answer was lost; each left a version. */
+/**
+ * Checks that the stored value is the last acknowledged one, or a later one with a lost answer; each left a
+ * version.
+ */
 async function tornIn(
   { person, workspaceId, projectId, environment }: Agent,
   written: Map<string, Written>,

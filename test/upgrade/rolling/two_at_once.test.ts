@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Two processes of the next version start at once on an old schema, on PostgreSQL, beside one of before that serves:
- * the schema is changed once, whichever of them is killed meanwhile.
+ * Two processes of the next version start at the same time on an old schema, on PostgreSQL, beside an older one
+ * that serves: the schema is changed once, whichever of them is killed meanwhile.
  */
 import { expect } from 'bun:test'
 import { join } from 'node:path'

@@ -9,7 +9,7 @@ import org.apache.hc.core5.http.io.entity.EntityUtils;
 import org.apache.hc.core5.http.io.entity.FileEntity;
 
 class ApacheHttpClient {
-    // It reads the properties of Java only if it is told to.
+    // It reads the properties of Java only with this option.
     static final CloseableHttpClient client = HttpClients.createSystem();
 
     static <T extends HttpUriRequestBase> T to(T request) {

@@ -3,7 +3,7 @@ import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** What programs of Java share: the first argument says what to do, an error is shown as its library has it. */
+/** Code that the Java programs share: the first argument names the action, and an error is printed as its library words it. */
 class Common {
     static final String URL = System.getenv("API_URL");
     static final String BEARER = "Bearer " + System.getenv("API_KEY");
@@ -23,7 +23,7 @@ class Common {
         System.exit(0);
     }
 
-    /** Where an error status is an answer like others. */
+    /** For libraries that treat an error status as an ordinary answer. */
     static void checked(int status, String text) throws IOException {
         if (status >= 400) throw new IOException(status + ": " + text);
         System.out.println(text);

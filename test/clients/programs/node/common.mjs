@@ -1,4 +1,4 @@
-/** What programs of Node.js share: the first argument says what to do, an error is shown as its library has it. */
+/** Code that the Node.js programs share: the first argument names the action, and an error is printed as its library words it. */
 export const { API_URL, API_KEY, FILE } = process.env
 export const headers = { authorization: `Bearer ${API_KEY}` }
 
@@ -17,7 +17,7 @@ export async function main(actions) {
   }
 }
 
-/** Where an error status is an answer like others. */
+/** For libraries that treat an error status as an ordinary answer. */
 export function checked(status, text) {
   if (status >= 400) throw new Error(`${status}: ${text}`)
   return text

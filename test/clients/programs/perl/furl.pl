@@ -5,7 +5,7 @@ use Furl;
 $| = 1;
 my ($url, $path) = @ENV{qw(API_URL FILE)};
 my @headers = (Authorization => "Bearer $ENV{API_KEY}");
-# Of the environment it reads HTTP_PROXY only, and it trusts a bundle of its own.
+# Furl reads HTTP_PROXY only, and trusts its own bundle.
 my $trust = $ENV{SSL_CERT_FILE} ? { SSL_ca_file => $ENV{SSL_CERT_FILE} } : {};
 my $agent = Furl->new(proxy => $ENV{HTTPS_PROXY} // '', ssl_opts => $trust);
 

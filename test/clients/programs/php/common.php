@@ -1,5 +1,5 @@
 <?php
-// What programs of PHP share: the first argument says what to do, an error is shown as its library has it.
+// Code that the PHP programs share: the first argument names the action, and an error is printed as its library words it.
 const FORM = 'application/octet-stream';
 define('API', getenv('API_URL'));
 define('AUTHORIZATION', 'Bearer ' . getenv('API_KEY'));
@@ -15,7 +15,7 @@ function run(array $actions): void
     }
 }
 
-/** Where an error status is an answer like others. */
+/** For libraries that treat an error status as an ordinary answer. */
 function checked(int $status, string $body): void
 {
     if ($status >= 400 || $status === 0) {

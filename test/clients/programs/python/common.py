@@ -1,4 +1,4 @@
-"""What programs of Python share: the first argument says what to do, an error is shown as its library has it."""
+"""Code that the Python programs share: the first argument names the action, and an error is printed as its library words it."""
 import os
 import sys
 
@@ -17,7 +17,7 @@ def main(**actions):
 
 
 def checked(status, text):
-    """Where an error status is an answer like others."""
+    """For libraries that treat an error status as an ordinary answer."""
     if status >= 400:
         raise RuntimeError(f"{status}: {text}")
     print(text)

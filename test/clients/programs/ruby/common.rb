@@ -1,4 +1,4 @@
-# What programs of Ruby share: the first argument says what to do, an error is shown as its library has it.
+# Code that the Ruby programs share: the first argument names the action, and an error is printed as its library words it.
 # Net::HTTP follows this one only, for https too.
 ENV['http_proxy'] = ENV['https_proxy'] if ENV['https_proxy']
 
@@ -15,7 +15,7 @@ rescue StandardError => error
   abort "#{error.class}: #{error.message} #{body}"
 end
 
-# Where an error status is an answer like others.
+# For libraries that treat an error status as an ordinary answer.
 def checked(status, body)
   raise "#{status}: #{body}" if status.to_i >= 400
 

@@ -1,4 +1,4 @@
-//! What programs of Rust share: the first argument says what to do, an error is shown as its library has it.
+//! Code that the Rust programs share: the first argument names the action, and an error is printed as its library words it.
 use std::env;
 use std::error::Error;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ pub fn file() -> Vec<u8> {
     std::fs::read(env::var("FILE").unwrap()).unwrap()
 }
 
-/// Where an error status is an answer like others.
+/// For libraries that treat an error status as an ordinary answer.
 pub fn checked(status: u16, text: String) -> Done {
     if status >= 400 {
         return Err(format!("{status}: {text}").into());

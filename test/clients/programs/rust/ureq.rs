@@ -1,4 +1,4 @@
-//! With rustls, and authorities of its own.
+//! With rustls, and its own authorities.
 #[path = "common.rs"]
 mod common;
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 call=(wget -q -O - --content-on-error --header "Authorization: Bearer $API_KEY")
-# Of authorities wget reads no variable: the hint at the start of the proxy.
+# wget reads no variable for authorities: see the hint at the start of the proxy.
 [ -z "${SSL_CERT_FILE:-}" ] || call+=(--ca-certificate="$SSL_CERT_FILE")
 case $1 in
   call) "${call[@]}" "$API_URL/things" ;;
