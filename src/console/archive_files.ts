@@ -94,7 +94,7 @@ export async function readArchive(path: string): Promise<Map<string, ServedFile>
       ...(isCompressed
         ? await decompressed(name, bytes, archive.get(`${name}.gz`))
         : { plain: bytes }),
-      etag: `"${sha256(bytes).slice(0, 32)}"`,
+      etag: `"${digestInHex(bytes).slice(0, 32)}"`,
       type: mediaTypeOf(name),
       isImmutable: name.startsWith('assets/'),
     })
@@ -108,7 +108,7 @@ async function decompressed(name: string, br: Uint8Array<ArrayBuffer>, file: Fil
   return { br, gz, plain: new Uint8Array(zlib.gunzipSync(gz)) }
 }
 
-export function sha256(bytes: Uint8Array): string {
+export function digestInHex(bytes: Uint8Array): string {
   return new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
 }
 

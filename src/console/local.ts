@@ -86,7 +86,7 @@ export async function openLocalConsole(
   }
 }
 
-/** Whose file a path is; `null` for any other request. */
+/** The files that a path belongs to, `null` for a call. */
 async function servedAt(pathname: string) {
   if (pathname.startsWith('/console')) return openConsole()
   return DOCS.test(pathname) ? openDocs() : null

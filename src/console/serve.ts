@@ -1,6 +1,6 @@
 /** Serves the console's files, which src/dev/console.ts builds and the executable contains. */
 import { onceWithRetry } from '../core/async/once.ts'
-import { PAGE_HEADERS, readArchive, sendFile, sha256 } from './archive_files.ts'
+import { digestInHex, PAGE_HEADERS, readArchive, sendFile } from './archive_files.ts'
 import { buildOnDemand, runsFromSource } from './build_on_demand.ts'
 
 /** Every path below /console/ that is not a file is a route of the page. */
@@ -42,5 +42,5 @@ async function open(): Promise<Console> {
     const index = files.get(INDEX)
     return file || !index ? sendFile(request, file ?? sums) : sendFile(request, index)
   }
-  return { hash: sha256(sums.plain), respond }
+  return { hash: digestInHex(sums.plain), respond }
 }

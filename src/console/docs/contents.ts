@@ -1,6 +1,6 @@
 /** The pages of the documentation, in the order of docs/index.md, which lists them by layer. */
 
-export type Page = {
+export type DocPage = {
   /** Path below docs/ without `.md`, such as `guides/agents`. */
   path: string
   layer: string
@@ -23,8 +23,8 @@ export function titleOf(text: string): string {
 }
 
 /** All pages but the index. A page that the index does not list comes last in its layer. */
-export function listPages(texts: Texts): Page[] {
-  const listed: Page[] = []
+export function listPages(texts: Texts): DocPage[] {
+  const listed: DocPage[] = []
   let layer = ''
   for (const line of (texts.get(INDEX) ?? '').split('\n')) {
     layer = LAYER.exec(line)?.[1] ?? layer
@@ -44,6 +44,15 @@ export function listPages(texts: Texts): Page[] {
 }
 
 /** Pages by layer, in order. */
-export function layersOf(pages: readonly Page[]): [layer: string, pages: Page[]][] {
+export function layersOf(pages: readonly DocPage[]): [layer: string, pages: DocPage[]][] {
   return [...Map.groupBy(pages, ({ layer }) => layer)]
 }
+
+/** A page as the search knows it. The section without a heading is the beginning of the page. */
+export type SearchPage = {
+  href: string
+  title: string
+  layer: string
+  sections: { heading: string; anchor: string; text: string }[]
+}
+export type SearchIndex = SearchPage[]

@@ -5,9 +5,14 @@
  * bun src/dev/docs/index.ts [--force]
  */
 import { join } from 'node:path'
-import { layersOf, listPages, type Page, titleOf } from '../../console/docs/contents.ts'
+import {
+  type DocPage,
+  layersOf,
+  listPages,
+  type SearchIndex,
+  titleOf,
+} from '../../console/docs/contents.ts'
 import { sectionsOf } from '../../console/docs/headings.ts'
-import type { SearchIndex } from '../../console/web/docs/search.ts'
 import { type Compressed, compressAll, ensureArchive, type Files } from '../built_archive.ts'
 import { compileStyle, consoleFonts } from '../console_style.ts'
 import { DOCS, plainText, renderPage } from './html.ts'
@@ -23,7 +28,7 @@ const SINGLE_FILES = [
   'src/dev/built_archive.ts',
   'src/dev/console_style.ts',
 ]
-const UNKNOWN_PAGE = '# Page not found\n\nSearch for it, or start at the [overview](index.md).\n'
+const UNKNOWN_PAGE = '# DocPage not found\n\nSearch for it, or start at the [overview](index.md).\n'
 
 /** Does nothing if the archive is that of these sources. */
 export async function ensureDocs(force = false): Promise<void> {
@@ -98,7 +103,7 @@ async function addAssets(files: Files, index: SearchIndex): Promise<Assets> {
   }
 }
 
-function searchIndexOf(pages: readonly Page[]): SearchIndex {
+function searchIndexOf(pages: readonly DocPage[]): SearchIndex {
   return pages.map(({ path, layer, title, text }) => ({
     href: `/docs/${path}`,
     title,
@@ -119,7 +124,7 @@ function summaryOf(text: string): string {
   return plainText(first?.text.trim().split('\n\n')[0] ?? '')
 }
 
-function describeForModels(pages: readonly Page[], index: string): string {
+function describeForModels(pages: readonly DocPage[], index: string): string {
   const layers = layersOf(pages).map(([layer, listed]) => {
     const lines = listed.map(({ path, title, about, text }) => {
       return `- [${title}](/docs/${path}.md): ${about === '' ? summaryOf(text) : about}`

@@ -1,5 +1,5 @@
 /** The frame around a page of the documentation: header, navigation, list of sections, neighbors. */
-import { layersOf, type Page } from '../../console/docs/contents.ts'
+import { type DocPage, layersOf } from '../../console/docs/contents.ts'
 import { sectionsOf } from '../../console/docs/headings.ts'
 import { plainText } from './html.ts'
 
@@ -25,7 +25,7 @@ const link = (href: string, text: string, more = '') =>
   `<a href="${escaped(href)}"${more}>${escaped(text)}</a>`
 
 /** A whole page. */
-export function framePage(page: Framed, pages: readonly Page[], assets: Assets): string {
+export function framePage(page: Framed, pages: readonly DocPage[], assets: Assets): string {
   const title = page.path === 'index' ? page.title : `${page.title} · Cloakroom`
   const about =
     page.about === '' ? '' : `<meta name="description" content="${escaped(page.about)}">`
@@ -74,7 +74,7 @@ ${page.path === null ? '' : footer(page.path, pages)}
 `
 }
 
-function navigation(current: string | null, pages: readonly Page[]): string {
+function navigation(current: string | null, pages: readonly DocPage[]): string {
   const own = (path: string) => (path === current ? ' aria-current="page"' : '')
   const layers = layersOf(pages).map(([layer, listed]) => {
     const items = listed.map(
@@ -102,10 +102,10 @@ function folded(sections: string): string {
   return `<details><summary>On this page</summary><ul>${sections}</ul></details>`
 }
 
-function footer(path: string, pages: readonly Page[]): string {
+function footer(path: string, pages: readonly DocPage[]): string {
   const at = pages.findIndex((page) => page.path === path)
   const [before, after] = [pages[at - 1], pages[at + 1]]
-  const neighbor = (page: Page | undefined, label: string, name: string) =>
+  const neighbor = (page: DocPage | undefined, label: string, name: string) =>
     page === undefined
       ? ''
       : `<a class="${name}" href="${hrefOf(page.path)}"><span>${label}</span>${escaped(page.title)}</a>`

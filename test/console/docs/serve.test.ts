@@ -1,8 +1,9 @@
 // tier: quick
 /** The documentation as the server delivers it: addresses, headers, links, search index and llms.txt. */
 import { beforeAll, expect, test } from 'bun:test'
+import type { SearchIndex } from '../../../src/console/docs/contents.ts'
 import { type Docs, openDocs } from '../../../src/console/docs/serve.ts'
-import { type SearchIndex, searchPages } from '../../../src/console/web/docs/search.ts'
+import { searchPages } from '../../../src/console/web/docs/search.ts'
 import { ensureDocs } from '../../../src/dev/docs/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 

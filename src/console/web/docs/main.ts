@@ -1,6 +1,7 @@
 /** The script of a documentation page: theme, search, copy buttons. It is loaded before the page is drawn. */
+import type { SearchIndex } from '../../docs/contents.ts'
 import { applyTheme } from '../parts/theme.ts'
-import { type Hit, type SearchIndex, searchPages } from './search.ts'
+import { type Hit, searchPages } from './search.ts'
 
 const COPIED_MS = 2_000
 const NARROW = '(width < 960px)'

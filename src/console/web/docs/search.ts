@@ -1,13 +1,6 @@
 /** Searches the documentation by the beginnings of words. */
 
-/** A page of the documentation. A section without heading is the beginning of its page. */
-export type SearchPage = {
-  href: string
-  title: string
-  layer: string
-  sections: { heading: string; anchor: string; text: string }[]
-}
-export type SearchIndex = SearchPage[]
+import type { SearchIndex } from '../../docs/contents.ts'
 
 export type Hit = {
   href: string
