@@ -61,7 +61,7 @@ function countWords(sentence: string): number {
   return sentence.split(' ').filter((word) => /[\p{L}\p{N}]/u.test(word)).length
 }
 
-/** What is too long on a page. Parts of a list without punctuation lower no mean. */
+/** The sentences of a page that are too long, and its mean. List items without punctuation do not lower the mean. */
 function faultsOf(markdown: string): string[] {
   const sentences = sentencesOf(markdown)
   const counts = sentences.filter((each) => /[.?!:]["”)]?$/.test(each)).map(countWords)

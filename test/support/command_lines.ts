@@ -27,7 +27,7 @@ export function isCommand(name: string): boolean {
   return [...topLevel.map(nameOf), ...groups.map((group) => group.name)].includes(name)
 }
 
-/** The command that words begin with; `null` if there is none. `rest` follows its name. */
+/** The command that words begin with; `null` for other words. `rest` follows its name. */
 export function commandAt(words: readonly string[]): { spec: Spec; rest: string[] } | null {
   const [first = '', second = '', ...others] = words
   const single = topLevel.find((spec) => nameOf(spec) === first)

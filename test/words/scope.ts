@@ -8,6 +8,15 @@ export const paths: readonly string[] = [
   'docs/guides/approvals.md',
   'docs/guides/connections.md',
   'docs/guides/notices.md',
+  'docs/index.md',
+  'src/cli/help/**',
+  'src/dev/docs/**',
+  'src/dev/built_archive.ts',
+  'test/binary/docs.test.ts',
+  'test/cli/help_topics.test.ts',
+  'test/docs/commands.test.ts',
+  'test/docs/sentences.test.ts',
+  'test/support/command_lines.ts',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */

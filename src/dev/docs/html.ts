@@ -76,7 +76,7 @@ function anchorLink(anchor: string): string {
   return `<a class="anchor" href="#${anchor}" aria-hidden="true" tabindex="-1">#</a>`
 }
 
-/** Where a link leads, or `null` if that is not served. Adds files that the server must have. */
+/** The address of a link, or `null` if its target is not served. Adds files that the server must have. */
 function addressOf(
   from: string,
   to: string,

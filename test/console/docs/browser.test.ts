@@ -94,3 +94,15 @@ test('pages follow the theme that was chosen in the console, before they are dra
   expect(await background()).not.toBe(light)
   await visitor.close()
 })
+
+test('the account menu of the console opens the documentation in another tab', async () => {
+  const ada = await stage.person('ada')
+  const { page } = ada
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  const opened = page.context().waitForEvent('page')
+  await page.getByRole('menuitem', { name: 'Documentation' }).click()
+  const docs = await opened
+  await docs.waitForURL('**/docs/')
+  await docs.getByRole('heading', { name: 'Cloakroom documentation' }).waitFor()
+  await ada.close()
+})
