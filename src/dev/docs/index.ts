@@ -28,7 +28,7 @@ const SINGLE_FILES = [
   'src/dev/built_archive.ts',
   'src/dev/console_style.ts',
 ]
-const UNKNOWN_PAGE = '# DocPage not found\n\nSearch for it, or start at the [overview](index.md).\n'
+const UNKNOWN_PAGE = '# Page not found\n\nSearch for it, or start at the [overview](index.md).\n'
 
 /** Does nothing if the archive is that of these sources. */
 export async function ensureDocs(force = false): Promise<void> {

@@ -84,6 +84,19 @@ test('a phone opens the list of pages from the menu, and a code block has a butt
   await visitor.close()
 })
 
+test('the list of pages scrolls to the current page, and the page itself stays at its beginning', async () => {
+  const visitor = await stage.visitor('../docs/internals/testing')
+  const { page } = visitor
+  await page.setViewportSize(DESK)
+  await page.reload()
+  const places = await page.evaluate(() => {
+    const current = document.querySelector('#pages [aria-current]')?.getBoundingClientRect()
+    return { scrolled: scrollY, isVisible: current !== undefined && current.bottom < innerHeight }
+  })
+  expect(places).toEqual({ scrolled: 0, isVisible: true })
+  await visitor.close()
+})
+
 test('pages follow the theme that was chosen in the console, before they are drawn', async () => {
   const visitor = await stage.visitor('../docs/')
   const { page } = visitor

@@ -115,7 +115,7 @@ test('an address that is not in the table is answered with 404, and no path lead
   }
   const served = await fetchPath('/docs/gone')
   expect(served.status).toBe(404)
-  expect(await served.text()).toContain('Page not found')
+  expect(await served.text()).toContain('<title>Page not found · Cloakroom</title>')
 })
 
 test('/docs leads to the start page, and the resolver serves no documentation', async () => {

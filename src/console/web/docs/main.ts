@@ -4,7 +4,6 @@ import { applyTheme } from '../parts/theme.ts'
 import { type Hit, searchPages } from './search.ts'
 
 const COPIED_MS = 2_000
-const NARROW = '(width < 960px)'
 
 const address = document.currentScript?.dataset.search ?? ''
 
@@ -12,9 +11,15 @@ applyTheme()
 addEventListener('DOMContentLoaded', () => {
   openSearch()
   for (const block of document.querySelectorAll('article pre')) addCopyButton(block)
-  const current = document.querySelector('#pages [aria-current]')
-  if (!matchMedia(NARROW).matches) current?.scrollIntoView({ block: 'center' })
+  scrollToCurrent()
 })
+
+/** Shows the current page in the list, and does not scroll the page itself. */
+function scrollToCurrent(): void {
+  const list = document.querySelector<HTMLElement>('#pages')
+  const current = list?.querySelector<HTMLElement>('[aria-current]')
+  if (list && current) list.scrollTop = current.offsetTop - list.clientHeight / 2
+}
 
 function element<Name extends keyof HTMLElementTagNameMap>(name: Name, text = '', kind = '') {
   const made = document.createElement(name)
