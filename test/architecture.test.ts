@@ -187,10 +187,11 @@ describe('dependencies', () => {
     expect(circles).toEqual([])
   })
 
-  test('src/ imports nothing from outside but migrations, package.json with its lock and the built console', () => {
+  test('src/ imports nothing from outside but migrations, package.json with its lock and the built archives', () => {
     const outside = sources.flatMap((source) => innerImportsOf(source).filter(isOutside))
     const odd = outside.filter(
-      (path) => !/^\.\.\/(drizzle\/|package\.json$|bun\.lock$|dist\/console\.tar$)/.test(path),
+      (path) =>
+        !/^\.\.\/(drizzle\/|package\.json$|bun\.lock$|dist\/(console|docs)\.tar$)/.test(path),
     )
     expect(odd).toEqual([])
   })

@@ -19,6 +19,8 @@ async function dispatch(args: string[], host: Host): Promise<number> {
   if (args.length === 0 && host.streams.stdout.isTTY) return dispatch(['--help'], host)
   const [name = 'serve', ...rest] = args
   if (name !== 'serve') endWithReader(host)
+  const code = name === 'help' ? await helpOfCommand(rest, host) : null
+  if (code !== null) return code
   if (name === AGENT_COMMAND) return (await import('./unlocked/agent.ts')).runAgent()
   const alone = rest.length === 0 ? await loadCommand(VERSION[name] ?? name) : null
   if (alone?.runAlone) return alone.runAlone(host)
@@ -29,6 +31,22 @@ async function dispatch(args: string[], host: Host): Promise<number> {
   if (isOwnProcess(host) && !LASTING.has(name)) (await import('zod')).config({ jitless: true })
   const { runProgram } = await import('./program.ts')
   return runProgram(host, args, await loadCommands(args))
+}
+
+/** Shows the help of the program or of a command, with the page of the same name. `null` leaves the rest to the command. */
+async function helpOfCommand(words: readonly string[], host: Host): Promise<number | null> {
+  const [name] = words
+  if (name === undefined) {
+    await dispatch(['--help'], host)
+    return null
+  }
+  const { baseName, commandNames } = await import('./help/topics.ts')
+  if (!commandNames().has(name)) return null
+  const code = await dispatch([...words, '--help'], host)
+  const { readPages } = await import('../console/docs/texts.ts')
+  const page = (await readPages()).find(({ path }) => baseName(path) === name)
+  if (page && code === 0) host.streams.stdout.write(`\nGuide: cloakroom help ${page.path}\n`)
+  return code
 }
 
 /** Commands that parse many texts of a form. Others would compile each parser and use it once or twice. */

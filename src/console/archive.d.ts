@@ -1,5 +1,9 @@
-/** Made by src/dev/console.ts; the import is the path to read it from. */
+/** Archives that src/dev builds; the import is the path to read one from. */
 declare module '*/console.tar' {
+  const path: string
+  export default path
+}
+declare module '*/docs.tar' {
   const path: string
   export default path
 }

@@ -13,6 +13,7 @@ import { isNotConnected } from '../core/net/not_connected.ts'
 import { ATTRIBUTES, consoleCookies } from '../http/console_cookies.ts'
 import { LocalConnections } from './connecting/local_connections.ts'
 import { answerConnection, refusal } from './connecting/routes.ts'
+import { openDocs } from './docs/serve.ts'
 import { openConsole } from './serve.ts'
 
 export type LocalConsole = { url: string; hash: string; close(): Promise<void> }
@@ -36,6 +37,7 @@ const RESPONSE_HEADERS = [
 const COOKIE = /^__Host-cloakroom-(access|refresh)/
 /** Name, value and lifetime of the server's two cookies. No other attribute is passed on. */
 const SET_COOKIE = /^(__Host-cloakroom-(?:access|refresh))=([\w.~+/=-]*);.*Max-Age=(\d+)$/
+const DOCS = /^\/(docs(\/|$)|llms\.txt$)/
 /** Content types that the page reads. A page or script from the server would run in this origin. */
 const DATA = /^(application\/(json|x-ndjson)|text\/event-stream)(;|$)/
 
@@ -55,7 +57,7 @@ export async function openLocalConsole(
   port: number,
   send = openProviderFetch(),
 ): Promise<LocalConsole> {
-  const { hash, respond } = await openConsole()
+  const { hash } = await openConsole()
   const connections = new LocalConnections(send)
   const name = localName(server)
   const listeners = listenOnLoopback(port, async (request, listener) => {
@@ -63,7 +65,8 @@ export async function openLocalConsole(
     // Another host name may resolve to this address, for example by DNS rebinding.
     if (request.headers.get('host') !== own) return new Response(null, { status: 421 })
     const { pathname } = new URL(request.url)
-    if (pathname.startsWith('/console')) return files(request, respond)
+    const served = await servedAt(pathname)
+    if (served) return files(request, served.respond)
     if (pathname === '/') return Response.redirect('/console/', 302)
     if (!/^\/(api|v1|local)\//.test(pathname)) return new Response(null, { status: 404 })
     if (!consoleCookies(request.headers))
@@ -81,6 +84,12 @@ export async function openLocalConsole(
       await Promise.all(listeners.map((listener) => listener.stop(true)))
     },
   }
+}
+
+/** The files that a path belongs to, `null` for a call. */
+async function servedAt(pathname: string) {
+  if (pathname.startsWith('/console')) return openConsole()
+  return DOCS.test(pathname) ? openDocs() : null
 }
 
 type Listener = Bun.Server<unknown>

@@ -1,41 +1,70 @@
-/** The console's address on the control plane. */
+/** The addresses of the console and the documentation on the control plane. */
 import { z } from 'zod'
-import { defineEndpoint } from '../http/endpoint.ts'
+import { defineEndpoint, type Endpoint } from '../http/endpoint.ts'
 import { type Route, rawRoute } from '../http/route.ts'
-import { ConsoleNotBuilt } from './build_on_demand.ts'
+import { NotBuilt } from './build_on_demand.ts'
+import { openDocs } from './docs/serve.ts'
 import { openConsole } from './serve.ts'
 
 /** Below the 10 seconds after which Bun closes an idle connection. */
 const BUILD_WAIT_MS = 8_000
 
-const getConsole = defineEndpoint({
-  name: 'console.file',
-  summary: 'Get a file of the console',
+const file = {
   method: 'GET',
-  path: '/console/{path}',
   restOfPath: true,
   access: { kind: 'public' },
   params: z.object({ path: z.string() }),
   mediaType: '*/*',
+} as const
+
+const getConsole = defineEndpoint({
+  ...file,
+  name: 'console.file',
+  summary: 'Get a file of the console',
+  path: '/console/{path}',
+})
+
+const getDocs = defineEndpoint({
+  ...file,
+  name: 'documentation.file',
+  summary: 'Get a page or file of the documentation',
+  path: '/docs/{path}',
+})
+
+const getListForModels = defineEndpoint({
+  name: 'documentation.list_for_models',
+  summary: 'List the pages of the documentation for language models',
+  method: 'GET',
+  path: '/llms.txt',
+  access: { kind: 'public' },
+  mediaType: 'text/plain',
 })
 
 export function consoleRoutes(): Route[] {
   return [
-    rawRoute(getConsole, async ({ request, requestId }) => {
-      const response = await respondTo(request)
-      response.headers.set('x-request-id', requestId)
-      return response
-    }),
+    routeTo(getConsole, 'The console', openConsole),
+    routeTo(getDocs, 'The documentation', openDocs),
+    routeTo(getListForModels, 'The documentation', openDocs),
   ]
 }
 
-async function respondTo(request: Request): Promise<Response> {
+type Open = () => Promise<{ respond(request: Request): Response }>
+
+function routeTo(endpoint: Endpoint & { method: 'GET' }, subject: string, open: Open): Route {
+  return rawRoute(endpoint, async ({ request, requestId }) => {
+    const response = await respondTo(request, subject, open)
+    response.headers.set('x-request-id', requestId)
+    return response
+  })
+}
+
+async function respondTo(request: Request, subject: string, open: Open): Promise<Response> {
   try {
-    const console = await Promise.race([openConsole(), Bun.sleep(BUILD_WAIT_MS)])
-    if (console) return console.respond(request)
-    return unavailable('The console is being built. This page reloads itself.', { refresh: '2' })
+    const opened = await Promise.race([open(), Bun.sleep(BUILD_WAIT_MS)])
+    if (opened) return opened.respond(request)
+    return unavailable(`${subject} is being built. This page reloads itself.`, { refresh: '2' })
   } catch (error) {
-    if (error instanceof ConsoleNotBuilt) return unavailable(`${error.message} ${error.fix}`)
+    if (error instanceof NotBuilt) return unavailable(`${error.message} ${error.fix}`)
     throw error
   }
 }

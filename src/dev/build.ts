@@ -13,6 +13,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openConsole } from '../console/serve.ts'
 import { ensureConsole } from './console.ts'
+import { ensureDocs } from './docs/index.ts'
 
 const SOURCE = join(import.meta.dir, '..')
 /** src/core/worker_address.ts looks for them under these paths, relative to SOURCE. */
@@ -34,6 +35,7 @@ export type BuildOptions = {
 /** @throws {AggregateError} with what the bundler complains about. */
 export async function buildExecutable(options: BuildOptions): Promise<void> {
   await ensureConsole()
+  await ensureDocs()
   await mkdir(dirname(options.outfile), { recursive: true })
   await Bun.build({
     entrypoints: [options.entry, ...THREADS],

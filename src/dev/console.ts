@@ -5,19 +5,14 @@
  *
  * bun src/dev/console.ts [--force]
  */
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { BunPlugin } from 'bun'
-import { archiveOf } from './archive.ts'
 import { browserFiles } from './browser_files.ts'
+import { type Compressed, compressAll, ensureArchive, type Files } from './built_archive.ts'
 import { consoleFonts, consoleStyle } from './console_style.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const WEB = join(ROOT, 'src', 'console', 'web')
-const ARCHIVE = join(ROOT, 'dist', 'console.tar')
-const STAMP = join(ROOT, 'dist', 'console.stamp')
 /** What a change of makes another bundle. */
 const INPUTS = [
   'src/console/web',
@@ -33,15 +28,11 @@ const SINGLE_INPUTS = [
   'src/dev/console_style.ts',
   'src/dev/browser_files.ts',
   'src/dev/archive.ts',
+  'src/dev/built_archive.ts',
 ]
 
 /** Bytes on the wire until the first screen, by Brotli, with the keys worker, without Argon2 and fonts. */
 export const FIRST_LOAD_BYTES = 235_000
-
-const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
-
-type Files = Map<string, Uint8Array>
-type Compressed = { name: string; br: Uint8Array; gz: Uint8Array }
 
 /** What only this runtime has. */
 const RUNTIME_ONLY =
@@ -49,33 +40,15 @@ const RUNTIME_ONLY =
 /** Characters that an error shows on either side of what it found. */
 const CONTEXT = 60
 
-/**
- * Does nothing if the archive is that of these sources. Two processes may build at once: each writes the same archive
- * under a temporary name and renames it.
- */
-export async function ensureConsole(force = false): Promise<void> {
-  const wanted = await stampOfInputs()
-  const stamp = Bun.file(STAMP)
-  const isThere = (await Bun.file(ARCHIVE).exists()) && (await stamp.exists())
-  if (!force && isThere && (await stamp.text()) === wanted) return
-  const { files, first } = await buildConsole()
-  const compressed = await compressAll(files)
-  requireSmall(compressed, first)
-  await rm(STAMP, { force: true })
-  await writeArchive(compressed)
-  await replaceFile(STAMP, wanted)
-}
-
-async function stampOfInputs(): Promise<string> {
-  const listed = INPUTS.map(async (folder) => {
-    const names = await readdir(join(ROOT, folder), { recursive: true })
-    return names.filter((name) => /\.\w+$/.test(name)).map((name) => join(folder, name))
+/** Does nothing if the archive is that of these sources. */
+export function ensureConsole(force = false): Promise<void> {
+  const source = { name: 'console', folders: INPUTS, files: SINGLE_INPUTS, force }
+  return ensureArchive(source, async () => {
+    const { files, first } = await buildConsole()
+    const compressed = await compressAll(files)
+    requireSmall(compressed, first)
+    return compressed
   })
-  const hash = new Bun.CryptoHasher('sha256')
-  for (const name of [...SINGLE_INPUTS, ...(await Promise.all(listed)).flat().sort()]) {
-    hash.update(`${name}\n`).update(await Bun.file(join(ROOT, name)).bytes())
-  }
-  return `${hash.digest('hex')}\n`
 }
 
 /** All files by their names below /console/, and the names of those that the first screen loads. */
@@ -86,7 +59,7 @@ async function buildConsole(): Promise<{ files: Files; first: string[] }> {
 }
 
 /** No part of a release. */
-const isReleased = (name: string) => !name.startsWith('design/')
+const isReleased = (name: string) => !/^(design|docs)\//.test(name)
 
 /** A page with its worker, styles and fonts. `isStyled` tells which sources name classes. */
 export async function bundlePage(path: string, isStyled: (name: string) => boolean) {
@@ -192,32 +165,6 @@ function sumsOf(files: Files): string {
 
 function sha256(bytes: Uint8Array): string {
   return new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
-}
-
-/** In the thread pool, because Brotli's best quality takes ten seconds of CPU time. */
-function compressAll(files: Files): Promise<Compressed[]> {
-  const compressed = [...files].map(async ([name, bytes]) => {
-    const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
-    const [br, gz] = await Promise.all([brotli(bytes, { params }), gzipped(bytes, { level: 9 })])
-    return { name, br, gz }
-  })
-  return Promise.all(compressed)
-}
-
-async function writeArchive(compressed: readonly Compressed[]): Promise<void> {
-  const entries = compressed.flatMap(({ name, br, gz }) => [
-    [`${name}.br`, br] as const,
-    [`${name}.gz`, gz] as const,
-  ])
-  await mkdir(join(ROOT, 'dist'), { recursive: true })
-  await replaceFile(ARCHIVE, await archiveOf(Object.fromEntries(entries)))
-}
-
-/** Readers see the old content or the new, never half of it. */
-async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
-  const temporary = `${path}.${process.pid}`
-  await Bun.write(temporary, content)
-  await rename(temporary, path)
 }
 
 if (import.meta.main) await ensureConsole(process.argv.includes('--force'))

@@ -34,8 +34,8 @@ const FONTS = [
   },
 ] as const
 
-/** Font files by their names below /console/, and the address of each one for the stylesheet. */
-export async function consoleFonts() {
+/** Font files by their names below a path, and the address of each one for the stylesheet. */
+export async function consoleFonts(below = '/console/') {
   const files = new Map<string, Uint8Array>()
   const addresses = new Map<string, string>()
   for (const { name, file, characters, weights } of FONTS) {
@@ -45,7 +45,7 @@ export async function consoleFonts() {
     const hash = new Bun.CryptoHasher('sha256').update(bytes).digest('hex').slice(0, 8)
     const path = `assets/${name}-${hash}.woff2`
     files.set(path, bytes)
-    addresses.set(name, `/console/${path}`)
+    addresses.set(name, `${below}${path}`)
   }
   return { files, addresses }
 }
@@ -58,19 +58,18 @@ export function consoleStyle(fonts: ReadonlyMap<string, string>, isStyled: IsSty
     name: 'console-style',
     setup: (build) => {
       build.onLoad({ filter: /console\/web\/styles\/index\.css$/ }, async ({ path }) => {
-        const compiled = await compileStyle(path, isStyled)
-        const contents = compiled.replace(/\{(inter|jetbrains-mono)\}/g, (_, name: string) => {
-          const address = fonts.get(name)
-          if (!address) throw new Error(`the stylesheet names a font that is not built: ${name}`)
-          return address
-        })
-        return { contents, loader: 'css' }
+        return { contents: await compileStyle(path, fonts, isStyled), loader: 'css' }
       })
     },
   }
 }
 
-async function compileStyle(path: string, isStyled: IsStyled): Promise<string> {
+/** Compiles a stylesheet for the classes of some sources, none if left out. */
+export async function compileStyle(
+  path: string,
+  fonts: ReadonlyMap<string, string>,
+  isStyled: IsStyled = () => false,
+): Promise<string> {
   const loadStylesheet = async (id: string, base: string) => {
     const file = id.startsWith('.') ? join(base, id) : join(PACKAGES, id)
     return { path: file, base: join(file, '..'), content: await Bun.file(file).text() }
@@ -83,5 +82,9 @@ async function compileStyle(path: string, isStyled: IsStyled): Promise<string> {
     for (const [word] of (await Bun.file(join(WEB, name)).text()).matchAll(CLASS_NAME))
       words.add(word)
   }
-  return build([...words].sort())
+  return build([...words].sort()).replace(/\{(inter|jetbrains-mono)\}/g, (_, name: string) => {
+    const address = fonts.get(name)
+    if (!address) throw new Error(`the stylesheet names a font that is not built: ${name}`)
+    return address
+  })
 }

@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { CONSOLE_HEADERS, mediaTypeOf } from '../console/serve.ts'
+import { mediaTypeOf, PAGE_HEADERS } from '../console/archive_files.ts'
 import { bundlePage } from './console.ts'
 
 const MAIN = join(import.meta.dir, '..', 'console', 'web', 'design', 'main.tsx')
@@ -19,7 +19,7 @@ export async function serveDesignPage(port: number) {
   const fetch = (request: Request) => {
     const name = new URL(request.url).pathname.slice(PATH.length)
     const file = files.has(name) ? name : 'index.html'
-    const headers = { ...CONSOLE_HEADERS, 'content-type': mediaTypeOf(file) }
+    const headers = { ...PAGE_HEADERS, 'content-type': mediaTypeOf(file) }
     return new Response(new Uint8Array(files.get(file) ?? []), { headers })
   }
   return Bun.serve({ hostname: '127.0.0.1', port, fetch })

@@ -5,6 +5,7 @@ import { API, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
+import { detailsOf } from './details.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 const VALUE = marked('sk_live_7f3a9c_not_real')
@@ -91,7 +92,7 @@ test('a refusal is exit 5 with its code, a bad token exit 3', async () => {
   expect([blocked.code, blocked.err]).toEqual([
     5,
     'cloakroom: elsewhere.example:443 is not on the allowlist of the workspace. An agent can ask for it: cloakroom proposals create --help (domain_blocked)\n' +
-      '→ run: cloakroom allowlist add elsewhere.example\n',
+      `→ run: cloakroom allowlist add elsewhere.example\n${detailsOf('domain_blocked')}`,
   ])
   expect((await ada.run(['call', stage.url('/')], as('svc_agt_nonsense'))).code).toBe(3)
   expect((await ada.run(['call', stage.url('/')])).code).toBe(3)
@@ -141,7 +142,8 @@ test('run with a token that may only use says how to get one that may read', asy
   const how =
     'This token may not read values. An admin issues one that may with: cloakroom token issue <agent> --may use,read'
   const fix = '→ run: cloakroom token issue bot --may use,read'
-  expect(ran).toEqual({ code: 5, out: '', err: `cloakroom: ${how} (scope_required)\n${fix}\n` })
+  const err = `cloakroom: ${how} (scope_required)\n${fix}\n${detailsOf('scope_required')}`
+  expect(ran).toEqual({ code: 5, out: '', err })
 })
 
 test('call and mcp with a token that may only read say how to get one that may use', async () => {
@@ -150,7 +152,7 @@ test('call and mcp with a token that may only read say how to get one that may u
     'This token may not use credentials. An admin issues one that may with: cloakroom workload-token issue <label> --may use,read'
   const called = await ada.run(['call', stage.url('/')], as(reading))
   const fix = '→ run: cloakroom workload-token issue vault --may use,read'
-  const err = `cloakroom: ${how} (scope_required)\n${fix}\n`
+  const err = `cloakroom: ${how} (scope_required)\n${fix}\n${detailsOf('scope_required')}`
   expect(called).toEqual({ code: 5, out: '', err })
 })
 

@@ -66,7 +66,9 @@ test('of a call that is refused the id is printed too', async () => {
   await spansNow()
   const { code, err } = await ada.run(['call', 'https://elsewhere.example/', '--trace'], as())
   const [, id] =
-    /^trace ([0-9a-f]{32})\ncloakroom: .*\(domain_blocked\)\n→ run: .*\n$/.exec(err) ?? []
+    /^trace ([0-9a-f]{32})\ncloakroom: .*\(domain_blocked\)\n→ run: .*\n→ details: .*\n$/.exec(
+      err,
+    ) ?? []
   expect(code).toBe(5)
   expect((await spansNow()).map(({ traceId }) => traceId)).toContain(`${id}`)
 })

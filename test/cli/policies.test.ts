@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { policyInWords } from '../../src/client/secrets/policy_in_words.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
+import { detailsOf } from './details.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 const VALUE = marked('sk_live_policy_')
@@ -220,7 +221,7 @@ test('a value that somebody else stored in the same moment is not replaced unsee
     const raced = await eve.run(args)
     expect([raced.code, raced.err]).toEqual([
       5,
-      `cloakroom: The state has changed in the meantime. (conflict)\n  RACED: has version ${version}\n→ somebody else stored it in the meantime: look at it, and run the command again\n`,
+      `cloakroom: The state has changed in the meantime. (conflict)\n  RACED: has version ${version}\n→ somebody else stored it in the meantime: look at it, and run the command again\n${detailsOf('conflict')}`,
     ])
     expect(await eve.must('secrets', 'get', 'RACED')).toBe(`number ${version}`)
   }

@@ -13,7 +13,7 @@ import { signedAccount, signedWorkspace } from './signed_person.ts'
 const FREE = [
   ...['account', 'command', 'description', 'fields', 'folder', 'ids', 'invitation', 'label'],
   ...['pairs', 'proposal', 'record', 'request', 'setting', 'shell', 'target', 'text', 'token'],
-  ...['tool', 'type', 'url', 'value', 'version'],
+  ...['tool', 'topic', 'type', 'url', 'value', 'version'],
 ]
 
 const ENVIRONMENTS = ['Prod Env!', 'Production', '1st', '', 'x'.repeat(33)]

@@ -3,7 +3,14 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { anchorsOf, documents, ROOT } from './documents.ts'
+import { anchorsOf, documents, ROOT, textOf } from './documents.ts'
+
+/** Pages whose contents move to other pages. A page that is gone must leave the list. */
+const dissolved: readonly string[] = [
+  'docs/guides/point-in-time.md',
+  'docs/guides/troubleshooting.md',
+  'docs/internals/faults.md',
+]
 
 test('every link of README, CONTRIBUTING and docs leads somewhere', () => {
   const links = documents.flatMap(({ path, text }) =>
@@ -11,6 +18,27 @@ test('every link of README, CONTRIBUTING and docs leads somewhere', () => {
   )
   expect(links.length).toBeGreaterThan(30)
   expect(links.filter(({ path, to }) => !leadsSomewhere(path, to))).toEqual([])
+})
+
+test('every picture has a description and a file that the server delivers as a picture', () => {
+  const pictures = documents.flatMap(({ path, text }) =>
+    [...text.matchAll(/!\[([^\]]*)\]\(([^)]+)\)/g)].map(([, about = '', to = '']) => ({
+      ...{ path, about, to },
+    })),
+  )
+  expect(pictures.length).toBeGreaterThan(10)
+  const isPicture = ({ path, to }: { path: string; to: string }) =>
+    /\.(png|svg)$/.test(to) && leadsSomewhere(path, to)
+  expect(pictures.filter((each) => each.about === '' || !isPicture(each))).toEqual([])
+})
+
+test('every page of docs/ but the index is listed on the index', () => {
+  const listed = [...textOf('docs/index.md').matchAll(/^- \[.+?\]\(([^)]+)\): /gm)]
+  const known = listed.map(([, path]) => `docs/${path}`)
+  const pages = documents.map(({ path }) => path).filter((path) => path.startsWith('docs/'))
+  const unlisted = pages.filter((path) => path !== 'docs/index.md' && !known.includes(path))
+  expect(unlisted.filter((path) => !dissolved.includes(path))).toEqual([])
+  expect(dissolved.filter((path) => !unlisted.includes(path))).toEqual([])
 })
 
 test('every document that is named in prose exists', () => {

@@ -57,6 +57,7 @@ test('a server starts, and its console address answers how to get the console', 
   expect(server.output()).toContain('/console/ (built when first opened)')
   const health = await answerOf(`${server.controlPlane}/api/status/health/`)
   const answer = await answerOf(`${server.controlPlane}/console/`)
+  const docs = await answerOf(`${server.controlPlane}/docs/`)
   server.kill('SIGTERM')
   await server.exited
   expect(health.status).toBe(200)
@@ -64,8 +65,15 @@ test('a server starts, and its console address answers how to get the console', 
     status: 503,
     text: 'The console is not built, because its packages are not installed. Run `bun install` in the source folder, then try again.\n',
   })
+  expect([docs.status, docs.text]).toEqual([503, expect.stringContaining('`bun install`')])
   expect(answer.headers.get('content-type')).toBe('text/plain;charset=utf-8')
   expect(answer.headers.get('cache-control')).toBe('no-store')
+})
+
+test('cloakroom help prints the documentation without the development packages', async () => {
+  const { code, out, err } = await run(process.execPath, main, 'help', 'agents')
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toContain('cloakroom agent create')
 })
 
 test('the version has no hash of a console that is not built', async () => {

@@ -1,6 +1,6 @@
 // tier: quick
 import { expect, spyOn, test } from 'bun:test'
-import { buildConsoleOnDemand } from '../../src/console/build_on_demand.ts'
+import { buildOnDemand } from '../../src/console/build_on_demand.ts'
 
 test("a build of the console from source does not receive the server's keys", async () => {
   process.env.SECRET_KEY = 'the server has this key in its environment'
@@ -11,7 +11,7 @@ test("a build of the console from source does not receive the server's keys", as
   }
   const spawn = spyOn(Bun, 'spawn').mockReturnValue(ended as never)
   try {
-    await buildConsoleOnDemand()
+    await buildOnDemand('console')
     const [[, options] = []] = spawn.mock.calls as unknown as [[string[], { env: object }]]
     expect(Object.keys(options?.env ?? process.env).sort()).toEqual(['HOME', 'PATH'])
   } finally {

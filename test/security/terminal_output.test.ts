@@ -166,6 +166,7 @@ describe('a value that another person stored', () => {
 
 /** Commands that write past `Output`. What they print has no text of other people, or escapes it. */
 const PAST_OUTPUT = [
+  'cli/commands/machine/help.ts',
   'cli/commands/machine/version.ts',
   'cli/commands/server/health.ts',
   'cli/commands/server/keygen.ts',

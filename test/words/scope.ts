@@ -62,6 +62,15 @@ export const paths: readonly string[] = [
   'docs/guides/scaling.md',
   'docs/guides/incidents.md',
   'docs/reference/errors.md',
+  'docs/index.md',
+  'src/cli/help/**',
+  'src/dev/docs/**',
+  'src/dev/built_archive.ts',
+  'test/binary/docs.test.ts',
+  'test/cli/help_topics.test.ts',
+  'test/docs/commands.test.ts',
+  'test/docs/sentences.test.ts',
+  'test/support/command_lines.ts',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */

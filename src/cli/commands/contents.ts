@@ -231,6 +231,7 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
     'config [setting] [value]': 'show settings and their sources, set one, or remove one',
     'completion <shell>': 'print a completion script for bash, zsh or fish',
     version: 'print the version; with --json also build details',
+    'help [topic]': 'show a page of the documentation, or the help of a command',
   },
   Server: {
     settings: 'list every server setting with its meaning, default and an example',

@@ -123,6 +123,7 @@ const files: Readonly<Record<string, Load | undefined>> = {
   config: () => import('./machine/config.ts'),
   completion: () => import('./machine/completion.ts'),
   version: () => import('./machine/version.ts'),
+  help: () => import('./machine/help.ts'),
   settings: () => import('./server/settings.ts'),
   keygen: () => import('./server/keygen.ts'),
   health: () => import('./server/health.ts'),

@@ -75,6 +75,7 @@ async function valuesOf(
   if ('words' in source)
     return { candidates: source.words.map((word) => ({ word: prefix + word })), shell: 'done' }
   if ('accounts' in source) return accountWords(host, prefix)
+  if ('topics' in source) return topicWords(prefix)
   const { names, ending = '' } = source
   const { namesFor } = await import('./lookup.ts')
   const words: string[] = []
@@ -85,6 +86,14 @@ async function valuesOf(
   )
   const candidates = [...new Set(words)].map((word) => ({ word: `${prefix}${word}${ending}` }))
   return { candidates, shell: ending === '' ? 'done' : 'more' }
+}
+
+async function topicWords(prefix: string): Promise<Answer> {
+  const { readPages } = await import('../../console/docs/texts.ts')
+  const { namedTopics } = await import('../help/topics.ts')
+  const topics = [...namedTopics(await readPages())]
+  const candidates = topics.map(([name, { title }]) => ({ word: `${prefix}${name}`, about: title }))
+  return { candidates, shell: 'done' }
 }
 
 async function accountWords({ env }: Host, prefix: string): Promise<Answer> {

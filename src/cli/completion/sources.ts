@@ -21,12 +21,15 @@ export type Source =
   | { words: readonly string[] }
   /** Accounts of this machine: no server is asked. */
   | { accounts: true }
+  /** Pages of the documentation. */
+  | { topics: true }
   | { shell: 'files' | 'commands' }
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 
 export const sources: Readonly<Record<string, Source>> = {
   account: { accounts: true },
+  topic: { topics: true },
   workspace: { names: 'workspaces' },
   project: { names: 'projects' },
   environment: { names: 'environments' },

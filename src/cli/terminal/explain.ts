@@ -20,6 +20,7 @@ import { type FieldFault, type Fix, inWords } from '../../core/fault.ts'
 import { UnresolvedReference } from '../../core/policy/references.ts'
 import { asOne, printableJson, printableLines } from '../../core/printable.ts'
 import { Refusal } from '../../sigchain/index.ts'
+import { helpCommandFor } from '../help/topics.ts'
 import { CliError, type CliErrorCode } from './cli_error.ts'
 
 export type Explanation = {
@@ -118,8 +119,10 @@ function unverified(error: unknown): CliError | null {
 
 /** As it is printed on standard error: sentences for people, one line of JSON for scripts. */
 export function errorText(explanation: Explanation, json: boolean): string {
-  if (!json) return `cloakroom: ${sentences(explanation).join('\n')}\n`
-  return `${printableJson({ error: errorData(explanation) })}\n`
+  if (json) return `${printableJson({ error: errorData(explanation) })}\n`
+  const details = explanation.docs === null ? null : helpCommandFor(explanation.docs)
+  const lines = [...sentences(explanation), ...(details === null ? [] : [`→ details: ${details}`])]
+  return `cloakroom: ${lines.join('\n')}\n`
 }
 
 /** An error for programs. */

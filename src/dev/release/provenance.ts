@@ -10,7 +10,13 @@ import { type Sums, sha256OfFile } from './sums.ts'
 import type { ReleaseTarget } from './targets.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
-const INPUTS = ['bun.lock', 'package.json', 'src/dev/release/bun.lock', 'dist/console.tar']
+const INPUTS = [
+  'bun.lock',
+  'package.json',
+  'src/dev/release/bun.lock',
+  'dist/console.tar',
+  'dist/docs.tar',
+]
 
 type Made = { targets: readonly ReleaseTarget[]; source: Source; sums: Sums }
 

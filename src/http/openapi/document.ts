@@ -33,6 +33,7 @@ export type OpenApiDocument = {
   openapi: '3.1.0'
   info: { title: string; version: string; description: string }
   servers: Fields[]
+  externalDocs: Fields
   tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
   components: Record<string, Fields>
@@ -97,6 +98,10 @@ export function openApiDocument(
     openapi: '3.1.0',
     info: { title: 'Cloakroom', version, description: DESCRIPTION },
     servers: serversOf(main, addresses),
+    externalDocs: {
+      description: 'Documentation',
+      url: `${addresses['control-plane'].replace(/\/$/, '')}/docs/`,
+    },
     tags: tags.map((name) => ({ name })),
     paths,
     components: {

@@ -105,6 +105,17 @@ test('each listener shows what it serves, so that the page sends only to where i
   }
 })
 
+test('the document of each listener links to the documentation on the control plane', async () => {
+  const linkOf = async (address: string) => (await (await fetch(address)).json()).externalDocs
+  const description = 'Documentation'
+  expect(await linkOf(`${app.controlPlane}/api/docs/own.json`)).toEqual({
+    description,
+    url: '/docs/',
+  })
+  const { url } = await linkOf(`${app.resolver}/api/docs/own.json`)
+  expect(url).toMatch(/^https?:\/\/[^/]+\/docs\/$/)
+})
+
 test('a call as the page of the resolver sends it is answered', async () => {
   const response = await fetch(`${app.resolver}/v1/resolve`, {
     method: 'POST',

@@ -1,6 +1,6 @@
 /** `cloakroom console`: the web console from this executable, for a server anywhere. */
 import type { ProviderFetch } from '../../../client/connect/provider_fetch.ts'
-import { ConsoleNotBuilt } from '../../../console/build_on_demand.ts'
+import { NotBuilt } from '../../../console/build_on_demand.ts'
 import { type LocalConsole, openLocalConsole } from '../../../console/local.ts'
 import { command } from '../../command.ts'
 import { providerFetchOf } from '../../connecting/run_flow.ts'
@@ -35,7 +35,7 @@ async function openBuilt(server: string, port: number, send: ProviderFetch): Pro
   try {
     return await openLocalConsole(server, port, send)
   } catch (error) {
-    if (!(error instanceof ConsoleNotBuilt)) throw error
+    if (!(error instanceof NotBuilt)) throw error
     throw new CliError('failed', error.message, error.fix)
   }
 }

@@ -15,12 +15,12 @@ async function describe() {
 
 /** `null` from source, if the console cannot be built. */
 async function consoleHash(): Promise<string | null> {
-  const { ConsoleNotBuilt } = await import('../../../console/build_on_demand.ts')
+  const { NotBuilt } = await import('../../../console/build_on_demand.ts')
   const { openConsole } = await import('../../../console/serve.ts')
   try {
     return (await openConsole()).hash
   } catch (error) {
-    if (error instanceof ConsoleNotBuilt) return null
+    if (error instanceof NotBuilt) return null
     throw error
   }
 }

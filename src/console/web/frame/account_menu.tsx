@@ -1,7 +1,7 @@
 /** The account menu: the user, the time until the keys lock, and actions for both. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Ellipsis, Lock, LogOut, Server, SunMoon, UserRound } from 'lucide-react'
+import { BookOpen, Ellipsis, Lock, LogOut, Server, SunMoon, UserRound } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useReducer, useState } from 'react'
 import { Button as AriaButton } from 'react-aria-components'
 import { getMe } from '../../../features/accounts/contract.ts'
@@ -111,6 +111,13 @@ export function useAccountChoices() {
           chooseTheme(next)
           setTheme(next)
         },
+      },
+      {
+        id: 'documentation',
+        label: words.documentation,
+        icon: BookOpen,
+        group: 'places' as const,
+        act: () => void open('/docs/', '_blank', 'noopener'),
       },
       { id: 'sign out', label: words.signOut, icon: LogOut, act: () => signOut(null) },
     ],

@@ -15,6 +15,7 @@ export const common = {
   lock: 'Lock',
   lockKeys: 'Ctrl+Shift+L',
   signOut: 'Sign out',
+  documentation: 'Documentation',
   accountMenu: 'Account menu',
   unlockedFor: (minutes: number) =>
     minutes < 120
