@@ -127,7 +127,7 @@ const withoutDatabase = [
 const longFiles: readonly string[] = []
 const MAX_LINES = 250
 
-/** The folder that the rules speak of; a feature is a folder of its own. */
+/** The folder that the rules speak of; a feature is a separate folder. */
 function roomOf(path: string): string {
   const [first = path, second = ''] = path.split('/')
   return first === 'features' ? `${first}/${second}` : first

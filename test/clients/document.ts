@@ -133,7 +133,7 @@ export function renderRows(clients: readonly Client[], rows: ReadonlyMap<Client,
   const [plain, noted] = [all.filter(({ row }) => !row.notes), all.filter(({ row }) => row.notes)]
   const lists = [...Map.groupBy(plain, ({ client }) => client.language)].map(
     ([language, some]) =>
-      `- **${language}:** ${some.map(({ client, row }) => shortName(client, row.client)).join(', ')}`,
+      `- **${language}:** ${some.map(({ client, row }) => shortName(client, row.client)).join(' · ')}`,
   )
   const lines = noted.map(({ row }) => lineOf(row))
   return `

@@ -33,7 +33,7 @@ const REASONS: Record<string, string> = {
   'audit/last_use.ts delete from token_uses':
     'of tokens that are gone, whose ids are never given again',
   'audit/changes.ts db.insert(auditChanges)':
-    'a record of its own; one of a read without transaction',
+    'a separate record; one of a read without transaction',
   'audit/changes.ts with moved as (delete from audit_changes where id = any (array(select id from audit_changes order by id limit ? for update)) returning *) insert into audit_logs':
     'moves each row once, since the same statement deletes it',
   'audit/changes.ts vacuum (skip_locked,': 'changes no rows',

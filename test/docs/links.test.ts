@@ -5,13 +5,6 @@ import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { anchorsOf, documents, ROOT, textOf } from './documents.ts'
 
-/** Pages whose contents move to other pages. A page that is gone must leave the list. */
-const dissolved: readonly string[] = [
-  'docs/guides/point-in-time.md',
-  'docs/guides/troubleshooting.md',
-  'docs/internals/faults.md',
-]
-
 test('every link of README, CONTRIBUTING and docs leads somewhere', () => {
   const links = documents.flatMap(({ path, text }) =>
     [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, to = '']) => ({ path, to })),
@@ -37,8 +30,7 @@ test('every page of docs/ but the index is listed on the index', () => {
   const known = listed.map(([, path]) => `docs/${path}`)
   const pages = documents.map(({ path }) => path).filter((path) => path.startsWith('docs/'))
   const unlisted = pages.filter((path) => path !== 'docs/index.md' && !known.includes(path))
-  expect(unlisted.filter((path) => !dissolved.includes(path))).toEqual([])
-  expect(dissolved.filter((path) => !unlisted.includes(path))).toEqual([])
+  expect(unlisted).toEqual([])
 })
 
 test('every document that is named in prose exists', () => {

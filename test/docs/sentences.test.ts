@@ -6,31 +6,6 @@ import { documents } from './documents.ts'
 const MAX_MEAN = 18
 const MAX_WORDS = 40
 
-/** Pages that are still being rewritten. A page that passes must leave the list. */
-const pending: readonly string[] = [
-  'README.md',
-  'SECURITY.md',
-  'docs/guides/agents.md',
-  'docs/guides/ci.md',
-  'docs/guides/database-users.md',
-  'docs/guides/monitoring.md',
-  'docs/guides/proxy.md',
-  'docs/guides/scaling.md',
-  'docs/guides/sdks.md',
-  'docs/guides/self-hosting.md',
-  'docs/guides/server-keys.md',
-  'docs/guides/upgrade.md',
-  'docs/internals/architecture.md',
-  'docs/internals/faults.md',
-  'docs/internals/performance.md',
-  'docs/internals/signed-workspaces.md',
-  'docs/internals/threat-model.md',
-  'docs/reference/cli.md',
-  'docs/reference/compatibility.md',
-  'docs/reference/protocol.md',
-  'docs/start/install.md',
-]
-
 const END = '\0'
 const asBlock = (text: string) => `${END}${text}${END}`
 const nothing = () => END
@@ -76,12 +51,8 @@ function faultsOf(markdown: string): string[] {
 const faults = new Map(documents.map(({ path, text }) => [path, faultsOf(text)]))
 
 test(`sentences have at most ${MAX_WORDS} words, and ${MAX_MEAN} in the mean of a page`, () => {
-  const long = [...faults].filter(([path, found]) => found.length > 0 && !pending.includes(path))
+  const long = [...faults].filter(([path, found]) => found.length > 0)
   expect(Object.fromEntries(long)).toEqual({})
-})
-
-test('every page that is still being rewritten has sentences that are too long', () => {
-  expect(pending.filter((path) => (faults.get(path) ?? []).length === 0)).toEqual([])
 })
 
 test('a sentence ends with its sign or its block, and code is one word', () => {

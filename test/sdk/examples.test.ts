@@ -61,7 +61,7 @@ async function run(name: string): Promise<Run> {
   return runText(programs[language] ?? [], text, { SERVICE_RESOLVER_URL: stage.app.resolver })
 }
 
-/** The upstream of the test has a port of its own; nothing else is changed. */
+/** The upstream of the test has its own port; nothing else is changed. */
 async function runText(program: string[], text: string, env: Record<string, string>): Promise<Run> {
   const code = HOSTS.reduce(
     (given, host) =>
