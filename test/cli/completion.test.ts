@@ -44,7 +44,7 @@ describe('the program completes', () => {
     expect(await wordsFor('secrets', 'pu')).toEqual(['pull', 'push'])
     const { out } = await ada.run(['__complete', 'secrets', 'pul'])
     expect(out).toBe(
-      'pull\tprint every value, or write them to a file that only you may read\n:done\n',
+      'pull\tprint all values or write them to a file\n:done\n',
     )
   })
 

@@ -34,7 +34,7 @@ export default command({
   ],
   options: [
     keepToken,
-    ['--without <workspace...>', 'a workspace that is gone, by id'],
+    ['--without <workspace...>', 'skip a deleted workspace, by ID'],
     passwordStdin,
     yes,
   ],

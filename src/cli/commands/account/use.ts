@@ -7,7 +7,7 @@ import { globalFile, readGlobalFile, updateFile } from '../../settings.ts'
 export default command({
   usage: 'use <account>',
   examples: ['account use work', 'account use work --here'],
-  options: [['--here', 'for this folder and those below it']],
+  options: [['--here', 'use it only in this folder and its subfolders']],
   action: async (context, [typed], { here }) => {
     const account = accountNamed(await context.accounts.registry(), typed)
     const { name, server, email } = account

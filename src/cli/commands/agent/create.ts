@@ -19,7 +19,7 @@ export default command({
   ],
   options: [
     save,
-    ['--all-projects', 'for the whole workspace, without grants yet'],
+    ['--all-projects', 'create a workspace token without grants; add them with token grant'],
     ...tokenOptions,
   ],
   action: async (context, [name], options) => {

@@ -34,12 +34,12 @@ import { type Agent, agentNamed, agentsOf } from '../../tokens/agents.ts'
 
 const options = [
   keptToken,
-  ['--mcp-server <url>', 'a remote MCP server, which the program reaches through forward mode'],
-  ['--secret <secret>', 'its credential (LINEAR_MCP for mcp.linear.app unless given)'],
-  ['--name <name>', 'its name in the file (linear for mcp.linear.app unless given)'],
-  ['--user', "in your own settings of the program instead of the project's"],
-  ['--print', 'print what is to be in the file, and write nothing'],
-  ['--remove', 'take it out of the file again'],
+  ['--mcp-server <url>', 'add a remote MCP server, reached in forward mode'],
+  ['--secret <secret>', 'secret for that server (default for mcp.linear.app: LINEAR_MCP)'],
+  ['--name <name>', 'entry name (default for mcp.linear.app: linear)'],
+  ['--user', 'use your user settings of the tool instead of the project settings'],
+  ['--print', 'print the entry without writing it'],
+  ['--remove', 'remove the entry from the file'],
   yes,
 ] as const
 

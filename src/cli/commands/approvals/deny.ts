@@ -10,7 +10,10 @@ export default command({
   usage: 'deny <request>',
   examples: ['approvals deny 9f6b7d10', 'approvals deny 9f6b7d10 --mute 8h'],
   options: [
-    ['--mute <time>', 'refuse every request of the token for these secrets for so long: 1h, 8h'],
+    [
+      '--mute <time>',
+      'also deny further requests of this token for these secrets for this time: 1h, 8h',
+    ],
   ],
   action: async (context, [typed], options) => {
     const place = placeOf(await workspaceScope(context))

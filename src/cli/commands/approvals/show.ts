@@ -10,7 +10,7 @@ import { CliError } from '../../terminal/cli_error.ts'
 export default command({
   usage: 'show <request>',
   examples: ['approvals show 9f6b7d10', 'approvals show 9f6b7d10 --body'],
-  options: [['--body', 'print the body of the call, and nothing else']],
+  options: [['--body', 'print only the body of the call']],
   action: async (context, [typed], options) => {
     const scope = await workspaceScope(context)
     const request = await readRequest(scope, await requestNamed(placeOf(scope), typed, null))

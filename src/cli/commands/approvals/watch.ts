@@ -21,8 +21,8 @@ export default command({
   usage: 'watch',
   examples: ['approvals watch', 'approvals watch --once --json'],
   options: [
-    ['--no-notify', 'show nothing on the desktop'],
-    ['--once', 'end after the first request'],
+    ['--no-notify', 'do not show desktop notifications'],
+    ['--once', 'exit after the first request'],
   ],
   action: async (context, _, options) => {
     const { hasTerminal } = await import('../../terminal/prompts.ts')

@@ -26,8 +26,8 @@ export default command({
     'config environment --unset',
   ],
   options: [
-    ['--local', 'in the project file instead of the global one'],
-    ['--unset', 'take the setting away'],
+    ['--local', 'use the project file instead of the global file'],
+    ['--unset', 'remove the setting'],
   ],
   action: async (context, [name, value], options) => {
     if (name === undefined) return showAll(context)

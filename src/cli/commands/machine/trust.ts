@@ -9,7 +9,7 @@ import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 export default command({
   usage: 'trust',
   examples: ['trust', 'trust --remove'],
-  options: [['--remove', 'trust this folder no longer']],
+  options: [['--remove', 'stop trusting this folder']],
   action: async (context, _, { remove }) => {
     const path = findProjectFile(context.cwd)
     if (path === null) {

@@ -6,7 +6,7 @@ import { unlock as startAgent } from '../../unlocked/index.ts'
 export default command({
   usage: 'unlock',
   examples: ['unlock', 'unlock --for 30m'],
-  options: [['--for <time>', 'how long: 30m, 8h, 1d', '8h']],
+  options: [['--for <time>', 'how long to remember the passphrase: 30m, 8h, 1d', '8h']],
   action: async (context, _, options) => {
     const duration = durationOf(options.for, FOR)
     const key = await context.accounts.sealingKey()

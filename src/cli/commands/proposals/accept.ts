@@ -22,10 +22,7 @@ export default command({
     'proposals accept 9f6b7d10',
     'proposals accept 9f6b7d10 -p billing -e production --values-stdin < values.txt',
   ],
-  options: [
-    ['--values-stdin', 'read the values of missing secrets from standard input, a line each'],
-    yes,
-  ],
+  options: [['--values-stdin', 'read the missing values from standard input, one per line'], yes],
   action: async (context, [typed], options) => {
     const scope = await workspaceScope(context)
     const place = placeOf(scope)

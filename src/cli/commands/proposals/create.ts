@@ -11,7 +11,7 @@ export default command({
     "proposals create --reason 'The deploy script posts to this API' --host api.example.com --secret DEPLOY_KEY",
   ],
   options: [
-    ['--reason <text>', 'why, for the members who decide'],
+    ['--reason <text>', 'reason, shown to the members who decide'],
     ['--host <domain...>', 'hosts to allow, such as api.example.com'],
     ['--secret <secret...>', 'names of secrets to add'],
     keptToken,

@@ -12,8 +12,8 @@ export default command({
     'secrets copy SMTP_PASSWORD --to-project billing',
   ],
   options: [
-    ['--from <environment>', 'where they are; the chosen environment unless given'],
-    ['--to <environment>', 'where they go; with --to-project the same unless given'],
+    ['--from <environment>', 'source environment (default: the selected one)'],
+    ['--to <environment>', 'target environment (default with --to-project: the same name)'],
     ...copyingOptions,
   ],
   action: async (context, keys, options) => {

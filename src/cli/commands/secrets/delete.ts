@@ -10,7 +10,7 @@ import { deleteSecrets, undeleteOf } from '../../values/storing.ts'
 export default command({
   usage: 'delete <keys...>',
   examples: ['secrets delete OLD_KEY --yes', 'secrets delete DB_HOST --mine'],
-  options: [['--mine', 'only your own values on this machine'], yes],
+  options: [['--mine', 'delete only your own values on this machine'], yes],
   action: async (context, typed, options) => {
     if (options.mine) return removeOwn(context, typed, options)
     const scope = await projectScope(context)

@@ -17,7 +17,7 @@ const options = [
   token,
   raw,
   noMine,
-  ['--version <version>', 'an earlier value, by the number that history shows'],
+  ['--version <version>', 'version number, as listed by secrets history'],
 ] as const
 
 export default command({

@@ -23,10 +23,7 @@ import { openedSecrets } from '../../values/sealing.ts'
 const options = [
   token,
   raw,
-  [
-    '--format <format>',
-    "dotenv, json, yaml or shell; unless given what the file's name ends in, else dotenv",
-  ],
+  ['--format <format>', 'dotenv, json, yaml or shell (default: by file extension, else dotenv)'],
   dialect,
   force,
   yes,

@@ -30,18 +30,15 @@ import { provenSecrets, reportStored, store, storedSecrets } from '../../values/
 import { confirmUnusual } from '../../values/unusual.ts'
 
 const options = [
-  ['--mine', 'for you on this machine only: nothing is uploaded'],
+  ['--mine', 'store the value only on this machine, for you'],
   [
     '--from-file <path>',
-    'dotenv, JSON, YAML, or an export of Doppler or Infisical; - for standard input',
+    'dotenv, JSON or YAML file, or a Doppler or Infisical export; - for standard input',
   ],
   dialect,
   ['--stdin', 'read the value of a single NAME from standard input'],
-  [
-    '--policy <json>',
-    'narrow where the values may go; without it policies stay, null removes them',
-  ],
-  ['--kind <kind>', 'the value is a root in JSON: oauth2, github_app or aws_role'],
+  ['--policy <json>', 'policy as JSON; null removes the policy (default: unchanged)'],
+  ['--kind <kind>', 'the value is a connection in JSON: oauth2, github_app or aws_role'],
   ...approvalOptions,
   references,
   ...sensitivityOptions,

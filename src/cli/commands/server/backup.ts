@@ -5,9 +5,7 @@ import { countOf, explained } from '../../operator.ts'
 export default command({
   usage: 'backup <path>',
   examples: ['backup /backups/cloakroom.backup', 'backup --recipient age1… cloakroom.backup'],
-  options: [
-    ['--recipient <recipient...>', 'encrypt to a public key of age (age1…), or to several'],
-  ],
+  options: [['--recipient <recipient...>', 'encrypt to this age public key (age1…)']],
   action: ({ host, output }, [file], options) =>
     explained(host, async () => {
       const { backUp: make } = await import('../../../operator/backup/index.ts')

@@ -15,7 +15,7 @@ export default command({
       '--to <target>',
       'postgres://user@host:port/database, or a directory for the embedded database',
     ],
-    ['--dry-run', 'only look: read and count everything, and see whether the target would take it'],
+    ['--dry-run', 'read and count all data and check the target, without writing'],
   ],
   action: ({ host, output }, _, options) =>
     explained(host, async () => {

@@ -17,9 +17,9 @@ export default command({
   usage: 'rekey-outer',
   examples: ['rekey-outer --dry-run', 'rekey-outer', 'rekey-outer --batch 50 --pause 200'],
   options: [
-    ['--batch <count>', 'rows at a time', '100'],
-    ['--pause <milliseconds>', 'between two batches, where the database has other work', '0'],
-    ['--dry-run', 'only look: read and open everything, and write nothing'],
+    ['--batch <count>', 'rows per batch', '100'],
+    ['--pause <milliseconds>', 'pause between batches, to leave capacity for other work', '0'],
+    ['--dry-run', 'read and decrypt all data, without writing'],
   ],
   action: ({ host, output }, _, options) =>
     explained(host, async () => {

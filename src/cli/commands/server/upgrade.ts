@@ -10,7 +10,7 @@ import { CliError } from '../../terminal/cli_error.ts'
 export default command({
   usage: 'upgrade',
   examples: ['upgrade --check', 'upgrade --check --json'],
-  options: [['--check', 'look, and write nothing: a start does the upgrade itself']],
+  options: [['--check', 'check only; the next start performs the upgrade']],
   action: ({ host, output }, _, options) =>
     explained(host, async () => {
       if (options.check !== true)

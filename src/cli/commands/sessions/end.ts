@@ -8,7 +8,7 @@ import { confirmed, counted } from '../../terminal/confirmed.ts'
 export default command({
   usage: 'end [ids...]',
   examples: ['sessions end 01a1f3c8-3a6e-7a54-bd5c-0e2f9c6b7d10', 'sessions end --others --yes'],
-  options: [['--others', 'all but the one of this machine'], yes],
+  options: [['--others', 'end all sessions except this one'], yes],
   action: async (context, ids, options) => {
     const { api } = await context.session()
     const sessions = await api.list(listSessions, {})

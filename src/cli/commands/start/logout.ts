@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 export default command({
   usage: 'logout',
   examples: ['logout', 'logout --account work', 'logout --all'],
-  options: [['--all', 'of every account of this machine']],
+  options: [['--all', 'sign out all accounts on this machine']],
   action: async (context, _, { all }) => {
     const gone = all ? await everyAccount(context) : await oneAccount(context)
     const wiped: Wiped[] = []

@@ -20,17 +20,17 @@ import { durationOf } from '../../terminal/moments.ts'
 import type { Output } from '../../terminal/output.ts'
 
 const options = [
-  ['-X, --request <method>', 'GET, or POST with a body, unless given'],
-  ['-H, --header <line...>', 'a header, with placeholders such as SVC_SECRET_NAME'],
-  ['-d, --data <text>', 'the body; @file reads a file, @- standard input'],
-  ['-i, --include', 'print status and headers too'],
-  ['--trace', 'have the API told of the trace of this call, and print its id'],
-  ['--no-strict', 'send a placeholder as text where its policy does not list the place'],
-  ['--reason <text>', 'why you need the call, for a member who may have to approve it'],
-  ['--wait <time>', 'how long to wait for an approval: 90s, at most 2m (0s unless given)'],
-  ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
-  ['-o, --output <path>', "write the answer's body to a file that only you may read"],
-  ['--force', 'replace a file that is there'],
+  ['-X, --request <method>', 'HTTP method (default: GET, or POST with a body)'],
+  ['-H, --header <line...>', 'header, with placeholders such as SVC_SECRET_NAME'],
+  ['-d, --data <text>', 'body; @file reads a file, @- standard input'],
+  ['-i, --include', 'also print status and headers'],
+  ['--trace', 'send a traceparent header to the API and print the trace ID'],
+  ['--no-strict', 'send a placeholder unchanged in places that its policy does not list'],
+  ['--reason <text>', 'reason for the call, shown to the approver'],
+  ['--wait <time>', 'how long to wait for an approval, at most 2m (default: 0s)'],
+  ['-f, --fail', 'exit with 1 if the API returns a status of 400 or above'],
+  ['-o, --output <path>', 'write the response body to a file that only you can read'],
+  ['--force', 'replace an existing file'],
   keptToken,
   token,
 ] as const

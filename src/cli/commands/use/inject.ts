@@ -21,10 +21,10 @@ export default command({
   ],
   options: [
     token,
-    ['-i, --in-file <path>', 'the template; standard input unless given'],
-    ['-o, --out-file <path>', 'what to write, for you only; standard output unless given'],
+    ['-i, --in-file <path>', 'template file (default: standard input)'],
+    ['-o, --out-file <path>', 'output file, readable only by you (default: standard output)'],
     noMine,
-    ['--from <place...>', 'an environment that svc:// references may name too: shared/production'],
+    ['--from <place...>', 'allow svc:// references to this environment: shared/production'],
     force,
   ],
   action: async (context, _, options) => {

@@ -83,7 +83,7 @@ function toolsOf(context: Context, token: string): Tool[] {
           .string()
           .max(MAX_REASON)
           .optional()
-          .describe('why you need the call, for a member who may have to approve it'),
+          .describe('reason for the call, shown to the approver'),
         strict_placeholders: z
           .boolean()
           .default(true)

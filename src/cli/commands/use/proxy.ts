@@ -33,14 +33,24 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { tokenOf } from '../../tokens/given_token.ts'
 
 const options = [
-  ['--port <number>', 'port on 127.0.0.1 (8899, or a free one with a command); 0 for a free one'],
-  ['--agent <agent>', 'whose name the audit records carry'],
-  ['--remote', 'values are put in by the resolver (with a token, unless given)'],
-  ['--local', 'values are opened here, with your session (without a token, unless given)'],
-  ['--strict', 'refuse hosts that are not on the allowlist, instead of passing them untouched'],
-  ['--stand-ins <choice>', 'none sets no variables in the names of credentials', 'all'],
-  ['--print-env', 'show the variables that are set for the command'],
-  ['--token <token>', 'token of an agent (SERVICE_TOKEN, …_FILE)'],
+  [
+    '--port <number>',
+    'port on 127.0.0.1; 0 for a free one (default: 8899, or a free one with a command)',
+  ],
+  ['--agent <agent>', 'agent name for audit records'],
+  ['--remote', 'insert values on the resolver (default with a token)'],
+  ['--local', 'insert values on this machine, with your session (default without a token)'],
+  [
+    '--strict',
+    'reject hosts that are not on the allowlist instead of passing them through unchanged',
+  ],
+  [
+    '--stand-ins <choice>',
+    'all sets credential variables to placeholders; none sets no variables',
+    'all',
+  ],
+  ['--print-env', 'print the variables set for the command'],
+  ['--token <token>', 'agent token (SERVICE_TOKEN, SERVICE_TOKEN_FILE)'],
 ] as const
 
 export default command({

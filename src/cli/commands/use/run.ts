@@ -12,17 +12,17 @@ import type { Delivered, Source } from '../../values/delivered.ts'
 
 const options = [
   token,
-  ['--no-mask', 'do not mask the values in what the command prints'],
+  ['--no-mask', 'do not mask values in the output of the command'],
   noMine,
   [
     '--allow-env <secret...>',
-    'set this variable although it steers shells, loaders or interpreters',
+    'set this variable although it controls shells, loaders or interpreters',
   ],
-  ['--watch', 'start the command again when a value that it was given changes'],
-  ['--watch-interval <time>', 'between two looks for changes (10s unless given)'],
-  ['--grace <time>', 'before a restart, from SIGTERM to SIGKILL (10s unless given)'],
-  ['--fallback <path>', 'a sealed copy of the values, kept here and used while the server is away'],
-  ['--fallback-max-age <time>', 'how old that copy may be: 1h, 7d (24h unless given)'],
+  ['--watch', 'restart the command when one of its values changes'],
+  ['--watch-interval <time>', 'time between checks for changes (default: 10s)'],
+  ['--grace <time>', 'time from SIGTERM to SIGKILL before a restart (default: 10s)'],
+  ['--fallback <path>', 'keep a sealed copy of the values, used while the server is unavailable'],
+  ['--fallback-max-age <time>', 'maximum age of that copy: 1h, 7d (default: 24h)'],
   allowEmpty,
 ] as const
 

@@ -9,7 +9,7 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { orderOf, showToken } from '../../tokens/issued_token.ts'
 
 const options = [
-  ['--sealed', 'the form that authenticates and cannot decrypt'],
+  ['--sealed', 'create a token that authenticates but cannot decrypt'],
   ...tokenOptions,
 ] as const
 
