@@ -20,7 +20,7 @@ Requests beyond a quota fail with \`quota_exceeded\`.`
 
 const BEFORE_RATES = `## Rates
 
-Requests beyond a rate fail with \`rate_limited\` and a Retry-After header. A network is one IPv4 address or an IPv6 /64. [Tokens](../guides/access.md) can have limits of their own.`
+Requests beyond a rate fail with \`rate_limited\` and a Retry-After header. A network is one IPv4 address or an IPv6 /64. [Tokens](../guides/access.md) can have additional limits.`
 
 export function renderLimitsDocs(): string {
   const all = [

@@ -55,7 +55,7 @@ test('a wrong password is exit 3 and says what to do, without a stack', async ()
   })
   expect({ code, out }).toEqual({ code: 3, out: '' })
   expect(err).toBe(
-    'cloakroom: The e-mail address or the password is wrong. (invalid_credentials)\n→ check the address and the password\n',
+    'cloakroom: The email address or password is wrong. (invalid_credentials)\n→ check the address and the password\n',
   )
 })
 

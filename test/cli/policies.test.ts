@@ -220,7 +220,7 @@ test('a value that somebody else stored in the same moment is not replaced unsee
     const raced = await eve.run(args)
     expect([raced.code, raced.err]).toEqual([
       5,
-      `cloakroom: The state has changed in the meantime. (conflict)\n  RACED: has version ${version}\n→ somebody else stored it in the meantime: look at it, and run the command again\n`,
+      `cloakroom: The item was changed by someone else. Reload it and retry. (conflict)\n  RACED: has version ${version}\n→ somebody else stored it in the meantime: look at it, and run the command again\n`,
     ])
     expect(await eve.must('secrets', 'get', 'RACED')).toBe(`number ${version}`)
   }

@@ -343,7 +343,7 @@ describe('the request itself', () => {
       },
     })
     expect((body as { message: string }).message).toStartWith(
-      `Some fields are not valid. ${complaint}`,
+      `Some fields are invalid. ${complaint}`,
     )
     expect(await countRecords()).toBe(before)
     expect(stage.upstream.bytes).toBe(sent)

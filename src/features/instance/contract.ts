@@ -5,8 +5,7 @@ import { text } from '../../http/fields.ts'
 
 export const getInstance = defineEndpoint({
   name: 'instance.get',
-  summary:
-    'Tell whether this installation has an owner yet, whether one may register, and where it is reached',
+  summary: 'Get the registration state and public addresses of this server',
   method: 'GET',
   path: '/api/instance/',
   access: { kind: 'public' },
@@ -30,7 +29,7 @@ export const getInstance = defineEndpoint({
 
 export const reportInstance = defineEndpoint({
   name: 'instance.report',
-  summary: 'Tell what the owner of the installation looks after',
+  summary: 'Get the status report for the server owner',
   method: 'GET',
   path: '/api/instance/report/',
   access: { kind: 'session', instanceOwner: true },
@@ -65,7 +64,7 @@ export const reportInstance = defineEndpoint({
 
 export const getSecurityContact = defineEndpoint({
   name: 'security.contact',
-  summary: 'Read the contact for vulnerability reports',
+  summary: 'Get the security contact',
   method: 'GET',
   path: '/.well-known/security.txt',
   access: { kind: 'public' },

@@ -38,7 +38,7 @@ const target = z
 
 export const listNoticeTargets = defineEndpoint({
   name: 'notice_targets.list',
-  summary: 'List where notices are sent. URLs are not shown again',
+  summary: 'List notice targets, without their URLs',
   method: 'GET',
   path,
   access,
@@ -50,7 +50,7 @@ export const listNoticeTargets = defineEndpoint({
 
 export const createNoticeTarget = defineEndpoint({
   name: 'notice_targets.create',
-  summary: 'Add a place that notices are sent to',
+  summary: 'Add a notice target',
   method: 'POST',
   path,
   quotas: ['noticeTargets'],
@@ -75,7 +75,7 @@ export const createNoticeTarget = defineEndpoint({
 
 export const deleteNoticeTarget = defineEndpoint({
   name: 'notice_targets.delete',
-  summary: 'Delete a target, which gets one last notice',
+  summary: 'Delete a notice target after one last notice',
   method: 'DELETE',
   path: `${path}{target_id}/`,
   access,
@@ -98,7 +98,7 @@ export const testNoticeTarget = defineEndpoint({
 
 export const listNotices = defineEndpoint({
   name: 'notices.list',
-  summary: 'List what was sent, is queued or failed in the last 7 days, newest first',
+  summary: 'List the notices of the last 7 days, newest first',
   method: 'GET',
   path: '/api/workspaces/{workspace_id}/notices/',
   access,

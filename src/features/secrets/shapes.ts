@@ -23,7 +23,7 @@ export const sealedValue = base64(MAX_SEALED_BYTES, 1).meta({
 
 /** A policy as it is stored: the ciphertext says whether it is its author's (protocol 3.3). */
 export const storedPolicy = z.unknown().meta({
-  description: 'exactly as it was sent; null for none',
+  description: 'unchanged, as sent by the client; null without a policy',
   examples: [examplePolicy],
 })
 

@@ -106,7 +106,7 @@ export type Delivery = z.input<typeof openDelivery> | z.input<typeof sealedDeliv
 
 export const deliverEnvironment = defineEndpoint({
   name: 'workloads.env',
-  summary: 'Deliver all secrets of one environment to a token, by name',
+  summary: 'Get all secrets of one environment with a token',
   method: 'POST',
   path: '/api/workloads/env/',
   access: { kind: 'token', capability: 'read', sealed: true, action: 'credentials.read' },
@@ -126,7 +126,7 @@ export const deliverEnvironment = defineEndpoint({
 /** For programs that are to be started again when something changed: no values, and no record. */
 export const getVersion = defineEndpoint({
   name: 'workloads.version',
-  summary: 'A number that grows whenever something changed that a delivery depends on',
+  summary: 'Get a version number that grows with every change of the delivered secrets',
   method: 'GET',
   path: '/api/workloads/version/',
   access: { kind: 'token', capability: 'read', sealed: true, action: 'credentials.read' },
@@ -139,7 +139,7 @@ const projectName = text('billing')
 /** For whoever was given a token and nothing else: names and ids, no values, keys or names of secrets. */
 export const getToken = defineEndpoint({
   name: 'workloads.token',
-  summary: 'What the token is that asks, what it may, where and until when',
+  summary: 'Get the kind, permissions, scope and expiry of this token',
   method: 'GET',
   path: '/api/workloads/token/',
   access: { kind: 'token', capability: null, sealed: true },

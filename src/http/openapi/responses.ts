@@ -66,7 +66,7 @@ function wrapped(endpoint: Endpoint, models: Models, data: Content | undefined):
     type: 'object',
     properties: {
       ...Object.fromEntries(schemas),
-      message: { ...string, description: 'for people; may change' },
+      message: { ...string, description: 'text for people; may change' },
     },
     required: Object.keys(parts).filter((part) => !(part in (endpoint.beside?.shape ?? {}))),
   }

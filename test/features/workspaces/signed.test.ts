@@ -334,7 +334,7 @@ test('a database that lies about the chain takes no link', async () => {
   const path = `/api/workspaces/${own.workspaceId}/allowlist/`
   const body = { domain: 'a.example', link }
   const message =
-    'What is stored of this signed workspace is not what its members signed. link 1 is refused: its signature is not that of its signer over this text.'
+    'The stored data of this signed workspace does not match its signatures. link 1 is refused: its signature is not that of its signer over this text.'
   await expectRefusal(app, ['POST', path, { token: ada.token, body }], 'unverified_state', {
     message,
   })
