@@ -123,7 +123,7 @@ const STREAMS = new Set(['pull path', 'push path', '--from-file', '--in-file', '
 function pathForm(place: string): Form | undefined {
   return (text) =>
     text === '-' && !STREAMS.has(place)
-      ? ['- is no file here.', 'name a file; one that is called - is ./-']
+      ? ['- is no file here.', 'give a file; for a file named -, use ./-']
       : (forms.path?.(text) ?? null)
 }
 

@@ -122,17 +122,13 @@ function besideToken(error: unknown, env: Context['env']): unknown {
     return error
   }
   if (env[variable] === '') {
-    const hint = 'a CI sets an unknown secret to an empty text: check its name there'
-    return new CliError(
-      'not_logged_in',
-      `${error.message}, and ${variable} is set, but empty`,
-      hint,
-    )
+    const hint = 'CI systems set an unknown secret to an empty value: check its name there'
+    return new CliError('not_logged_in', `${error.message}, and ${variable} is empty`, hint)
   }
   return new CliError(
     'not_logged_in',
-    `${error.message}, and this needs a person: ${variable} cannot do it`,
-    'a token works with run, call, mcp, proxy, whoami, status, secrets list, secrets get and secrets pull',
+    `${error.message}, and this command needs a session: ${variable} is not enough`,
+    'tokens work with run, call, mcp, proxy, whoami, status, secrets list, secrets get and secrets pull',
   )
 }
 
@@ -176,10 +172,10 @@ function askPassphrase(host: Host, output: Output): AskPassphrase {
     const { weaknessIn } = await import('./terminal/strong.ts')
     const passphrase = await askSecret(host, 'Choose a passphrase for this machine', {
       isNew: true,
-      hint: 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage',
+      hint: 'no keyring on this machine: set SERVICE_PASSPHRASE or add --insecure-storage',
       faultOf: (answer) => weaknessIn(answer, 'passphrase'),
     })
-    output.note('Each command asks for it; cloakroom unlock asks once for 8 hours.')
+    output.note('Each command asks for it. cloakroom unlock asks once for 8 hours.')
     return passphrase
   }
 }
@@ -189,8 +185,8 @@ function trustCaFile(host: Host, path: string | undefined): void {
   if (path === undefined || trustAuthorities(readNamedFile(host, path).toString())) return
   throw new CliError(
     'invalid_file',
-    `${path} is no PEM file of certificates`,
-    'it begins with -----BEGIN CERTIFICATE-----; --ca-file and SERVICE_CA_FILE name it',
+    `${path} is not a PEM file of certificates`,
+    'a PEM file begins with -----BEGIN CERTIFICATE-----; check --ca-file and SERVICE_CA_FILE',
   )
 }
 

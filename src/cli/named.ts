@@ -34,8 +34,8 @@ export function oneNamed<T extends Named>(all: readonly T[], typed: string, kind
   const ids = [found, ...others].map(({ id }) => id)
   throw new CliError(
     'ambiguous_name',
-    `several are called ${typed}`,
-    `give the id, one of ${ids.slice(0, MAX_NAMES).join(', ')}`,
+    `several items are named ${typed}`,
+    `give the ID, one of ${ids.slice(0, MAX_NAMES).join(', ')}`,
   )
 }
 

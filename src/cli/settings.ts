@@ -196,21 +196,23 @@ function readProject(path: string, warn?: (text: string) => void): SettingsFile 
   if (foreign.length === 0) return readFile(path, warn)
   throw new CliError(
     'invalid_file',
-    `${path} is not a settings file of cloakroom: it says ${foreign.join(', ')}`,
-    `it may say ${Object.keys(known).join(', ')}; correct or remove it`,
+    `${path} is not a cloakroom settings file: it contains ${foreign.join(', ')}`,
+    `allowed: ${Object.keys(known).join(', ')}; fix or remove it`,
   )
 }
 
 function readFile(path: string, warn: (text: string) => void = () => {}): SettingsFile {
   const present = parseFile(path)
   if (present === null) {
-    warn(`${path} is not a settings file of cloakroom: nothing in it counts`)
+    warn(`${path} is not a cloakroom settings file and is ignored`)
     return {}
   }
   const given = settingNames.filter((name) => present[name] !== undefined)
   const unusable = given.filter((name) => !isUsableSetting(name, present[name]))
   for (const name of unusable)
-    warn(`${path} has no usable ${name}: it does not count (cloakroom config ${name} --unset)`)
+    warn(
+      `${path} has an invalid ${name}, which is ignored (remove it with: cloakroom config ${name} --unset)`,
+    )
   const usable = given.filter((name) => !unusable.includes(name))
   return Object.fromEntries(usable.map((name) => [name, String(present[name])]))
 }

@@ -39,7 +39,7 @@ export async function refuseEmpty(
   throw new CliError(
     'empty_environment',
     elsewhere,
-    'choose one with -e; --allow-empty goes on without any',
+    'choose one with -e, or continue without secrets with --allow-empty',
   )
 }
 

@@ -42,7 +42,7 @@ function isNotFound(error: unknown): boolean {
 }
 
 function wrongAddress(name: AddressName, address: string): CliError {
-  const hint = `set ${SETTINGS[name]} to the address of the ${name}; cloakroom config shows where it comes from`
+  const hint = `set ${SETTINGS[name]} to the address of the ${name}; cloakroom config shows its source`
   return new CliError('unusable_answer', `${address} is not a Cloakroom ${name}`, hint)
 }
 

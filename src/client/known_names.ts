@@ -127,7 +127,7 @@ export function changedName(
 ): ChangedName | null {
   const before = known.idsOf(list, named.name)
   if (before.includes(named.id)) return null
-  const message = `${subject} was ${before.map(inWords).join(' or ')} when it was seen before, and the server shows ${inWords(named.id)}`
+  const message = `${subject} was ${before.map(inWords).join(' or ')}, but the server now shows ${inWords(named.id)}`
   return new ChangedName(message, list, named, before)
 }
 
@@ -136,13 +136,13 @@ export function takenName(known: KnownNames, list: NameList, named: Named): Chan
   const { id, name } = named
   const other = known.placesOf(id).find((place) => place.list !== list || place.name !== name)
   if (other) {
-    const message = `the server says that ${name} was made as ${id}, which is ${other.name} here`
+    const message = `the server reports ${name} as ${id}, which is ${other.name} on this machine`
     return new ChangedName(message, list, named, [])
   }
   const before = known.idsOf(list, name)
   // Agents of one name may be in several projects.
   if (!list.startsWith('projects') || before.length === 0 || before.includes(id)) return null
-  const message = `${name} was ${before.map(inWords).join(' or ')} when it was seen before, and the one that was made now is ${inWords(id)}`
+  const message = `${name} was ${before.map(inWords).join(' or ')}, but the new one is ${inWords(id)}`
   return new ChangedName(message, list, named, before)
 }
 

@@ -33,11 +33,11 @@ export function isKnownKey(workspace: WorkspaceKey, known: KnownKey | undefined)
   const { name, epoch } = workspace
   if (epoch < known.epoch) {
     throw new UntrustedKey(
-      `the server has an older key of ${name}: of epoch ${epoch}, and that of ${known.epoch} was seen before`,
+      `the server has an older key of ${name}: epoch ${epoch}, but this machine has seen epoch ${known.epoch}`,
     )
   }
   if (knownKeyOf(workspace).commitment === known.commitment) return true
-  throw new UntrustedKey(`the key of ${name} is not the one that was seen before (epoch ${epoch})`)
+  throw new UntrustedKey(`the key of ${name} has changed (epoch ${epoch})`)
 }
 
 /** The keys that a client saw. */

@@ -30,12 +30,12 @@ export async function admit(
   const isCounted = 'ratelimit' in headers
   if (!isCounted) Object.assign(headers, rateHeaders(await limits.api.take(caller.sessionId)))
   if (access.kind === 'session' && access.instanceOwner && !caller.isInstanceOwner)
-    throw new Fault('forbidden', { message: 'Only the owner of this installation may call this.' })
+    throw new Fault('forbidden', { message: 'Only the server owner can call this.' })
   return caller
 }
 
 function notTheConsole(): Fault {
-  return new Fault('forbidden', { message: 'Only the page of the console may call this.' })
+  return new Fault('forbidden', { message: 'Only the console can call this.' })
 }
 
 /** What an earlier request found out about a member; `null` where there was none. */

@@ -54,7 +54,7 @@ function withFix(message: string, fault: Fault): string {
   if (message.includes(named)) return message
   return 'command' in fix
     ? `${message} Run \`${named}\`.`
-    : `${message} The server's setting is ${named}.`
+    : `${message} Server setting: ${named}.`
 }
 
 /** What takes the place of the usual error. */

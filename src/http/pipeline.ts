@@ -123,7 +123,7 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
       const { storeDenial, db, log } = services
       const stored = storeDenial(db, error.member, endpoint.name)
       await stored.catch(
-        onlyLogged(log, 'a refusal could not be put on record', endpoint.name, (failure) =>
+        onlyLogged(log, 'recording a refusal failed', endpoint.name, (failure) =>
           Boolean(unavailableFault(failure)),
         ),
       )

@@ -75,7 +75,7 @@ export class UnrecordedChange extends Error {
   readonly code: string
 
   constructor(endpoint: string) {
-    super(`${endpoint} says neither what it changed nor that it changed nothing`)
+    super(`${endpoint} records neither a change nor that nothing changed`)
     this.name = 'UnrecordedChange'
     this.code = endpoint
   }

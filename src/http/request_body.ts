@@ -100,7 +100,7 @@ async function readBounded(
     return bytes
   } catch (cause) {
     if (cause instanceof Fault) throw cause
-    throw new Fault('malformed_json', { message: 'The request body did not arrive whole.', cause })
+    throw new Fault('malformed_json', { message: 'The request body is incomplete.', cause })
   }
 }
 

@@ -59,7 +59,7 @@ describe('The code flow', () => {
     const { code, err } = await stage.connect(args, { browse })
     expect(code).toBe(1)
     expect(err).toContain(`${stage.provider.url}/auth?`)
-    expect(err).toContain('The browser did not come back within 1 seconds.')
+    expect(err).toContain('The browser did not return within 1 seconds.')
   })
 
   test.each([
@@ -204,7 +204,7 @@ describe('An MCP server', () => {
     [
       'no registration',
       { editMetadata: (it: Record<string, unknown>) => delete it.registration_endpoint },
-      'does not register clients by itself',
+      'does not support client registration',
     ],
     [
       'a wrong iss',

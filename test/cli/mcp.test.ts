@@ -77,7 +77,7 @@ test('there are five tools, and none returns a value', async () => {
   ])
 })
 
-test('read_audit is not offered where nobody is logged in', async () => {
+test('read_audit is not offered where not signed in', async () => {
   const elsewhere = await connect(token, ada.cwd)
   const { tools } = await elsewhere.listTools()
   expect(tools.map(({ name }) => name)).toEqual([
@@ -149,7 +149,7 @@ test('check_status tells whether the token is accepted', async () => {
   })
   const stranger = await connect(`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`)
   const { token: verdict } = JSON.parse((await use('check_status', {}, stranger)).text)
-  expect(verdict).toContain('this token is not whole, or was altered')
+  expect(verdict).toContain('this token is incomplete or was altered')
   await stranger.close()
 })
 

@@ -85,7 +85,7 @@ test('a project is renamed where its project file names it, and described', asyn
   const file = join(ada.cwd, '.cloakroom.json')
   expect([out, err]).toEqual([
     'before is after now.\n',
-    `${file} says so too. Other folders that use it need: cloakroom link after\n`,
+    `Updated ${file}. In other folders that use it, run: cloakroom link after\n`,
   ])
   expect(JSON.parse(readFileSync(file, 'utf8')).project).toBe('after')
   await ada.must('project', 'describe', 'after', 'what it is for')

@@ -75,7 +75,7 @@ describe('keys of other people, in a plain workspace', () => {
     const refused = await ada.run(['workspace', 'invite', 'bob@example.com'])
     expect(refused.code).toBe(5)
     expect(refused.err).toContain(
-      'the public key of bob@example.com is not the one that was seen before',
+      'the public key of bob@example.com has changed',
     )
     expect(
       (await ada.run(['workspace', 'invite', 'bob@example.com', '--accept-changed-keys'])).code,
@@ -134,7 +134,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
         await bob.run(['secrets', 'get', 'SHARED', '-w', named, '-p', 'shared']),
       ).toMatchObject({
         code: 4,
-        err: `cloakroom: you are invited to ${acme}, and no member yet\n→ accept it with: cloakroom workspace accept ${acme}\n`,
+        err: `cloakroom: you are invited to ${acme} but have not accepted\n→ accept it with: cloakroom workspace accept ${acme}\n`,
       })
     }
     await bob.must('workspace', 'accept', acme)

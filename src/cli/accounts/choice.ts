@@ -82,7 +82,7 @@ export function chooseAccount(registry: Registry, named: Named | null, server: s
     const names = all.flatMap((account) => (account.server === server ? [account.name] : []))
     throw new CliError(
       'ambiguous_name',
-      `several accounts are logged in at ${server}: ${names.join(', ')}`,
+      `several accounts are signed in at ${server}: ${names.join(', ')}`,
       'choose one with --account, or: cloakroom account use <account>',
     )
   }
@@ -95,23 +95,23 @@ function atServer({ person, account, why }: Named, server: string): Choice {
     throw new CliError(
       'not_logged_in',
       `${who} (${why}) is an account at ${person.server}, not at ${server}`,
-      'omit the server or the account; cloakroom config shows where they come from',
+      'omit the server or the account; cloakroom config shows their source',
     )
   }
   if (account) return { account, why }
   throw new CliError(
     'not_logged_in',
-    `${person.email} (${why}) is not logged in`,
-    `log in with: cloakroom login ${person.email} (or choose another account for the folder with: cloakroom account use <account> --here)`,
+    `${person.email} (${why}) is not signed in`,
+    `sign in with: cloakroom login ${person.email} (or choose another account for the folder with: cloakroom account use <account> --here)`,
   )
 }
 
 function nobody(all: readonly Account[], server: string): CliError {
-  const hint = 'log in with: cloakroom login EMAIL'
+  const hint = 'sign in with: cloakroom login EMAIL'
   const [only, another] = all
-  if (!only) return new CliError('not_logged_in', 'nobody is logged in', hint)
+  if (!only) return new CliError('not_logged_in', 'not signed in', hint)
   const said = another
-    ? `no account is logged in at ${server}`
+    ? `no account is signed in at ${server}`
     : `the session is for ${only.server}, not ${server}`
   return new CliError('not_logged_in', said, hint)
 }
@@ -131,7 +131,7 @@ export function nameFor(
   const taken = (name: string) => all.some((other) => other.name === name && other.slot !== slot)
   if (asked !== undefined) {
     if (asked === '' || asked.startsWith('-') || asked.length > MAX_NAME || /\p{C}/u.test(asked))
-      throw new CliError('usage', `a name has 1 to ${MAX_NAME} characters, and no - before them`)
+      throw new CliError('usage', `a name has 1 to ${MAX_NAME} characters and cannot begin with -`)
     if (!taken(asked)) return asked
     const { email: owner = '' } = all.find(({ name }) => name === asked) ?? {}
     throw new CliError(

@@ -116,7 +116,7 @@ async function tellOthers(
   if (before && before.name !== name) output.note(`${before.name} is called ${name} now.`)
   if (inUse && inUse.slot !== slot) {
     const back = `cloakroom account use ${inUse.name}`
-    output.note(`${name} is in use now; ${inUse.name} is still logged in: ${back}`)
+    output.note(`${name} is in use now; ${inUse.name} is still signed in: ${back}`)
   }
   await tellExceptions(context, account)
 }

@@ -17,7 +17,7 @@ export function tellWiped({ output }: Pick<Context, 'output'>, { tokens, own }: 
     tokens.length > 0 && `tokens of agents (${tokens.join(', ')})`,
     own.length > 0 && `your own values (${own.join(', ')})`,
   ].filter(Boolean)
-  if (kept.length > 0) output.note(`Gone from this machine with it: ${kept.join('; ')}.`)
+  if (kept.length > 0) output.note(`Also removed from this machine: ${kept.join('; ')}.`)
 }
 
 export async function endSession(context: Context, account: Account): Promise<Wiped> {
@@ -27,7 +27,9 @@ export async function endSession(context: Context, account: Account): Promise<Wi
   const tokens = stored === null ? [] : await agentsOf(context, stored)
   if (stored) {
     await endOnServer(context, stored).catch(() =>
-      context.output.warn('the server could not be told; the session ends there when it expires'),
+      context.output.warn(
+        'the server could not be reached; the session on the server ends when it expires',
+      ),
     )
   }
   await store.clear()

@@ -135,8 +135,8 @@ function read(env: Env): Kept | null {
   } catch {
     throw new CliError(
       'invalid_file',
-      `${path} does not say which accounts there are`,
-      'remove it, and log in again with: cloakroom login EMAIL',
+      `${path} is not a valid list of accounts`,
+      'remove it, and sign in again with: cloakroom login EMAIL',
     )
   }
 }

@@ -67,8 +67,8 @@ export function demandInside(host: Host, path: string, here: string = host.cwd):
   if (real === null || !isBelow || !leadsOut(realpathSync(here), real)) return
   throw new CliError(
     'invalid_file',
-    `${path} is a link that leads out of this folder, and is not followed`,
-    `if that is meant, name the file itself: ${real}`,
+    `${path} is a link to a file outside of this folder, so it is not followed`,
+    `to use it, give the file itself: ${real}`,
   )
 }
 
@@ -111,7 +111,7 @@ function opened(path: string, place: string, flags: number): number | null {
     throw new CliError(
       'invalid_file',
       code === 'ELOOP'
-        ? `${path} is a link, and is not followed`
+        ? `${path} is a link, so it is not followed`
         : `${path} cannot be read (${code})`,
     )
   }
@@ -139,5 +139,5 @@ function drained(file: number, name: string, most: number): Buffer {
 }
 
 function tooLong(name: string, most: number): CliError {
-  return new CliError('invalid_file', `${name} is too long: at most ${most} bytes are read`)
+  return new CliError('invalid_file', `${name} is too long: the limit is ${most} bytes`)
 }

@@ -95,7 +95,7 @@ function messageIn(line: Line): { message: JSONRPCMessage } | Refusal | null {
   if (message) return { message }
   // What claims to be an answer gets none.
   if (answerLike.safeParse(given).success) return null
-  const refused = 'a line is no message of JSON-RPC 2.0'
+  const refused = 'a line is not a JSON-RPC 2.0 message'
   return { id: idOf(given), code: INVALID_REQUEST, refused }
 }
 

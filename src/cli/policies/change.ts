@@ -25,10 +25,10 @@ export async function change(
   const stored = await provenSecret(scope, key)
   const policy = await policyFor(stored, scope)
   const here = `${scope.project.name}/${scope.environment}: ${key}`
-  const words = policyInWords(policy) || 'its policy narrows nothing'
+  const words = policyInWords(policy) || 'its policy no restrictions'
   if (isSamePolicy(policy, stored.policy)) {
     const data = { key, version: stored.version, policy, changed: false }
-    context.output.done(`${here} has this policy already: ${words}.`, data)
+    context.output.done(`${here} already has this policy: ${words}.`, data)
     return
   }
   const { value, version: expectedVersion } = stored

@@ -40,8 +40,8 @@ function defaultPolicy({ settings, cwd }: Context): Policy | null {
   if (success && data !== null && onlyNarrows(data)) return data
   throw new CliError(
     'invalid_file',
-    `the policy of ${path} is none, or does more than narrow; nothing was stored`,
-    `it may have ${NARROWING.join(', ')}, and allowed_locations of ${USUAL_LOCATIONS.join(', ')}`,
+    `the policy in ${path} is invalid or not only restrictive; nothing was stored`,
+    `allowed fields: ${NARROWING.join(', ')}, and allowed_locations of ${USUAL_LOCATIONS.join(', ')}`,
   )
 }
 

@@ -72,7 +72,7 @@ export function withFields(policy: Policy | null, options: FieldOptions): Policy
   return checked(changed)
 }
 
-/** What narrows nothing, and the approval, without which tokens could open the value: these are named. */
+/** What no restrictions, and the approval, without which tokens could open the value: these are named. */
 const MEANING = ['basic-encoding', 'references', 'description', 'approval']
 
 /** Without these fields; without all that narrow where none is named. @throws CliError */
@@ -89,7 +89,7 @@ function fieldNamed(word: string): Field {
   const near = nearNames(word, policyFields)
   const hint =
     near.length > 0 ? `did you mean ${near.join(', ')}?` : `use one of ${policyFields.join(', ')}`
-  throw new CliError('usage', `a policy has no field ${word}`, hint)
+  throw new CliError('usage', `unknown policy field ${word}`, hint)
 }
 
 /** An empty text is an empty list, which allows nothing. */
@@ -111,7 +111,7 @@ function checked(policy: Record<string, unknown>): Policy | null {
   if (issue?.code === 'invalid_value') throw unknownEntry(word, issue, policy)
   throw new CliError(
     'usage',
-    `--${word} is not acceptable: ${issue?.message}`,
+    `--${word} is invalid: ${issue?.message}`,
     'examples: cloakroom policy set --help',
   )
 }
@@ -135,7 +135,7 @@ function unknownEntry(
   const hint = `use one of ${values.join(', ')}`
   return new CliError(
     'usage',
-    `--${word} is not acceptable: ${typed} is unknown`,
+    `--${word} is invalid: ${typed} is unknown`,
     near.length > 0 ? continued(`did you mean ${near.join(', ')}?`, hint) : hint,
   )
 }

@@ -39,11 +39,7 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
     )
   }
   if (parseToken(order.token)?.kind !== 'agt') {
-    throw new CliError(
-      'invalid_token',
-      'this is not the token of an agent',
-      'agent tokens: svc_agt_…',
-    )
+    throw new CliError('invalid_token', 'this is not an agent token', 'agent tokens: svc_agt_…')
   }
   return remoteBackend({
     resolver: await context.resolver(),
@@ -62,7 +58,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
     throw new CliError(
       'token_required',
       '--remote needs the token of an agent',
-      'set SERVICE_TOKEN, or name an agent with --agent and a token is made for this run',
+      'set SERVICE_TOKEN, or pass --agent to create a token for this run',
     )
   }
   const { session, workspace, project, environment } = await projectScope(context)
@@ -203,7 +199,7 @@ function notPermitted(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'forbidden') return error
   return new CliError(
     'not_permitted',
-    'you may not make a token for an agent',
-    'ask an admin for one (SERVICE_TOKEN), or leave --agent out: records then carry your name',
+    'your role cannot create agent tokens',
+    'ask an admin for one (SERVICE_TOKEN), or omit --agent to record calls under your name',
   )
 }

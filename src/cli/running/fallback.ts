@@ -82,7 +82,7 @@ function read(
     throw new CliError(
       'wrong_fallback',
       `${path} ${error.message}; nothing was run`,
-      'name another file with --fallback, or remove this one',
+      'use another file with --fallback, or remove this one',
     )
   }
 }
@@ -92,15 +92,15 @@ function recall(source: Source, options: FallbackOptions, error: unknown): Deliv
   const { path, maxAgeMs, warn, now } = options
   const kept = read(source, options)
   const { message } = explain(error)
-  if (kept === null) throw new CliError('unreachable', `${message}, and ${path} is not there yet`)
+  if (kept === null) throw new CliError('unreachable', `${message}, and ${path} does not exist yet`)
   const { fetchedAt, values } = kept
   const ageMs = now().getTime() - fetchedAt.getTime()
   const age = `${relativeTime(fetchedAt, now())} (${fetchedAt.toISOString()})`
   if (ageMs > maxAgeMs || ageMs < -SKEW_MS) {
     throw new CliError(
       'old_fallback',
-      `${message}, and what is in ${path} was fetched ${age}`,
-      'it may be older with --fallback-max-age; is the clock right?',
+      `${message}, and ${path} was fetched ${age}`,
+      'raise --fallback-max-age to accept it, and check the system clock',
     )
   }
   const own = Object.keys(values).filter((name) => values[name]?.isOwn)
@@ -108,7 +108,7 @@ function recall(source: Source, options: FallbackOptions, error: unknown): Deliv
     throw new CliError('wrong_fallback', `${message}, and ${path} has values of your own: ${own}`)
   }
   const also = own.length > 0 ? `, with values of your own: ${own.join(', ')}` : ''
-  warn(`WARNING: ${message}: going on with ${path}, which was fetched ${age}${also}`)
+  warn(`WARNING: ${message}: using ${path}, fetched ${age}${also}`)
   return values
 }
 

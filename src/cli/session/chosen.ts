@@ -32,7 +32,11 @@ export async function choose<T extends Entry>(
   const invited = active.some(isNamed) ? undefined : all.find(isNamed)
   if (invited?.status === 'invited') {
     const hint = `accept it with: cloakroom workspace accept ${invited.name}`
-    throw new CliError('not_found', `you are invited to ${invited.name}, and no member yet`, hint)
+    throw new CliError(
+      'not_found',
+      `you are invited to ${invited.name} but have not accepted`,
+      hint,
+    )
   }
   const kind = { what: 'workspace', list: 'workspace list' }
   return knownOne(person.knownNames, namesOfWorkspaces(person), active, named, kind)
@@ -53,7 +57,7 @@ async function usual<T extends Entry>(person: Person, active: readonly T[]): Pro
     if (isPersonal(found) && isSignedId(found.id)) await demandOwn(person, found)
     knownNames.learn(list, [meant])
   }
-  demandKnown(knownNames, list, meant, 'the workspace that is meant where none is named')
+  demandKnown(knownNames, list, meant, 'the default workspace')
   return found
 }
 
@@ -74,5 +78,5 @@ function isPersonal({ type, role }: Entry): boolean {
 async function demandOwn({ chains, identity }: Person, workspace: Entry): Promise<void> {
   const [links, { signing_key }] = await Promise.all([chains.history(workspace), identity()])
   if (isFounder(links, signing_key)) return
-  throw new UntrustedChain(workspace, 'it is no personal one of yours: somebody else founded it')
+  throw new UntrustedChain(workspace, 'it is not your personal workspace: someone else created it')
 }

@@ -42,7 +42,7 @@ export function openLocalWrites(
     } catch (error) {
       if (!isDone || !(error instanceof CliError) || error.code !== 'invalid_file') throw error
       warn(
-        `The change was made, but this machine could not note it: ${error.message}.`,
+        `The change was made, but this machine could not record it: ${error.message}.`,
         'Make the folder writable. The next command reads it from the server again.',
       )
     }

@@ -74,14 +74,14 @@ export async function settleNext(session: Session, warn: Warn): Promise<boolean>
   if (next === null) return false
   if (!(await isTaken(session.api, next.keys.publicKey).catch(() => false))) return false
   await takeNext(session, next, warn)
-  warn(`The server took the new keys of ${session.email} that were sent before.`)
+  warn(`The server accepted the new keys of ${session.email} that were sent earlier.`)
   warnRecoveryKey(next, warn)
   return true
 }
 
 /** Also with --json: who does not read it here never will. */
 export function warnRecoveryKey({ recoveryKey }: NextKeys, warn: Warn): void {
-  warn('The recovery key that goes with them, unless there is a later one:')
+  warn('Their recovery key, unless you created a newer one:')
   warn(writeRecoveryKey(recoveryKey))
 }
 

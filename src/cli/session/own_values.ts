@@ -103,8 +103,8 @@ function read(path: string, holder: Holder): Content {
   } catch {
     throw new CliError(
       'unreadable_value',
-      `${path} does not open: it was altered, or is of another account`,
-      'it has your own values on this machine: remove it to go on without them',
+      `${path} cannot be decrypted: it was altered or belongs to another account`,
+      'it contains your own values: remove it to continue without them',
     )
   }
 }

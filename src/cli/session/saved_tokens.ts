@@ -40,7 +40,7 @@ export async function forgetToken(
     await keepToken(session, agentId, null)
   } catch (error) {
     if (!(error instanceof CliError)) throw error
-    output.warn(`Its token stays on this machine, and is refused: ${error.message}.`)
+    output.warn(`Its token stays on this machine and is rejected: ${error.message}.`)
   }
 }
 
@@ -60,7 +60,7 @@ export function savedToken({ stored }: Session, agent: { id: string; name: strin
   if (token !== undefined) return token
   throw new CliError(
     'token_required',
-    `no token of ${agent.name} is kept on this machine`,
-    `make one that is: cloakroom token issue ${agent.name} --save`,
+    `this machine has no token of ${agent.name}`,
+    `create one: cloakroom token issue ${agent.name} --save`,
   )
 }

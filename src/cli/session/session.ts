@@ -75,8 +75,8 @@ export async function resumeSession(
   if (stored?.server === account.server) return openSession(store, stored, choice, known)
   throw new CliError(
     'session_ended',
-    `the session of ${account.name} is not in ${store.location} any more`,
-    `log in again with: cloakroom login ${account.email}`,
+    `the session of ${account.name} is no longer in ${store.location}`,
+    `sign in again with: cloakroom login ${account.email}`,
   )
 }
 
@@ -141,7 +141,7 @@ function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace 
     throw new CliError(
       'changed_key',
       `${entry.fault.message}; nothing was done`,
-      `compare it with another member before you accept it: cloakroom workspace accept-key ${entry.name}`,
+      `compare it with another member, then accept it: cloakroom workspace accept-key ${entry.name}`,
     )
   }
   throw new CliError(
@@ -177,8 +177,8 @@ async function signingIdentity(seed: Bytes | null): Promise<Identity> {
   if (seed !== null) return identityOf(seed)
   throw new CliError(
     'not_permitted',
-    'this account has no signing key, and can sign nothing',
-    'give it one with: cloakroom account rotate-keys',
+    'this account has no signing key',
+    'create one with: cloakroom account rotate-keys',
   )
 }
 
@@ -188,7 +188,7 @@ function decode(text: string, email: string): Bytes {
     throw new CliError(
       'session_ended',
       'the stored session is damaged',
-      `log in again with: cloakroom login ${email}`,
+      `sign in again with: cloakroom login ${email}`,
     )
   return bytes
 }

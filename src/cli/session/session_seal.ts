@@ -121,7 +121,7 @@ function unsealWith({ key }: SealingKey, text: string): string {
   throw new CliError(
     'wrong_passphrase',
     'the passphrase is wrong',
-    'try again; cloakroom logout starts over, and removes the session, saved tokens and your own values from this machine',
+    'retry, or start over with cloakroom logout, which removes the session, saved tokens and your own values from this machine',
   )
 }
 

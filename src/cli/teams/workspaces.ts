@@ -28,7 +28,7 @@ export async function chosen(context: Context): Promise<Place> {
 
 export function demandSigned({ chains, name }: WorkspaceEntry): void {
   if (chains) return
-  const hint = 'what the server shows of it is believed; workspaces that are made now are signed'
+  const hint = 'the server is trusted for this workspace; new workspaces are signed'
   throw new CliError('not_signed', `${name} is not signed`, hint)
 }
 

@@ -49,14 +49,14 @@ export function startChild(host: Host, command: readonly string[], options: Opti
     if (code === 'ENOENT')
       throw new CliError(
         'program_not_found',
-        `there is no program ${name}`,
+        `program not found: ${name}`,
         'check the name and PATH',
       )
     if (code !== 'EACCES' && code !== 'ENOEXEC' && code !== 'EISDIR') throw error
     throw new CliError(
       'program_not_executable',
       `${name} cannot be executed`,
-      'is it a program, and may you run it? see: ls -l',
+      'check that it is executable: ls -l',
     )
   }
 }

@@ -29,7 +29,7 @@ export function durationOf(text: string, { option, example, least, most }: Range
   if (ms >= millisecondsOf(least) && ms <= millisecondsOf(most)) return ms
   throw new CliError(
     'usage',
-    `${option} is a time such as ${example}, from ${least} to ${most}`,
+    `${option} must be a time such as ${example}, from ${least} to ${most}`,
     /^\d+$/.test(text) ? `${text} has no unit: s, m, h, d or w` : null,
   )
 }

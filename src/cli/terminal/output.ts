@@ -51,7 +51,7 @@ type Options = {
 }
 
 const REPLACED =
-  'Control and invisible characters are shown as ?. Pipe the output or write it to a file to get it unchanged.'
+  'Control and invisible characters are shown as ?. Pipe the output or write it to a file for the original.'
 
 export function openOutput({ json, quiet, watched, out, err, ...screen }: Options): Output {
   const isChatty = !json && !quiet

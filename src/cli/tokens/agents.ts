@@ -59,8 +59,8 @@ export function demandHome({ session: { knownNames }, workspace }: Place, agent:
   if (before === now) return
   throw new CliError(
     'changed_name',
-    `the project of the agent ${agent.name} was ${before} when it was seen before, and the server shows ${now}; nothing was done`,
-    'no agent changes its project: whoever runs the server has to look into it',
+    `the project of the agent ${agent.name} was ${before}, but the server now shows ${now}; nothing was done`,
+    'agents never change their project: contact the server operator',
   )
 }
 
@@ -114,8 +114,8 @@ export function demandUsable(
   if (usableIn(agent, project.id)) return
   throw new CliError(
     'not_found',
-    `${agent.name} is an agent of another project than ${project.name}: ${agent.project_id}`,
-    `if that is meant, choose it: cloakroom token issue ${agent.name} -p ${agent.project_id}`,
+    `${agent.name} belongs to another project than ${project.name}: ${agent.project_id}`,
+    `to use that project: cloakroom token issue ${agent.name} -p ${agent.project_id}`,
   )
 }
 
@@ -137,8 +137,8 @@ export function tokenNamed<T extends Token>(all: readonly T[], typed: string, li
   if (labelled && MADE_ID.test(typed)) {
     throw new CliError(
       'ambiguous_name',
-      `there is no token with the id ${typed}, and one is labelled so`,
-      `if that one is meant, give its id: ${labelled.id}`,
+      `no token has the ID ${typed}, but one has it as label`,
+      `to use that one, give its ID: ${labelled.id}`,
     )
   }
   const working = all.filter(({ label, status }) => label === typed && status === 'active')
@@ -192,9 +192,7 @@ export async function revocableToken<T extends Token & Parameters<typeof holderO
 
 /** What `revoke` reports: revoking twice is no error. */
 export function revokedText({ status }: Token): string {
-  return status === 'revoked'
-    ? 'It was revoked already.'
-    : 'Revoked. The token is refused from now on.'
+  return status === 'revoked' ? 'It was revoked already.' : 'Revoked. The token is now rejected.'
 }
 
 /**

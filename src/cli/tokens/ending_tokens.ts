@@ -45,7 +45,7 @@ export async function keptAmong(
 
 function tell({ output }: Context, email: string, found: readonly SignedToken[]): void {
   output.warn(
-    `${email} signed ${counted(found.length, 'token')}, which end now unless kept:`,
+    `${email} signed ${counted(found.length, 'token')}, which end now unless you keep them:`,
     ...found.map((each) => `  ${wordsOf(each)}`),
   )
 }
@@ -70,7 +70,7 @@ async function asked(host: Host, found: readonly SignedToken[]): Promise<SignedT
   const kept: SignedToken[] = []
   if (!hasTerminal(host)) return kept
   for (const token of found) {
-    if (await askConfirmation(host, `Keep the ${wordsOf(token)}? Who made it may still know it`)) {
+    if (await askConfirmation(host, `Keep the ${wordsOf(token)}? Its creator may still know it`)) {
       kept.push(token)
     }
   }

@@ -34,7 +34,7 @@ export function requireToken(context: Context, options: TokenOption): string {
   throw new CliError(
     'token_required',
     'an agent token is needed',
-    'name an agent of yours with --agent, set SERVICE_TOKEN or SERVICE_TOKEN_FILE, or make a token: cloakroom agent create <name>',
+    'pass --agent, set SERVICE_TOKEN or SERVICE_TOKEN_FILE, or create a token: cloakroom agent create <name>',
   )
 }
 
@@ -138,8 +138,8 @@ export function tokenRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'invalid_token') return error
   return new CliError(
     'invalid_token',
-    'the token is not accepted: it is not of this server, revoked or expired (invalid_token)',
-    'an admin issues another with: cloakroom token issue, or workload-token issue; without SERVICE_TOKEN your session counts',
+    'token rejected: it is from another server, revoked or expired (invalid_token)',
+    'ask an admin for another: cloakroom token issue, or workload-token issue; unset SERVICE_TOKEN to use your session',
   )
 }
 

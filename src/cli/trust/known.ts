@@ -43,7 +43,7 @@ const sections = {
     file: 'known_names.json',
     form: z.record(z.string(), nameLists),
     says: 'what names stood for',
-    help: 'look whether names lead where they should: cloakroom workspace list --json',
+    help: 'check the names and IDs: cloakroom workspace list --json',
   },
   /** Server → signed workspace → what was seen. */
   chains: {
@@ -64,7 +64,7 @@ const sections = {
     file: 'deliveries.json',
     form: z.record(z.string(), delivery),
     says: 'what was seen of deliveries',
-    help: 'go on with what the server shows now',
+    help: 'continue with the current data of the server',
   },
   /** Folder → the addresses that its project file may name. */
   folders: {
@@ -150,7 +150,7 @@ export function openKnownWorkspaceKeys(
     (act) => changeKnown(env, 'workspaceKeys', act),
   )
   return knownWorkspaceKeys(entries, ({ name, epoch }) =>
-    warn(`the key of ${name} is a new one, of epoch ${epoch}: somebody rekeyed it`),
+    warn(`${name} has a new key, epoch ${epoch}: a member rekeyed it`),
   )
 }
 

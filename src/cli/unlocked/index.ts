@@ -67,7 +67,7 @@ async function startAgent(order: Order): Promise<void> {
   child.stdout.destroy()
   child.unref()
   if (!isReady)
-    throw new CliError('failed', 'the process that keeps the key did not start within 5 seconds')
+    throw new CliError('failed', 'the process that holds the key did not start within 5 seconds')
 }
 
 /** Null where nothing answers. @throws CliError `unsafe_socket` */

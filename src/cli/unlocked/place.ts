@@ -51,13 +51,13 @@ function demandOwnDirectory(directory: string, uid: number): void {
 function ownUid(): number {
   const uid = process.getuid?.()
   if (uid !== undefined) return uid
-  throw new CliError('failed', 'a key can be unlocked for a time on Linux and macOS only')
+  throw new CliError('failed', 'unlock works only on Linux and macOS')
 }
 
 function unsafe(path: string): CliError {
   return new CliError(
     'unsafe_socket',
-    `${path} is not yours alone: what listens there may be somebody else's`,
+    `${path} may belong to another user`,
     'remove it, or set XDG_RUNTIME_DIR to a directory of mode 0700',
   )
 }

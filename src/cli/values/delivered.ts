@@ -26,12 +26,12 @@ export type Source = {
 export function sayWithheld(note: (...texts: string[]) => void, opened: Opened): void {
   const { withheld = [], held = [], roots = [] } = opened
   const lines = [
-    [withheld, 'for their policies do not list env', ''],
+    [withheld, 'because their policies do not list env', ''],
     [held, 'because each use needs an approval', HELD_HINT],
     [roots, 'because a server renews them', ROOT_HINT],
   ] as const
   const texts = lines.flatMap(([names, why, hint]) =>
-    names.length === 0 ? [] : [`left out, ${why}: ${[...names].sort().join(', ')}${hint}`],
+    names.length === 0 ? [] : [`omitted, ${why}: ${[...names].sort().join(', ')}${hint}`],
   )
   if (texts.length > 0) note(...texts)
 }
@@ -45,7 +45,7 @@ export function sayUnavailable(
   unavailable: Readonly<Record<string, string>>,
 ): void {
   const reasons = Object.entries(unavailable).map(([name, code]) => `${name} (${code})`)
-  if (reasons.length > 0) warn(`not renewed, so left out: ${reasons.sort().join(', ')}`)
+  if (reasons.length > 0) warn(`omitted, because renewal failed: ${reasons.sort().join(', ')}`)
 }
 
 /** The same sentence again says nothing. */

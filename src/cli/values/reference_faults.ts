@@ -47,7 +47,7 @@ export async function checkReferences(
       dangling.push(`${key} refers to ${which}, not in ${project.name}/${environment}`)
     }
     if (!isMarked(policy) && text !== undefined)
-      output.warn(`${key}: \${${text}} is text (--references has it stand for the secret)`)
+      output.warn(`${key}: \${${text}} is literal text (pass --references to resolve it)`)
   }
   await refuseCircles(scope, entries, listed, own)
   if (dangling.length === 0) return
@@ -59,7 +59,7 @@ export async function checkReferences(
     new CliError(
       'unresolved_reference',
       [...dangling, 'nothing was stored'],
-      'store what is referred to first, or confirm with --yes',
+      'store the referenced secrets first, or confirm with --yes',
     ),
   )
 }
@@ -90,7 +90,7 @@ async function refuseCircles(
     throw new CliError(
       'unresolved_reference',
       [...error.reasons, 'nothing was stored'],
-      'cloakroom secrets get NAME --raw shows what a value refers to',
+      'show the references with: cloakroom secrets get NAME --raw',
     )
   }
 }

@@ -107,7 +107,7 @@ export async function marked(
     throw new CliError('usage', 'no value has a reference', "example: URL='http://${HOST}/'")
   }
   const ended = entries.filter(({ policy }, at) => isMarked(policy) && !isMarked(final[at]?.policy))
-  if (ended.length > 0) output.warn(`no longer with references: ${keysOf(ended).join(', ')}`)
+  if (ended.length > 0) output.warn(`references removed: ${keysOf(ended).join(', ')}`)
   const changed = final.filter(({ key, value }) => known.get(key)?.value !== value)
   await checkReferences(context, scope, changed, { yes, own })
   return final

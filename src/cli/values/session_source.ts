@@ -85,5 +85,5 @@ export function sayOwn(
 ): void {
   if (names.length === 0) return
   const which = `${project.name}/${environment}: ${[...names].sort().join(', ')}`
-  output.warn(`your own values are in force in ${which} (--no-mine leaves them out)`)
+  output.warn(`your own values are used in ${which} (omit them with --no-mine)`)
 }

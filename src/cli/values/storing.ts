@@ -59,7 +59,7 @@ async function confirmNewEnvironment(
   if (host.streams.stdin.isTTY === true) {
     const elsewhere = await onlyElsewhere(scope)
     if (elsewhere === null) return
-    return confirmed(host, options, `${elsewhere}. Make ${environment}?`)
+    return confirmed(host, options, `${elsewhere}. Create ${environment}?`)
   }
   const known = await environmentsOf(scope)
   const [near] = nearNames(environment, known)
@@ -113,7 +113,7 @@ export function unproven(names: readonly string[]): CliError {
   return new CliError(
     'unproven_policy',
     new Unproven(names).message,
-    "policy or value were altered: say which policy it is to have, with cloakroom secrets set NAME --policy '{…}', or --policy null",
+    "the policy or value was altered: set the policy with cloakroom secrets set NAME --policy '{…}', or --policy null",
   )
 }
 

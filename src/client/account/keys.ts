@@ -68,7 +68,7 @@ function requireAcceptableKdf(kdf: Kdf): void {
       throw new Error(`The server asks for weaker key derivation (${cost}): refused.`)
     }
     if (value > KDF_MOST[cost]) {
-      throw new Error(`The server asks for absurdly expensive key derivation (${cost}): refused.`)
+      throw new Error(`The server asks for an excessive key derivation cost (${cost}): refused.`)
     }
   }
 }

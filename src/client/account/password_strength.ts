@@ -38,7 +38,7 @@ async function openStrength() {
     import('@zxcvbn-ts/language-en'),
   ])
   const { warnings: usual } = english.translations
-  const warnings = { ...usual, userInputs: 'It is made of your address.' }
+  const warnings = { ...usual, userInputs: 'It is based on your email address.' }
   return new ZxcvbnFactory({
     dictionary: { ...common.dictionary, ...english.dictionary },
     graphs: common.adjacencyGraphs,

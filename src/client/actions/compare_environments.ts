@@ -12,7 +12,7 @@ type SecretCell = {
   version: number
   updatedAt: string
   policy: Policy | null
-  /** What the policy narrows; empty where it narrows nothing. */
+  /** What the policy narrows; empty where it no restrictions. */
   words: string
   isSensitive: boolean
   /** Null for a secret that is not renewed. */

@@ -209,7 +209,7 @@ function resealSecret(
   const bound = (policy ?? null) as Policy | null
   const opened = openSecret(before, place, bound, ciphertext)
   if (!opened) {
-    throw new Error(`${environment}/${key} does not open with the present key; nothing was changed`)
+    throw new Error(`${environment}/${key} cannot be decrypted with the current key; nothing was changed`)
   }
   const value = sealSecret(next, place, bound, opened.reveal())
   return {

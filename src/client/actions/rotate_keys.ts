@@ -45,7 +45,7 @@ export class UnknownOutcome extends Error {
   readonly rotated: Rotated[]
 
   constructor(rotated: Rotated[], cause: unknown) {
-    super('whether the server took the new keys is not known', { cause })
+    super('unknown whether the server accepted the new keys', { cause })
     this.rotated = rotated
   }
 }

@@ -37,7 +37,7 @@ export class Unproven extends Error {
 
   constructor(names: readonly string[]) {
     super(
-      `${names.join(', ')}: what is stored does not open with the policy that the server shows; nothing was stored`,
+      `${names.join(', ')}: the stored value cannot be decrypted with the policy from the server; nothing was stored`,
     )
     this.name = 'Unproven'
     this.names = names
@@ -113,7 +113,7 @@ export async function provenEntries(
   const [root] = names === undefined ? [] : entries.filter(cannotBeCopied)
   if (root === undefined) return entries
   throw new Fault('unusable_secret', {
-    message: `${root.key} has a refresh token, which works in one place only. Nothing was copied.`,
+    message: `${root.key} has a refresh token, which works in only one place. Nothing was copied.`,
   })
 }
 

@@ -10,7 +10,7 @@ export type ProgramAddresses = { server: string; resolver: string }
 /** Null stands for every project, or environment. */
 type Holder = { name: string; project: string | null; environment: string | null }
 
-/** For a program on a machine where nobody is logged in; null where it hands no variables on. */
+/** For a program on a machine where not signed in; null where it hands no variables on. */
 export function fileFor(program: Program, resolver: string): string | null {
   if (program.format === 'toml') return null
   return programFile(program, program.entry(['cloakroom', 'mcp', '--resolver', resolver]))

@@ -89,7 +89,7 @@ export async function chooseClient(
   if (preset === undefined) return registerClient(server, { redirectUri, scope }, send)
   throw new ConnectFault(
     'client_missing',
-    `${preset.title} needs a client of yours: pass --client-id.`,
+    `${preset.title} needs your own client: pass --client-id.`,
     `Register a client at ${preset.registerAt} with the redirect address ${redirectUri}`,
   )
 }

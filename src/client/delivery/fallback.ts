@@ -83,12 +83,12 @@ export function openFallback({ id, secret }: Holder, asked: Asked, text: string)
   if (read === null) throw new WrongFallback('is not a fallback file')
   if (read.holder !== id) throw new WrongFallback('was sealed for another token or account')
   const opened = unseal(secret, read)
-  if (opened === null) throw new WrongFallback('was altered: it does not open')
+  if (opened === null) throw new WrongFallback('was altered and cannot be decrypted')
   for (const [name, value] of Object.entries(asked)) {
     const kept = read[name as keyof Asked]
     if (kept !== value) {
       const said = (text: string) => text || 'none'
-      throw new WrongFallback(`is of another ${name}: ${said(kept)}, not ${said(value)}`)
+      throw new WrongFallback(`belongs to another ${name}: ${said(kept)}, not ${said(value)}`)
     }
   }
   const { seen } = read

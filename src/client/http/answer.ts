@@ -41,7 +41,7 @@ export class ApiError extends Error {
     body: Refusal & { error_code?: string; message?: string },
     retryAfterMs: number | null = null,
   ) {
-    super(body.message ?? `the server answered ${status}`)
+    super(body.message ?? `the server returned ${status}`)
     this.name = 'ApiError'
     this.status = status
     this.code = body.error_code ?? NO_CODE
@@ -111,7 +111,7 @@ export function exchangeJson(
   const ended = new AbortController()
   const late = () => {
     ended.abort()
-    return new LateAnswer(url, `did not answer in full within ${timeoutMs / 1000} seconds`)
+    return new LateAnswer(url, `did not respond completely within ${timeoutMs / 1000} seconds`)
   }
   const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
   return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal }), late)
@@ -124,13 +124,13 @@ async function receive(endpoint: Endpoint, url: string, init: RequestInit): Prom
   const bytes = await readCapped(
     piecesOf(response.body),
     limit,
-    () => new AnswerError(url, `answered ${status} with more than ${limit / MIB} MiB`),
+    () => new AnswerError(url, `returned ${status} with more than ${limit / MIB} MiB`),
   )
   const answer = parse(bytes)
   const received = await resultOf(endpoint, answer)
   if (received) return { ...received, bytes: bytes.length }
   if (!response.ok) throw refusalFrom(url, response, answer)
-  throw new AnswerError(url, `answered ${status}, but not as Cloakroom does`)
+  throw new AnswerError(url, `returned ${status}, but not as a Cloakroom server`)
 }
 
 /**
@@ -144,13 +144,13 @@ export async function* download(
   init: RequestInit,
 ): AsyncGenerator<Uint8Array, void> {
   const ended = new AbortController()
-  const late = () => new AnswerError(url, 'stopped in the midst of its answer')
+  const late = () => new AnswerError(url, 'closed the connection during its response')
   const inTime = <T>(work: Promise<T>) => withTimeout(PIECE_TIMEOUT_MS, work, late)
   try {
     const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
     const { body, headers, status } = await inTime(send(url, { ...init, signal }))
     if (!headers.get('content-type')?.startsWith(mediaType)) {
-      throw new AnswerError(url, `answered ${status}, but not as Cloakroom does`)
+      throw new AnswerError(url, `returned ${status}, but not as a Cloakroom server`)
     }
     const pieces = body?.getReader()
     for (;;) {
@@ -190,7 +190,7 @@ function refusalFrom(url: string, { status, headers }: Response, answer: unknown
   const wait = seconds >= 0 ? seconds * 1000 : null
   if (told.success) return new ApiError(status, told.data, wait)
   const leadsAway = status >= 300 && status < 400
-  const what = leadsAway ? 'leads elsewhere: no redirect is followed' : 'does not say why'
+  const what = leadsAway ? 'redirects to another address, which is not followed' : 'does not say why'
   return new ApiError(status, { message: `${hostOf(url)} answered ${status}, and ${what}` }, wait)
 }
 

@@ -91,7 +91,7 @@ export function openApi(
       bytes += page.bytes
       // A page before the last has entries: so a list without end reaches its limit.
       const isEndless = page.next !== null && (entries.length === 0 || bytes > listLimit)
-      if (isEndless) throw new AnswerError(origin, 'answers a list without end')
+      if (isEndless) throw new AnswerError(origin, 'returns an endless list')
     }
     return { data: pages.flat(), beside } as Whole<typeof endpoint>
   }

@@ -47,7 +47,7 @@ export class ServerClocks {
 export class ClocksDiffer extends Error {
   constructor(difference: ClockDifference) {
     super(
-      `${clockSentence(difference)} Nothing was issued, because it would expire at the wrong time.`,
+      `${clockSentence(difference)} Nothing was created, because it would expire at the wrong time.`,
     )
     this.name = 'ClocksDiffer'
   }
@@ -67,7 +67,7 @@ export function clockSentence({ host, here, there, aheadMs }: ClockDifference): 
 }
 
 export const CLOCK_HINT =
-  'one of the two clocks is wrong: run date -u on both machines, and correct the wrong one'
+  'run date -u on both machines, and correct the wrong clock'
 
 const UNITS = [
   ['days', 86_400_000, 2],

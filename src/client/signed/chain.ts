@@ -54,7 +54,7 @@ export type KnownManifest = SeenManifest
 /** What the server shows is not what was signed. */
 export class UntrustedChain extends UntrustedKey {
   constructor({ name }: Named, why: string, cause?: unknown) {
-    super(`what the server shows of ${name} is not what its members signed: ${why}`, { cause })
+    super(`the server data of ${name} does not match its signatures: ${why}`, { cause })
   }
 }
 
@@ -138,10 +138,10 @@ export class Chains {
     const isKnown = known !== undefined && known.epoch >= epoch
     const expected = isKnown ? known : await this.of(workspace)
     if (epoch !== expected.epoch) {
-      throw new UntrustedChain(workspace, `its key is of epoch ${epoch}, not ${expected.epoch}`)
+      throw new UntrustedChain(workspace, `its key has epoch ${epoch}, not ${expected.epoch}`)
     }
     if (keyCommitment(id, epoch, key) !== expected.keyCommitment) {
-      throw new UntrustedChain(workspace, `its key is not that of epoch ${epoch}`)
+      throw new UntrustedChain(workspace, `its key is not the key of epoch ${epoch}`)
     }
   }
 

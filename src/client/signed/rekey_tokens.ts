@@ -102,7 +102,7 @@ export async function verifiedOf(token: SeenToken, chain: Chain | null): Promise
     }
   }
   if (standing?.is === 'ungranted' && token.provisioned.length > 0)
-    refused.push(new Refusal('form', 'the token has keys, and no grant', 'the grant'))
+    refused.push(new Refusal('form', 'the token has keys but no grant', 'the grant'))
   return { token, standing, places, refused }
 }
 

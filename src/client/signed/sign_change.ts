@@ -93,5 +93,5 @@ export function ownId({ members, history }: Chain, workspace: Named, signingKey:
   }
   const periods = [...history.values()].flat()
   if (periods.some((period) => period.signingKey === signingKey)) throw new FormerMember(workspace)
-  throw new UntrustedChain(workspace, 'by its chain you are no member')
+  throw new UntrustedChain(workspace, 'its chain does not list you as a member')
 }

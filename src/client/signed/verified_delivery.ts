@@ -78,7 +78,7 @@ export async function verifyDelivery(
   if (!isSignedId(bearer.id)) return null
   const { links = [], binding, grant } = answer
   if (!binding || !grant)
-    throw new Refusal('form', 'it does not say who granted the token', 'the delivery')
+    throw new Refusal('form', 'it does not state who granted the token', 'the delivery')
   const chain = await wholeChain(answer.workspace_id, links, more)
   await requireBinding(bearer, firstHash(chain), binding)
   if (seen) requireContinues(chain, seen)
@@ -99,7 +99,7 @@ function requireAsked(
   }: NonNullable<Options['asked']>,
 ): void {
   const isAsked = project_id === answer.project_id && environment === answer.environment
-  if (!isAsked) throw new Refusal('mismatch', 'it is not what was asked for', 'the delivery')
+  if (!isAsked) throw new Refusal('mismatch', 'it does not match the request', 'the delivery')
 }
 
 async function wholeChain(

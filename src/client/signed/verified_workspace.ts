@@ -108,7 +108,7 @@ async function checkToken(chain: Chain, token: SeenToken): Promise<CheckedToken>
   const faults = [
     ...refused.map(({ message }) => message),
     ...(standing?.is === 'ended'
-      ? [`the server shows it as active, and it ended: ${reasonOfEnd(standing.end)}`]
+      ? [`the server shows it as active, but it ended: ${reasonOfEnd(standing.end)}`]
       : []),
     ...(label === token.label ? [] : [`the server calls it ${token.label}`]),
   ]
@@ -132,7 +132,7 @@ async function differencesFrom(api: Api, chain: Chain): Promise<string[]> {
   return [
     ...[...new Set(people)].map((email) => `of the member ${email}`),
     ...[...hosts.symmetricDifference(chain.allowlist)].map((host) => `of the host ${host}`),
-  ].map((what) => `the server's list is not what was signed ${what}`)
+  ].map((what) => `the server's list does not match the signatures ${what}`)
 }
 
 function identityOfMember(member: Omit<Member, 'signing_key'> & { signing_key: string | null }) {

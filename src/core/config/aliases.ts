@@ -33,5 +33,5 @@ export function nameUsed(env: Env, neutral: string): string {
 
 /** What is wrong where both names are set; no value is in it. */
 export function conflictLine(neutral: string): string {
-  return `${neutral} and ${aliasOf(neutral)} are both set and differ: unset one of them`
+  return `${neutral} and ${aliasOf(neutral)} are both set with different values: unset one of them`
 }

@@ -131,7 +131,8 @@ function isSecret(name: Variable): boolean {
 function valuesOf(name: Variable): string {
   const [issue] = z.object({ it: settings.shape[name] }).safeParse({ it: '\0' }).error?.issues ?? []
   if (issue === undefined) return ''
-  if (issue.code === 'invalid_value') return issue.values.map((value) => `\`${value}\``).join(', ')
+  if (issue.code === 'invalid_value')
+    return issue.values.map((value) => `\`${String(value)}\``).join(', ')
   return issue.message
     .replace(/^must (?:be|have) (?:an? )?/, '')
     .replace(/^(?:whole )?number (?:of )?/, '')

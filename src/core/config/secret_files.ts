@@ -46,7 +46,7 @@ export function withSecretFiles(env: Env, names: readonly string[]): FilledEnv {
     const variable = fileVariableOf(name)
     const path = env[variable]
     if (!path) continue
-    const read = env[name] ? `must not be set beside ${name}: unset one of them` : readSecret(path)
+    const read = env[name] ? `must not be set together with ${name}: unset one of them` : readSecret(path)
     if (typeof read === 'string') {
       problems.push(`${variable}: ${read} (example: /run/secrets/${name.toLowerCase()})`)
       continue
@@ -104,7 +104,7 @@ function whoReplaces({ uid }: Stats, path: string): string | null {
     if (!(mode & OTHERS_WRITE)) continue
     if (!(mode & STICKY)) return `${path} can be replaced by every user: chmod o-w ${folder}`
     if (uid !== 0 && uid !== process.getuid?.())
-      return `${path} was put there by user ${uid}, as anybody can in ${folder}: name another folder`
+      return `${path} was created by user ${uid} in ${folder}, which everyone can write to: use another folder`
   }
   return null
 }

@@ -68,7 +68,7 @@ export async function rotateTokens(
   const rotation = await db.transaction((tx) => rotateWithin({ tx, pepper }, token))
   if (rotation === 'refused') throw new Fault('invalid_token')
   if (rotation === 'raced') {
-    throw new Fault('conflict', { message: 'The refresh token was exchanged a moment ago.' })
+    throw new Fault('conflict', { message: 'The refresh token was just exchanged.' })
   }
   return rotation
 }

@@ -44,7 +44,7 @@ export async function issueToken(
   const terms = await termsOf(changing, services, { holder, order, chain })
   // Of two that work it would not say which one is to be revoked; an agent's are told apart by their ids.
   if (holder.kind === 'workload' && (await isLabelTaken(tx, grant, holder, terms.label)))
-    throw new Fault('already_exists', { message: 'A token of that label works in the project.' })
+    throw new Fault('already_exists', { message: 'The project already has an active token with this label.' })
   const { id } = credential
   const place = {
     kind: holder.kind === 'agent' ? 'agt' : 'wkl',

@@ -55,7 +55,7 @@ export const shownNarrowing = {
 export const narrowing = {
   hosts: z.array(allowedHost).min(1).max(MAX_NARROWED).nullable().meta(rarelyNeeded).optional(),
   secrets: z
-    .array(z.string().regex(new RegExp(`^${SECRET_NAME}$`), 'must be the name of a secret'))
+    .array(z.string().regex(new RegExp(`^${SECRET_NAME}$`), 'must be a secret name'))
     .min(1)
     .max(MAX_NARROWED)
     .nullable()

@@ -59,7 +59,7 @@ export async function storeEnvelopes(
   if (stale.length > 0) throw new Fault('epoch_conflict', { fields: stale })
   if (chain && !(await selectGrant(tx, { workspaceId: grant.workspaceId, tokenId: token.id })))
     throw new Fault('conflict', {
-      message: 'The token has no grant yet: it comes before envelopes.',
+      message: 'The token has no grant yet. Add the grant before envelopes.',
     })
   const context = { outer, grant, chain, tokenId: token.id }
   const sealed = await Promise.all(

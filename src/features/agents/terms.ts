@@ -19,7 +19,7 @@ import {
 import type { Holder } from './token_queries.ts'
 
 const DAY_MS = 86_400_000
-const USES_ONLY = 'a narrowed or limited token can only use: leave read out'
+const USES_ONLY = 'narrowed and limited tokens can only use secrets: omit read'
 
 export type OrderedTerms = {
   label: string
@@ -70,11 +70,11 @@ export function grantedTerms(
     labelText.safeParse(label).data === label &&
     (environment === null || environmentName.safeParse(environment).success) &&
     (expiresInDays ?? 1) <= MAX_LIFETIME_DAYS
-  if (!isSound) throw refused(path, 'a label, environment or time like this is not possible')
+  if (!isSound) throw refused(path, 'label, environment or time is invalid')
   const narrowing = acceptedNarrowing(grant, path)
   const terms = { label, environment, capabilities, ...narrowing, expiresInDays, expiresAt }
   const [other] = differences(order, terms)
-  if (other !== undefined) throw refused(other, 'the grant says something else: leave it out')
+  if (other !== undefined) throw refused(other, 'differs from the grant: omit it')
   return terms
 }
 

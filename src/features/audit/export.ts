@@ -48,7 +48,7 @@ export async function* exportLines(
           .join('')
     } while (after !== null)
   } catch (error) {
-    log.warning('an audit export broke off', describeError(error))
+    log.warning('audit export failed', describeError(error))
     throw error
   }
 }

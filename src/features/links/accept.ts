@@ -70,7 +70,7 @@ export async function acceptLink(
   claim: Claim | null,
 ): Promise<Chain | null> {
   if (before === null) {
-    if (link) throw refused('The workspace is not signed, and takes no link.')
+    if (link) throw refused('The workspace is not signed and accepts no links.')
     return null
   }
   if (link) return append(changing, before, link, claim)
@@ -89,7 +89,7 @@ export async function acceptFirstLink(
 ): Promise<void> {
   const { workspaceId, userId } = changing.grant
   if (!isSignedId(workspaceId)) {
-    if (link) throw refused('The id of a signed workspace is a UUID of version 8.')
+    if (link) throw refused('The ID of a signed workspace must be a UUID of version 8.')
     return
   }
   if (!link) throw new Fault('link_required')
@@ -106,16 +106,16 @@ async function append(
 ): Promise<Chain> {
   const reserved = claim && endsSomething(before, userId, claim) ? NONE : RESERVED
   if (!hasRoomFor(before, link.statement.length, reserved))
-    throw refused('The chain is as long as one may be.')
+    throw refused('The chain has reached its maximum length.')
   const chain = await extended(before, link)
   const said = readLink(link)
   if (claim === null || !isSaid(said, claim))
-    throw refused('The link says something else than the call.')
+    throw refused('The link differs from the request.')
   const signer = (before.seq === 0 ? chain : before).members.get(userId)
   const stored = await selectNamed(tx, userId)
   if (said.signer !== userId || !signer || !stored || !hasKeysOf(signer, stored))
     throw refused(
-      'The link is not signed by the person of this session, with the keys of the account.',
+      'The link is not signed with the account keys of this session.',
     )
   uncommitted.set(tx, new Set(uncommitted.get(tx)).add(workspaceId))
   await insertLink(tx, workspaceId, chain.seq, link)
@@ -146,7 +146,7 @@ function faultOf(refusal: Refusal): Fault {
   // Without a detail it is the place of the link that is wrong, which another link has taken.
   if (reason === 'order' && detail === undefined) return new Fault('conflict', { cause: refusal })
   if (reason === 'last_owner') return new Fault('last_owner', { cause: refusal })
-  return refused(`The link is not acceptable: ${refusal.message}.`, refusal)
+  return refused(`The link was rejected: ${refusal.message}.`, refusal)
 }
 
 function isSaid({ type, body }: Link, claim: Claim): boolean {

@@ -40,7 +40,7 @@ export const computeMetrics = defineEndpoint({
   name: 'metrics.compute',
   summary: 'Recalculate the metrics of the last days, including today; idempotent',
   method: 'POST',
-  unrecorded: 'figures of the whole installation, computed from what is there',
+  unrecorded: 'figures of the whole server, computed from stored data',
   path: '/telemetry/internal/compute-metrics/',
   access: { kind: 'cron' },
   body: z.strictObject({ days: z.number().int().min(1).max(MAX_DAYS).optional() }),

@@ -155,7 +155,7 @@ async function connectionsOf(sql: postgres.Sql): Promise<{ state: string; count:
   const query = sql<{ state: string; count: number }[]>`
     select coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
     where datname = current_database() group by 1`
-  return withTimeout(TIMEOUT_MS, query, () => new Error('the database took too long'))
+  return withTimeout(TIMEOUT_MS, query, () => new Error('the database timed out'))
 }
 
 /**

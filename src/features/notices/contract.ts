@@ -91,7 +91,7 @@ export const testNoticeTarget = defineEndpoint({
   params: ofTarget,
   body: emptyBody,
   bodyOptional: true,
-  unrecorded: 'it changes nothing, and the delivery log has it',
+  unrecorded: 'it changes nothing and is in the delivery log',
   result: z.object({ notice_id: id }),
   faults: ['quota_exceeded'],
 })

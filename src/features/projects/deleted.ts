@@ -69,7 +69,7 @@ export function scheduleProjectUpkeep({ db, log }: { db: Database; log: Log }): 
     try {
       await dropOverdue(db)
     } catch (error) {
-      log.warning('upkeep of deleted projects failed', describeError(error))
+      log.warning('maintenance of deleted projects failed', describeError(error))
     }
   })
 }

@@ -83,7 +83,7 @@ async function create(
     selectEnvironmentNames(tx, grant),
   ])
   if (names.includes(name)) {
-    throw new Fault('already_exists', { message: 'The project has an environment of that name.' })
+    throw new Fault('already_exists', { message: 'The project already has an environment with this name.' })
   }
   audit.record(change('environment.created', grant, name))
   await Promise.all([

@@ -151,7 +151,7 @@ function requirePolicies(
 }
 
 function emptyEnvironment(): Fault {
-  return new Fault('not_found', { message: 'This environment holds nothing yet.' })
+  return new Fault('not_found', { message: 'This environment is empty.' })
 }
 
 /**
@@ -209,7 +209,7 @@ export async function rollBack(
 /** Who holds a session only could otherwise bring back a policy that was narrowed since. */
 function otherPolicy(): Fault {
   return new Fault('conflict', {
-    message: 'This version has another policy than the secret has today: send it as `policy`.',
+    message: 'This version has a different policy than the current version. Send it as `policy`.',
   })
 }
 
@@ -240,6 +240,6 @@ function epochConflict(paths: readonly string[]): Fault {
   return new Fault('epoch_conflict', {
     fields: paths
       .slice(0, MAX_FIELDS)
-      .map((path) => ({ path, message: 'is sealed under another epoch' })),
+      .map((path) => ({ path, message: 'is sealed for another epoch' })),
   })
 }

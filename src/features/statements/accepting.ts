@@ -13,7 +13,7 @@ export function requireSigned(
   path: string,
 ): SignedText | null {
   if (!isSignedId(workspaceId)) {
-    if (signed) throw refused(path, 'this workspace is not signed: leave it out')
+    if (signed) throw refused(path, 'this workspace is not signed: omit it')
     return null
   }
   if (!signed) throw new Fault('link_required', { fields: [{ path, message: 'is missing' }] })
@@ -32,7 +32,7 @@ export async function accepted<T extends { signer: string }>(
 ): Promise<T> {
   try {
     const text = await verify()
-    if (text.signer !== userId) throw refused(path, 'it was signed by somebody else')
+    if (text.signer !== userId) throw refused(path, 'it was signed by another account')
     return text
   } catch (error) {
     throw error instanceof Refusal ? refused(path, error.message) : error

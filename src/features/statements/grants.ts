@@ -56,7 +56,7 @@ export async function acceptGrant(
 ): Promise<TokenGrant> {
   const text = await accepted(userId, path, () => verifyGrant(chain, signed, token, now))
   const isOver = text.expires_at !== null && Date.parse(text.expires_at) <= +now
-  if (isOver) throw refused(path, 'the grant is over already')
+  if (isOver) throw refused(path, 'the grant has already ended')
   return text
 }
 
@@ -76,7 +76,7 @@ export async function grantAgain(
   await requireSameGrant(sender, token, before?.statement, sent)
   // The secret of a token and the first link stay, so another one is none: it would end the token for good.
   if (before && sent.binding !== undefined && sent.binding !== toBase64(before.binding))
-    throw refused(bindingPath(sent), 'it is not the one that is stored')
+    throw refused(bindingPath(sent), 'it differs from the stored one')
   await storeGrant(tx, place, sent)
 }
 
@@ -92,7 +92,7 @@ export async function requireSameGrant(
   const isSame = !before || isSameGrant(text, readText('grant', before))
   const isNarrowedSo = isSameNarrowing(narrowingIn(text), token)
   if (!isSame || !isNarrowedSo || !isSameGrant(text, { ...text, ...saidOf(token) }))
-    throw refused(sent.path, 'it says something else than before: issue a new token instead')
+    throw refused(sent.path, 'it differs from the previous grant: create a new token instead')
 }
 
 function saidOf(token: GrantedToken) {

@@ -231,7 +231,7 @@ async function signedParts(
 
 function unreadable(
   name: string,
-  why = 'cannot be decrypted: it was altered or sealed under another key.',
+  why = 'cannot be decrypted. It was altered or sealed with another key.',
 ): Fault {
   return new Fault('unreadable_secret', { message: `The secret ${name} ${why}` })
 }

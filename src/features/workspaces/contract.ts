@@ -63,7 +63,7 @@ export const createWorkspaceEndpoint = defineEndpoint({
     })
     .refine((body) => body.link === undefined || !body.invites?.length, {
       path: ['invites'],
-      message: 'must be empty with a link: each invitation takes one of its own',
+      message: 'must be empty with a link: each invitation needs a separate link',
     }),
   result: workspaceShape.extend({ invites: z.array(inviteResult) }),
   success: 201,

@@ -56,14 +56,14 @@ async function requireUnsigned({ tx }: Leaving, places: readonly Place[]): Promi
   }
   if (signed.length === 0) return
   throw new Fault('conflict', {
-    message: 'Some workspaces are signed: leave them first, or delete them, with your signature.',
+    message: 'Some workspaces are signed. Leave or delete them first with your signature.',
     fields: fieldsOf(signed),
   })
 }
 
 function lastOwner(orphaned: readonly Place[]): Fault {
   return new Fault('last_owner', {
-    message: 'Some workspaces would have no owner: make somebody else one, or delete them.',
+    message: 'Some workspaces would have no owner. Make another member an owner, or delete them.',
     fields: fieldsOf(orphaned),
   })
 }

@@ -122,7 +122,7 @@ export async function createWorkspace(
     .values({ id, name, type })
     .onConflictDoNothing()
     .returning()
-  if (!workspace) throw new Fault('already_exists', { message: 'The workspace id is taken.' })
+  if (!workspace) throw new Fault('already_exists', { message: 'The workspace ID is already used.' })
   const membershipId = Bun.randomUUIDv7()
   const ownership = { role: 'owner', status: 'active' } as const
   await tx.insert(memberships).values({

@@ -104,7 +104,7 @@ function requirePlain({ manifests: sent = [], tokens }: RekeyBody): void {
   const isSigned =
     sent.length > 0 ||
     tokens.some(({ grant, envelopes }) => grant || envelopes.some((it) => it.statement))
-  if (isSigned) throw refused('manifests', 'this workspace is not signed: leave it out')
+  if (isSigned) throw refused('manifests', 'this workspace is not signed: omit it')
 }
 
 async function withLink(chain: Chain, link: SignedText | undefined): Promise<Chain | null> {
@@ -139,7 +139,7 @@ async function judgeTokens(
     ]
     const isNamedOnly = envelopes.length === 0 && !signed
     if (isNamedOnly) continue
-    if (!token || before === undefined) throw refused(path, 'it has no grant that could go on')
+    if (!token || before === undefined) throw refused(path, 'it has no grant to carry over')
     if (signed) {
       const sent = { signed, path: `${path}.grant` }
       await requireSameGrant(sender, token, before, sent)

@@ -147,7 +147,7 @@ function orResult(
   success: Content | undefined,
   content: { schema: Fields; examples: Fields },
 ): Fields {
-  const degraded = { value: success?.example, summary: 'with the parts that do not work' }
+  const degraded = { value: success?.example, summary: 'with the unhealthy parts' }
   return {
     schema: { anyOf: [success?.schema, content.schema] },
     examples: { degraded, ...content.examples },

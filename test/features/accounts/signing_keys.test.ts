@@ -14,7 +14,7 @@ import { newApplicant, registerPerson, registrationOf } from '../../support/peop
 import { refusedField, said, writesNothing } from './support.ts'
 
 const PASSWORD = 'a long passphrase that stays here'
-const NO_PROOF = 'must be the signature of signing_key over address and keys'
+const NO_PROOF = 'must be a signature by signing_key of address and keys'
 
 let app: TestApp
 beforeAll(async () => {

@@ -13,13 +13,10 @@ export default command({
     const { name, server, email } = account
     if (here) {
       bindFolder(context.env, context.cwd, account)
-      context.output.done(
-        `${context.cwd} works with ${name} (${email} at ${server}) from now on.`,
-        {
-          account: name,
-          folder: context.cwd,
-        },
-      )
+      context.output.done(`${context.cwd} now uses ${name} (${email} at ${server}).`, {
+        account: name,
+        folder: context.cwd,
+      })
       return
     }
     useAccount(context.env, account)

@@ -64,7 +64,7 @@ export default command({
     const entry = options.remove ? null : await entryFor(context, tool, remote, options)
     if (entry && options.print) {
       context.output.raw(programFile(tool, entry, place.server))
-      context.output.note(`It belongs into ${path}`)
+      context.output.note(`Put it in ${path}`)
     } else {
       await write(context, place, entry, options)
     }
@@ -99,7 +99,7 @@ async function write(
     file: path,
     changed: !isDone,
   })
-  if (!isDone) context.output.note(`Start ${tool.title} again.`)
+  if (!isDone) context.output.note(`Restart ${tool.title}.`)
 }
 
 const formats = { json, toml }
@@ -138,7 +138,7 @@ async function entryFor(
   if (remote) return tool.remote(reachedThrough(await context.resolver(), remote))
   const program = Bun.which(SERVER_NAME, { cwd, PATH: env.PATH ?? '' })
   if (program === null)
-    context.output.warn('cloakroom is not on the PATH: that program will not find it')
+    context.output.warn('cloakroom is not on the PATH, so that program will not find it')
   const own = await agentArguments(context, options)
   // A program of the desktop may have another PATH than the shell; a file of the project is for others too.
   const command = options.user && program !== null ? resolve(cwd, program) : SERVER_NAME
@@ -173,11 +173,11 @@ function onlyKept({ session }: WorkspaceScope, agents: readonly Agent[]): Agent 
   if (only && !another) return only
   const names = kept.map(({ name }) => name).join(', ')
   throw only
-    ? new CliError('ambiguous_name', `this machine keeps tokens of ${names}`, 'choose with --agent')
+    ? new CliError('ambiguous_name', `this machine has tokens of ${names}`, 'choose with --agent')
     : new CliError(
         'token_required',
         'this machine keeps no token of an agent',
-        'make one with: cloakroom agent create <name> --save',
+        'create one with: cloakroom agent create <name> --save',
       )
 }
 
@@ -214,8 +214,8 @@ function changed({ host }: Context, { tool, path, server }: Place, entry: Progra
   } catch {
     throw new CliError(
       'invalid_file',
-      `${path} is not as ${tool.title} writes it; nothing was written`,
-      'correct it, or put in what --print shows',
+      `${path} is not a valid ${tool.title} file; nothing was written`,
+      'fix it, or add the output of --print',
     )
   }
 }

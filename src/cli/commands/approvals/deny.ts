@@ -21,8 +21,8 @@ export default command({
     const id = await requestNamed(place, typed, ['pending'])
     await denyApprovalRequest(place, id, mute)
     const sentence = mute
-      ? `Denied. Requests of this token for these secrets are refused for ${options.mute}.`
-      : 'Denied. The same call is refused for an hour.'
+      ? `Denied. Requests of this token for these secrets are denied for ${options.mute}.`
+      : 'Denied. Identical calls are denied for one hour.'
     context.output.done(sentence, { denied: id, mute_seconds: mute ?? null })
   },
 })

@@ -36,7 +36,7 @@ export default command({
     const hidden = listed.length - shown.length
     if (hidden > 0)
       context.output.warn(
-        `${counted(hidden, 'request')} not shown, because ${hidden === 1 ? 'it does' : 'they do'} not verify. See why: cloakroom approvals list --all`,
+        `${counted(hidden, 'request')} hidden because verification failed. See the reasons: cloakroom approvals list --all`,
       )
   },
 })

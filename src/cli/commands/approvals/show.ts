@@ -18,7 +18,7 @@ export default command({
     const { output } = context
     if (options.body) {
       if (request.body === null)
-        throw new CliError('failed', 'The body is not text, or has over 64 KiB.')
+        throw new CliError('failed', 'The body is not text or exceeds 64 KiB.')
       output.raw(request.body)
     } else if (output.isJson || output.isQuiet) {
       output.record(requestData(request), request.approval.id)

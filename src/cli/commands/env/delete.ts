@@ -21,7 +21,7 @@ export default command({
     await confirmed(
       context.host,
       options,
-      `Delete ${name} from ${project.name}${lossOf(held)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
+      `Delete ${name} from ${project.name}${lossOf(held)}? You can restore secrets for 7 days. Tokens only for ${name} are revoked.`,
     )
     const place = { projectId: project.id, environment: name }
     const { secrets, tokens } = await removeEnvironment(endingIn(context, scope), place)

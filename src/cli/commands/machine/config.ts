@@ -64,7 +64,7 @@ function change(
 ): undefined {
   const path = isLocal ? findProjectFile(context.cwd) : globalFile(context.env)
   if (path === null) {
-    throw new CliError('usage', 'there is no project file here', 'make one with: cloakroom init')
+    throw new CliError('usage', 'no project file in this folder', 'create one with: cloakroom init')
   }
   if (isLocal) demandReadable(path)
   updateFile(path, { [name]: value })

@@ -15,8 +15,8 @@ export default command({
     if (path === null) {
       throw new CliError(
         'not_found',
-        'there is no project file here',
-        'make one with: cloakroom init',
+        'no project file in this folder',
+        'create one with: cloakroom init',
       )
     }
     const folder = dirname(path)

@@ -13,14 +13,14 @@ export default command({
     if (key === null) {
       throw new CliError(
         'nothing_locked',
-        'no session on this machine is under a passphrase: there is nothing to unlock',
-        'sessions in a keyring open with it; log in with: cloakroom login EMAIL',
+        'no session on this machine is protected by a passphrase',
+        'sessions in a keyring need no unlock; sign in with: cloakroom login EMAIL',
       )
     }
     const until = new Date(Date.now() + duration)
     await startAgent(context.env, key, until)
     const moment = until.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-    context.output.done(`Unlocked until ${moment}; cloakroom lock ends that.`, {
+    context.output.done(`Unlocked until ${moment}. Lock now with: cloakroom lock`, {
       unlocked_until: until.toISOString(),
     })
   },

@@ -36,7 +36,7 @@ export default command({
       ...proposalLines(proposal, nowOf(context)),
       `Changes: ${changesOf(hosts, names, where)}`,
       ...(names.length > 0 && proposal.hosts.length === 0
-        ? ['No host is named, so calls may send these secrets to every allowed host.']
+        ? ['The proposal has no hosts, so calls can send these secrets to every allowed host.']
         : []),
     )
     await confirmed(context.host, options, 'Make these changes?')
@@ -54,7 +54,7 @@ function changesOf(hosts: readonly string[], names: readonly string[], where: st
     ...(hosts.length > 0 ? [`allow ${hosts.join(', ')}`] : []),
     ...(names.length > 0 ? [`store ${names.join(', ')}${where}`] : []),
   ]
-  return parts.length > 0 ? parts.join('; ') : 'none, because all of it exists'
+  return parts.length > 0 ? parts.join('; ') : 'none, because everything exists'
 }
 
 /** @throws CliError where nobody can be asked, or a value is empty */

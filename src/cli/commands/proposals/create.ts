@@ -25,8 +25,8 @@ export default command({
     const state = await propose(context, text, { reason, hosts, secrets })
     const sentence =
       state.status === 'open'
-        ? 'Proposed. Members see it with: cloakroom proposals list'
-        : `This was proposed before, and is ${state.status}.`
+        ? 'Proposed. Members can list it with: cloakroom proposals list'
+        : `This was proposed before. Status: ${state.status}.`
     context.output.done(sentence, state, state.id)
   },
 })

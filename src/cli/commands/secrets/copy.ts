@@ -21,7 +21,7 @@ export default command({
     const from = { ...scope, environment: options.from ?? scope.environment }
     if (options.to === undefined && options.toProject === undefined) {
       const hint = `example: cloakroom secrets copy ${keys[0]} --to production`
-      throw new CliError('usage', 'say where to, with --to or --to-project', hint)
+      throw new CliError('usage', 'give a target with --to or --to-project', hint)
     }
     return copyTo(context, from, keys, { ...options, to: options.to ?? from.environment })
   },

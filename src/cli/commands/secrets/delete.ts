@@ -21,7 +21,7 @@ export default command({
     await confirmed(
       context.host,
       options,
-      `Delete ${names} from ${project.name}/${environment}, with earlier versions? For 7 days they can be restored.`,
+      `Delete ${names} from ${project.name}/${environment}, including earlier versions? You can restore them for 7 days.`,
     )
     await deleteSecrets(scope, keys)
     context.output.done(`${keys.length} deleted; for 7 days: ${undeleteOf(keys, environment)}`, {
@@ -47,5 +47,5 @@ async function removeOwn(
   }
   await confirmed(context.host, options, `Delete your own ${names.join(', ')} of ${place}?`)
   own.remove(scope, names)
-  context.output.done(`${names.length} deleted; what all have counts again.`, { deleted: names })
+  context.output.done(`${names.length} deleted; the shared values apply again.`, { deleted: names })
 }

@@ -50,8 +50,8 @@ export default command({
     const { length: count } = Object.keys(values)
     context.output.done(
       changed
-        ? `${counted(count, 'secret')} written to ${path} (readable by you only).`
-        : `${path} has ${counted(count, 'secret')} already, with these values.`,
+        ? `${counted(count, 'secret')} written to ${path} (readable only by you).`
+        : `${path} already has these values (${counted(count, 'secret')}).`,
       { file: path, secrets: count, changed },
     )
   },
@@ -88,7 +88,7 @@ function formatOf(
     throw new CliError('usage', `the format must be one of ${exportFormats.join(', ')}`)
   }
   if (ofName !== undefined && ofName !== format) {
-    output.warn(`${path} is written as ${format}, though its name ends as that of ${ofName}`)
+    output.warn(`${path} is written as ${format}, although its extension means ${ofName}`)
   }
   return format
 }
@@ -98,7 +98,7 @@ function ofDialect(format: string | undefined): ExportFormat {
   if (format === undefined || format === 'dotenv') return 'dotenv'
   throw new CliError(
     'usage',
-    `--dialect is of .env files, and --format is ${format}`,
+    `--dialect is only for .env files, and --format is ${format}`,
     'omit one of them',
   )
 }

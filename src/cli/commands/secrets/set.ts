@@ -113,7 +113,7 @@ async function setOwn(context: Context, values: Values, options: SetOptions): Pr
   if (policy !== undefined || sensitive || plain || changesApproval(options)) {
     throw new CliError(
       'usage',
-      'a value of your own has no policy: leave --policy, --approval, --sensitive and --plain out',
+      'your own values have no policy: omit --policy, --approval, --sensitive and --plain',
     )
   }
   const scope = await projectScope(context)
@@ -129,7 +129,7 @@ async function setOwn(context: Context, values: Values, options: SetOptions): Pr
   scope.session.own.set(scope, new Map(own))
   const names = Object.keys(values)
   const { project, environment } = scope
-  const sentence = `${project.name}/${environment}: ${names.join(', ')}, for you on this machine only.`
+  const sentence = `${project.name}/${environment}: ${names.join(', ')}, only for you on this machine.`
   context.output.done(sentence, { mine: names })
 }
 
@@ -168,8 +168,8 @@ function splitPair(pair: string): { name: string; value: string } {
   if (at < 1)
     throw new CliError(
       'usage',
-      'several secrets are given as NAME=value',
-      'a single NAME asks for its value',
+      'give several secrets as NAME=value',
+      'give a single NAME to be prompted for its value',
     )
   return { name: pair.slice(0, at), value: pair.slice(at + 1) }
 }
@@ -200,7 +200,7 @@ function policyFromJson(text: string): Policy | null {
     throw unknownField(issue.keys[0] ?? '')
   const [fault] = fieldFaults(error.issues)
   const path = fault?.path ? `${fault.path} ` : ''
-  throw new CliError('usage', `the policy is not valid: ${path}${fault?.message ?? ''}`, EXAMPLE)
+  throw new CliError('usage', `the policy is invalid: ${path}${fault?.message ?? ''}`, EXAMPLE)
 }
 
 function parsed(text: string): unknown {

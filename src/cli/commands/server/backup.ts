@@ -17,7 +17,7 @@ export default command({
         encrypted: recipients.length > 0,
         tables: sums,
       })
-      output.note('the keys of the server are not in it: keep them apart')
+      output.note('the backup does not contain the server keys: store them separately')
       return 0
     }),
 })

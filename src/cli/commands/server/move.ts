@@ -29,7 +29,7 @@ export default command({
         dry_run: dryRun,
         tables: sums,
       })
-      if (!dryRun) output.note('the old database is as it was; the new one needs the same keys')
+      if (!dryRun) output.note('the old database is unchanged; the new one needs the same keys')
       return 0
     }),
 })

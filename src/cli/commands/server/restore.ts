@@ -31,7 +31,7 @@ export default command({
         kept,
         tables: sums,
       })
-      if (kept !== null) output.note(`what was there before is kept in ${kept}`)
+      if (kept !== null) output.note(`the previous database is in ${kept}`)
       return 0
     }),
 })

@@ -14,7 +14,10 @@ export default command({
   action: ({ host, output }, _, options) =>
     explained(host, async () => {
       if (options.check !== true)
-        throw new CliError('usage', 'a start does the upgrade: to see what it will do, add --check')
+        throw new CliError(
+          'usage',
+          'the next start performs the upgrade; add --check to preview it',
+        )
       const now = Date.now()
       const report = await checkUpgrade(serverConfig(), now)
       const text = output.isJson

@@ -19,14 +19,14 @@ export default command({
     if (options.others ? ids.length > 0 : chosen.length === 0) {
       throw new CliError(
         'usage',
-        'give ids of sessions, or --others',
+        'give session IDs or --others',
         'list them with: cloakroom sessions list',
       )
     }
     if (chosen.some(({ current }) => current)) {
       throw new CliError(
         'usage',
-        'that is the session of this machine',
+        'this is the session of this machine',
         'end it with: cloakroom logout',
       )
     }

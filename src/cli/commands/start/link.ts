@@ -10,7 +10,7 @@ export default command({
     const scope = await chosenWorkspace(context)
     const project = await findProject(scope, name)
     writeProjectFile(context, scope, project)
-    context.output.done(`Using ${project.name} of ${scope.workspace.name} in this directory.`, {
+    context.output.done(`Using ${project.name} of ${scope.workspace.name} in this folder.`, {
       project: project.name,
       workspace: scope.workspace.name,
     })

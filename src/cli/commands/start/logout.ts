@@ -19,7 +19,7 @@ export default command({
     const emails = gone.map((account) => account.email)
     const tokens = wiped.flatMap(({ tokens }) => tokens)
     const own = wiped.flatMap(({ own }) => own)
-    context.output.done('Logged out.', {
+    context.output.done('Signed out.', {
       logged_out: all ? emails : email,
       tokens,
       own_values: own,
@@ -31,7 +31,7 @@ export default command({
 
 function tellRemaining({ env, output }: Context): void {
   const names = readRegistry(env).all.map(({ name }) => name)
-  if (names.length > 0) output.note(`Still logged in: ${names.join(', ')}.`)
+  if (names.length > 0) output.note(`Still signed in: ${names.join(', ')}.`)
 }
 
 /** An old session that does not open is thrown away as it is. */

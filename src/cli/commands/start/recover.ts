@@ -28,11 +28,13 @@ export default command({
     showRecoveryKey(context, next)
     const entered = await enter(context, place, password).catch((error: unknown) => {
       if (context.output.isJson) context.output.record({ email, recovery_key: next })
-      context.output.warn(`The password is changed. Sign in with: cloakroom login ${email}`)
+      context.output.warn(`Password changed. Sign in with: cloakroom login ${email}`)
       throw error
     })
     showEntered(context, entered, next)
-    context.output.say('The password is changed. All other sessions ended; passkeys are removed.')
+    context.output.say(
+      'Password changed. All other sessions have ended, and passkeys were removed.',
+    )
   },
 })
 
@@ -40,6 +42,8 @@ export default command({
 function keepRecoveryKey(context: Context, email: string, recoveryKey: string): void {
   const { output } = context
   if (output.isJson) output.record({ email, recovery_key: recoveryKey })
-  output.warn('The server did not answer. Keep both recovery keys, and sign in to find out.')
+  output.warn(
+    'The server did not respond. Keep both recovery keys, and sign in to find out which one is valid.',
+  )
   showRecoveryKey(context, recoveryKey)
 }

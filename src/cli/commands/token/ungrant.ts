@@ -19,7 +19,7 @@ export default command({
     })
     if (workspace.chains)
       context.output.note(
-        'Nobody signs that: who writes the database can bring it back until the token is revoked, or the workspace rekeyed.',
+        'This change is not signed. Someone with write access to the database can undo it until you revoke the token or rekey the workspace.',
       )
   },
 })

@@ -1,7 +1,6 @@
 /**
- * `cloakroom mcp`: tools for an AI agent over the Model Context Protocol (stdio). No tool returns a
- * value, and none asks for one: an agent learns names, makes calls through the resolver, and reads the audit
- * records of its own calls.
+ * `cloakroom mcp`: tools for an AI agent over the Model Context Protocol (stdio). No tool returns a value or asks for one.
+ * An agent lists names, makes calls through the resolver, and reads the audit records of its calls.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { z } from 'zod'
@@ -91,7 +90,7 @@ function toolsOf(context: Context, token: string): Tool[] {
             'reject placeholders in places where they are not replaced, instead of sending them as text',
           ),
       }),
-      // What it does is up to the API.
+      // The effect depends on the API.
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
       run: ({ url, body, ...rest }, signal) => {
         const request = {
@@ -106,16 +105,20 @@ function toolsOf(context: Context, token: string): Tool[] {
       },
     }),
     requestAccessTool(context, token),
-    defineTool({
-      name: 'check_status',
-      title: 'Check the resolver',
-      description:
-        'Check the resolver and your token. Use it when other tools fail. Returns resolver, token (accepted, or the problem) and the number of credentials.',
-      input: z.strictObject({}),
-      annotations: READS,
-      run: (_, signal) => checkStatus(context, token, signal),
-    }),
+    checkStatusTool(context, token),
   ]
+}
+
+function checkStatusTool(context: Context, token: string): Tool {
+  return defineTool({
+    name: 'check_status',
+    title: 'Check the resolver',
+    description:
+      'Check the resolver and your token. Use it when other tools fail. Returns resolver, token (accepted, or the problem) and the number of credentials.',
+    input: z.strictObject({}),
+    annotations: READS,
+    run: (_, signal) => checkStatus(context, token, signal),
+  })
 }
 
 function requestAccessTool(context: Context, token: string): Tool {
@@ -156,7 +159,7 @@ function readAuditTool(context: Context, token: string): Tool {
 
 const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
 
-/** Of the environment that was named, or of all that the token is for. */
+/** The credentials of the selected environment, or of all environments of the token. */
 async function credentialsOf(context: Context, token: string, signal: AbortSignal) {
   if (parseToken(token) === null) throw new InvalidToken(token)
   const usable = await atResolver(context, (resolver) =>
@@ -185,7 +188,7 @@ async function checkStatus(context: Context, token: string, signal: AbortSignal)
   }
 }
 
-/** The audit is for members to read: a tool that could not work is not offered, and no start waits for it. */
+/** Only members can read the audit log, so the tool is offered only if it works. The start waits 3 seconds at most. */
 async function canReadAudit(context: Context, token: string): Promise<boolean> {
   const read = readAudit(context, token, 1).then(
     () => true,

@@ -107,7 +107,7 @@ function wayOf({ givenToken }: Context, options: Options): 'remote' | 'local' {
 
 function wantsStandIns({ standIns }: Options): boolean {
   if (standIns === 'all' || standIns === 'none') return standIns === 'all'
-  throw new CliError('usage', '--stand-ins is all or none')
+  throw new CliError('usage', '--stand-ins must be all or none')
 }
 
 /** A server that cannot be asked now may be there when the command needs it. */
@@ -201,7 +201,7 @@ function announce(
     output.record({ port, https_proxy: url, base_url: baseUrl, environment: added })
     return
   }
-  output.warn(`The proxy listens on 127.0.0.1:${port}. For programs that are to use it:`)
+  output.warn(`The proxy listens on 127.0.0.1:${port}. Set this for programs that use it:`)
   output.raw(exportLines(added))
   output.warn(`Base URL of https://api.example.com: ${baseUrl}/api.example.com`, 'Stop: Ctrl-C')
 }
@@ -225,15 +225,15 @@ async function trust({ output, env }: Context): Promise<number> {
   }
   output.warn(
     `Your proxy's certificate authority: ${certificateFile}`,
-    'It was made on this machine and its key stays here. Only programs that are told to trust it',
-    'do; do not install it system-wide. These lines tell them, with a bundle of the authorities',
+    'It was created on this machine, and its key stays here. Only programs configured to trust it',
+    'use it. Do not install it system-wide. These lines configure them, with a bundle of the authorities',
     'of the system and yours:',
     '',
   )
   for (const [name, readers] of Object.entries(bundleVariables)) {
     output.raw(`# ${readers}\n${exportLines({ [name]: bundle })}`)
   }
-  output.warn('', 'cloakroom proxy -- COMMAND sets them, and the address of the proxy, by itself.')
+  output.warn('', 'cloakroom proxy -- COMMAND sets these variables and the proxy address itself.')
   return 0
 }
 

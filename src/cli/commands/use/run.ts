@@ -56,15 +56,13 @@ export default command({
     }
     check(first)
     if (Object.keys(first).length === 0) {
-      context.output.warn(
-        'there are no secrets for this command: check the environment and the policies',
-      )
+      context.output.warn('no secrets for this command: check the environment and the policies')
     }
     const { warn } = context.output
     let isNoted = false
     const noteMasked = () => {
       if (!isNoted)
-        warn('[REDACTED] in this output stands for a secret. Pass --no-mask to keep values.')
+        warn('[REDACTED] replaces secrets in this output. Pass --no-mask to keep values.')
       isNoted = true
     }
     const start = (delivered: Delivered) =>
@@ -149,7 +147,7 @@ function refuseUnsafe(names: readonly string[], allowed: readonly string[]): voi
   throw new CliError(
     'unsafe_variable',
     [...lines, 'nothing was run'],
-    `if that is meant, say so before the command: ${flags.join(' ')}`,
+    `to allow it, add before the command: ${flags.join(' ')}`,
   )
 }
 
@@ -159,7 +157,7 @@ function refuseZeroBytes(delivered: Delivered): void {
   if (found.length === 0) return
   throw new CliError(
     'unsafe_variable',
-    `${found.join(', ')}: a zero byte is in the value, and no variable can hold one; nothing was run`,
-    'a policy whose allowed_locations do not list env keeps it out of environments',
+    `${found.join(', ')}: the value has a zero byte, which variables cannot contain; nothing was run`,
+    'to exclude it from environments, omit env from its allowed_locations',
   )
 }

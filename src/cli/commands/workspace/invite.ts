@@ -96,6 +96,6 @@ async function keysOf({ api }: Session, email: string): Promise<Invitee> {
   throw new CliError(
     'not_found',
     `${email} has no account here`,
-    'they register first: cloakroom register',
+    'ask them to register first: cloakroom register',
   )
 }
