@@ -1,7 +1,7 @@
 /**
  * The addresses that a command may talk to. Whose project file names an address would receive what proves
  * a password, a session or a token: so it counts only after this user said yes for that folder and that
- * address, whoever wrote the file.
+ * address, no matter who wrote the file.
  */
 import { dirname } from 'node:path'
 import { faultOfAddress } from '../client/http/address.ts'
@@ -15,7 +15,7 @@ type Place = {
   settings: Settings
   cwd: string
   env: Record<string, string | undefined>
-  /** `--insecure-http`, or the variable that stands for it. */
+  /** `--insecure-http`, or its variable. */
   insecureHttp: boolean
 }
 

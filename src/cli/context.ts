@@ -1,4 +1,4 @@
-/** What every command is given: its settings, its output, and the session when it asks for it. */
+/** The context of every command: its settings, its output, and the session on request. */
 import type { Api } from '../client/http/api.ts'
 import { trustAuthorities } from '../client/http/certificates.ts'
 import { conflictLine, withAliases } from '../core/config/aliases.ts'
@@ -41,7 +41,7 @@ export type Context = {
   cwd: string
   /** Whether addresses beyond this machine may be talked to without encryption. */
   insecureHttp: boolean
-  /** Whose authorities are trusted besides the usual ones. */
+  /** The PEM file with additional certificate authorities. */
   caFile: string | undefined
   /** The token that the environment gives. @throws CliError where its file cannot be read */
   givenToken(): string | undefined
@@ -115,7 +115,7 @@ export function openContext(host: Host, options: GlobalOptions): Context {
   }
 }
 
-/** Who works with a token is told what it is good for. */
+/** Adds a hint about the commands that work with a token. */
 function besideToken(error: unknown, env: Context['env']): unknown {
   const variable = tokenVariable(env)
   if (!(error instanceof CliError) || error.code !== 'not_logged_in' || variable === undefined) {
@@ -158,7 +158,7 @@ function flagsOf({ server, resolver, workspace, project, env }: GlobalOptions) {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
 
-/** Who chooses one is told how not to be asked at every command. */
+/** Prints how to avoid the question after a passphrase was chosen. */
 function askPassphrase(host: Host, output: Output): AskPassphrase {
   return async (opens) => {
     const { askSecret } = await import('./terminal/prompts.ts')
@@ -210,7 +210,7 @@ function readToken(env: Env, warn: (...lines: string[]) => void): string | undef
   return filled[VARIABLE]
 }
 
-/** Which variable gives one; a file is not read for it. */
+/** The variable with a token. Does not read a file. */
 function tokenVariable(env: Env): string | undefined {
   const file = fileVariableOf(VARIABLE)
   if (env[file]) return file

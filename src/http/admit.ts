@@ -1,4 +1,4 @@
-/** Who calls: rate limits and authentication, from headers alone. */
+/** Identifies the caller: rate limits and authentication, from headers alone. */
 import { timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../core/crypto/primitives.ts'
 import { Fault } from '../core/fault.ts'
@@ -38,7 +38,7 @@ function notTheConsole(): Fault {
   return new Fault('forbidden', { message: 'Only the console can call this.' })
 }
 
-/** What an earlier request found out about a member; `null` where there was none. */
+/** The cached result of an earlier request about a member; `null` without one. */
 export function recall(
   { identity }: Services,
   { access }: Endpoint,

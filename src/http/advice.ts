@@ -1,5 +1,5 @@
 /**
- * What a refusal carries besides its code (protocol 2): `docs`, the place in the documentation that explains the code, and
+ * The fields of an error besides its code (protocol 2): `docs`, the place in the documentation that explains the code, and
  * `fix`, what removes the cause. One table serves both listeners, forward mode, the OpenAPI document and MCP.
  */
 import {

@@ -1,4 +1,4 @@
-/** What is on record before the answer, and what may be missing there while the database takes no writes. */
+/** Reads that are recorded before the response, and those that may go unrecorded while the database is read-only. */
 import { describeError, type Log } from '../core/log.ts'
 import { traced } from '../core/trace/span.ts'
 import { isUnwilling } from '../database/errors.ts'

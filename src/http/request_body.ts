@@ -105,7 +105,7 @@ async function readBounded(
 }
 
 /**
- * What follows the last chunk the runtime reads later, and answers trailers with 400: what was refused is not to
+ * The runtime reads the text after the last chunk later, and answers trailers with 400: what was refused is not to
  * be done all the same.
  */
 async function demandEnd({ signal }: Request): Promise<void> {

@@ -126,7 +126,7 @@ describe('approvals allow', () => {
   })
 
   test.each([
-    ['a window longer than the policy', ['--for', '16m'], 'the policy of KEY permits 900 seconds'],
+    ['a window longer than the policy', ['--for', '16m'], 'the policy of KEY allows 900 seconds'],
     [
       'a window for another path',
       ['--for', '5m', '--path', '/other'],

@@ -177,7 +177,7 @@ describe('an environment', () => {
     })
     expect(code).toBe(5)
     expect(Bun.stripANSI(screen).replace(/\s+/g, '')).toContain(
-      'Deletepreviewfrompaymentswith1secret(A)?For7days',
+      'Deletepreviewfrompaymentswith1secret(A)?Youcanrestoresecretsfor7days',
     )
     expect(await ada.json('env', 'delete', 'preview', '--yes')).toEqual({
       ...{ deleted: 'preview', secrets: 1, tokens: 1 },

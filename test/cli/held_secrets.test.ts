@@ -100,7 +100,10 @@ test('options of an approval that contradict others are refused before anything 
   await ada.must('policy', 'set', 'PLACED', '--locations', 'header,env')
   const refused: [args: string[], message: string][] = [
     [['--approval', 'owner'], '--approval is member, admin or none, not owner'],
-    [['--approval', 'member', '--approval-ttl', '25h'], '--approval-ttl must be a time such as 15m'],
+    [
+      ['--approval', 'member', '--approval-ttl', '25h'],
+      '--approval-ttl must be a time such as 15m',
+    ],
     [['--approval', 'member', '--approval-ttl', '15'], '--approval-ttl must be a time such as 15m'],
     [['--approval-ttl', '15m'], 'PLACED needs no approval, so --approval-ttl has no effect'],
     [['--approval', 'none', '--approval-ttl', '1m'], 'has no effect with --approval none'],

@@ -14,8 +14,7 @@ import { openSwitch } from './running/switched_server.ts'
 
 const TEAM = marked('team-value')
 const OWN = marked('own-value')
-const SAID =
-  'your own values are used in payments/development: KEY (omit them with --no-mine)\n'
+const SAID = 'your own values are used in payments/development: KEY (omit them with --no-mine)\n'
 
 let app: TestApp
 let ada: Terminal

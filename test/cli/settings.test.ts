@@ -208,7 +208,8 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
     expect(await environmentOf(alike)).toMatchObject({ value: 'qa' })
     expect(await environmentOf({ SERVICE_TOKEN: 'one', CLOAKROOM_TOKEN: 'two' })).toEqual({
       code: 'usage',
-      message: 'SERVICE_TOKEN and CLOAKROOM_TOKEN are both set with different values: unset one of them',
+      message:
+        'SERVICE_TOKEN and CLOAKROOM_TOKEN are both set with different values: unset one of them',
       hint: null,
     })
   })

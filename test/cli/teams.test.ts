@@ -74,9 +74,7 @@ describe('keys of other people, in a plain workspace', () => {
     writeFileSync(path, JSON.stringify({ ...session, knownKeys: others }))
     const refused = await ada.run(['workspace', 'invite', 'bob@example.com'])
     expect(refused.code).toBe(5)
-    expect(refused.err).toContain(
-      'the public key of bob@example.com has changed',
-    )
+    expect(refused.err).toContain('the public key of bob@example.com has changed')
     expect(
       (await ada.run(['workspace', 'invite', 'bob@example.com', '--accept-changed-keys'])).code,
     ).toBe(0)

@@ -1,5 +1,5 @@
 /**
- * Which account a command works with: the one that is named, else the one of the folder, else the one in
+ * The account of a command: the named one, else the one of the folder, else the one in
  * use, else the only one of the server that is set. An account works with its own server and no other.
  */
 import { oneNamed } from '../named.ts'
@@ -9,11 +9,11 @@ import { type Account, accountOf, type Person, type Registry } from './registry.
 
 /** Why it is this one, in words. */
 export type Choice = { account: Account; why: string }
-/** Who is named may not be logged in: then a folder is theirs. */
+/** A named account may be signed out. Then only a folder belongs to it. */
 export type Named = { person: Person; account: Account | null; why: string }
 
 export type Wanted = {
-  /** Of `--account`. */
+  /** From `--account`. */
   flag: string | undefined
   env: Record<string, string | undefined>
   cwd: string
@@ -22,7 +22,7 @@ export type Wanted = {
 /** Origins of addresses that an account's own stand in for. */
 const GENERAL: readonly Setting['origin'][] = ['global file', 'default']
 
-/** Who is named, or whose the folder is. @throws CliError for a name of none */
+/** The named account, or the owner of the folder. @throws CliError for an unknown name */
 export function namedAccount(registry: Registry, { flag, env, cwd }: Wanted): Named | null {
   const { SERVICE_ACCOUNT: variable } = env
   const typed = flag ?? (variable || undefined)
@@ -71,7 +71,7 @@ function setting(value: string): Setting {
   return { value, origin: 'account' }
 }
 
-/** The account to work with at this server. @throws CliError when there is none, or several */
+/** The account for this server. @throws CliError without one, or with several */
 export function chooseAccount(registry: Registry, named: Named | null, server: string): Choice {
   if (named) return atServer(named, server)
   const { all, inUse } = registry
@@ -119,7 +119,7 @@ function nobody(all: readonly Account[], server: string): CliError {
 const MAX_NAME = 100
 
 /**
- * What an account is called from now on: as asked for, else as before, else `email@host`.
+ * The name of an account: the given one, else the previous one, else `email@host`.
  *
  * @throws CliError for a name that another account has, or that cannot be typed
  */

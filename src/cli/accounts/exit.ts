@@ -9,7 +9,7 @@ import { openOwnValues } from '../session/own_values.ts'
 import type { StoredSession } from '../session/session_store.ts'
 import { type Account, endAccount } from './registry.ts'
 
-/** What was kept with a session, by name. */
+/** Data stored with a session, by name. */
 export type Wiped = { tokens: string[]; own: string[] }
 
 export function tellWiped({ output }: Pick<Context, 'output'>, { tokens, own }: Wiped): void {
@@ -48,7 +48,7 @@ function ownNames({ env }: Context, { slot }: Account, stored: StoredSession): s
   }
 }
 
-/** A token says itself whose it is; where it cannot be asked, or is none any more, its agent's id has to do. */
+/** Asks each token for its agent's name. Falls back to the agent's ID if the server does not answer or rejects the token. */
 function agentsOf({ insecureHttp }: Context, { server, agentTokens }: StoredSession) {
   const nameOf = async ([, token]: [string, string]) => {
     demandSafeAddress(server, insecureHttp, 'the server')

@@ -63,7 +63,7 @@ function methodsOf(given: readonly string[]): ReleaseWindow['methods'] {
   throw new CliError('usage', `--method takes ${callMethods.join(', ')}`)
 }
 
-/** What a window lets through, for the person who is asked to allow it. */
+/** The calls that a window allows, for the person who decides. */
 export function windowWarning({ host, methods, path_prefix, seconds }: ReleaseWindow): string[] {
   const calls = `${methods.join(', ')} https://${host}${path_prefix}`
   return [

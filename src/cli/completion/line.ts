@@ -1,4 +1,4 @@
-/** What is being typed: the command so far, and what may stand in place of the last word. */
+/** The line being typed: the command so far, and candidates for the last word. */
 import { type Group, nameOf, type Spec } from '../command.ts'
 import type { GlobalOptions } from '../context.ts'
 
@@ -16,9 +16,9 @@ export type Line = {
   wanted:
     | { kind: 'commands'; group: Group | null }
     | { kind: 'options'; flags: readonly Flag[] }
-    /** By placeholder; `prefix` is the option's name where it stands in the same word. */
+    /** By placeholder. `prefix` is the option's name if it is in the same word. */
     | { kind: 'value'; placeholder: string | null; prefix: string }
-    /** What follows a program of `run` and `proxy`. */
+    /** Words after the program of `run` and `proxy`. */
     | { kind: 'program'; isFirst: boolean }
 }
 
@@ -38,7 +38,7 @@ export function readLine(words: readonly string[], catalogue: Catalogue): Line {
   const { before, current } = split(words)
   const given: Record<string, string> = {}
   const state: State = { group: null, spec: null, positionals: 0, isProgram: false, open: null }
-  for (const word of before) step(state, word, catalogue, given)
+  for (const word of previous) step(state, word, catalogue, given)
   return { given, current, wanted: wantedOf(state, current, catalogue) }
 }
 

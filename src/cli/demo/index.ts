@@ -1,5 +1,5 @@
 /**
- * `cloakroom demo`: the main job end to end on this machine. Every step is checked while it is told;
+ * `cloakroom demo`: the main job end to end on this machine. Every step is checked while it is printed;
  * the exit code is 0 only if all of it was true.
  */
 

@@ -1,4 +1,4 @@
-/** The demo's person, whose workspace is signed: what they make and allow goes with signatures of theirs. */
+/** The person of the demo, who owns a signed workspace and signs all changes. */
 
 import { logInByPassword, type OpenSession, signUp } from '../../client/account/log_in.ts'
 import { allowHosts } from '../../client/actions/allowlist.ts'

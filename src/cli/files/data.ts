@@ -167,7 +167,7 @@ function entriesOf(tree: Tree): Reading {
   return collected(inner.names.map(([name, value, line]) => ({ name, line, value: plain(value) })))
 }
 
-/** What exports have under `secrets`. */
+/** The content of `secrets` in exports. */
 function unwrapped(tree: Tree): Tree {
   if (!('names' in tree)) return tree
   const secrets = tree.names.find(([name]) => name === 'secrets')
@@ -177,7 +177,7 @@ function unwrapped(tree: Tree): Tree {
   throw new Unreadable(beside[2], `${beside[0]} beside \`secrets\` would be lost`)
 }
 
-/** Of Doppler's `secrets download --format json` without flattening, what programs get. */
+/** From Doppler's `secrets download --format json` without flattening, what programs get. */
 function plain(tree: Tree): Tree {
   if (!('names' in tree)) return tree
   return fieldOf(tree.names, 'computed') ?? tree

@@ -22,7 +22,7 @@ const ENDINGS: readonly (readonly [RegExp, ExportFormat])[] = [
   [/\.env(\.[\w-]+)?$/i, 'dotenv'],
 ]
 
-/** What the name of a file says of its format; `.env.local` is dotenv too. */
+/** The format by the name of a file. `.env.local` is also dotenv. */
 export function formatOfName(path: string): ExportFormat | undefined {
   return ENDINGS.find(([ending]) => ending.test(path))?.[1]
 }
@@ -31,7 +31,7 @@ type Note = (text: string) => void
 /** A dialect is of `.env` files; without one, what all that read them agree on is read. */
 export type ReadOptions = { note?: Note; dialect?: Dialect | undefined }
 
-/** Of a file that was named, or of standard input. @throws CliError */
+/** The values of a file or of standard input. @throws CliError */
 export function readValuesOf(host: Host, path: string, options: ReadOptions): Values {
   return readValues(basename(path), readNamedFile(host, path), options)
 }

@@ -1,4 +1,4 @@
-/** Where a stored secret may go, without its value being typed again: it is opened and re-encrypted here. */
+/** Changes the policy of a stored secret without typing its value: decrypts and re-encrypts it on this machine. */
 import { type ProvenValue, provenValue } from '../../client/actions/stored_secrets.ts'
 import { policyInWords } from '../../client/secrets/policy_in_words.ts'
 import { isSamePolicy } from '../../core/crypto/secret_value.ts'

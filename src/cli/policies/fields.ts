@@ -14,7 +14,7 @@ type Field = {
   name: Exclude<keyof Policy, 'sensitive' | 'kind'>
   /** Null where the option has its own meaning (`approval.ts`). */
   option: keyof FieldOptions | null
-  /** What holds where a policy does not say it. */
+  /** Defaults of fields that a policy does not have. */
   absent: string
   /** Whether a comma cannot be part of an entry, and so may stand between two. */
   commas?: true
@@ -47,7 +47,7 @@ const fields: Readonly<Record<string, Field>> = {
 }
 
 export const policyFields = Object.keys(fields)
-/** The same as the fields of a policy are called in JSON. */
+/** The JSON names of policy fields. */
 export const policyNames = [...Object.values(fields).map(({ name }) => name), 'sensitive', 'kind']
 
 /** Each field, with what holds where the policy does not say it. */
@@ -72,7 +72,7 @@ export function withFields(policy: Policy | null, options: FieldOptions): Policy
   return checked(changed)
 }
 
-/** What no restrictions, and the approval, without which tokens could open the value: these are named. */
+/** Fields that restrict nothing, and approval: removing it lets tokens decrypt the value, so it must be named. */
 const MEANING = ['basic-encoding', 'references', 'description', 'approval']
 
 /** Without these fields; without all that narrow where none is named. @throws CliError */

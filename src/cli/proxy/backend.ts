@@ -1,4 +1,4 @@
-/** Whose credentials a proxy uses and under whose name: an agent's token, or the person logged in. */
+/** The credentials and name that a proxy uses: an agent's token, or the signed-in person. */
 import { join } from 'node:path'
 import { ApiError } from '../../client/http/api.ts'
 import type { OpenWorkspace } from '../../client/workspace.ts'
@@ -141,7 +141,7 @@ async function openedAnew(session: Session, workspaceId: string): Promise<OpenWo
   throw new ApiError(404, { error_code: 'not_found' })
 }
 
-/** One token for each agent in whose name something is reported, for this run. */
+/** One token for each agent that reports records in this run. */
 function openTokens(session: Session) {
   const tokens = new Map<string, Promise<RunToken>>()
   const make = async (workspaceId: string, agent: string) =>
@@ -178,7 +178,7 @@ async function agentKnownAs(session: Session, workspaceId: string, agent: string
     demandHome(scope, found)
     return knownAgent(scope, [found], agent, 'of this workspace')
   }
-  // For good: the record is put aside, and the others go on.
+  // A permanent failure: the record is set aside, and the others continue.
   throw new ApiError(409, { error_code: 'conflict' })
 }
 

@@ -1,4 +1,4 @@
-/** What helps programs that no variable leads through the proxy, or has trust it. */
+/** Hints for programs that ignore the variables of the proxy or of its certificate authority. */
 import { basename } from 'node:path'
 import { HelperFailed, runHelper } from '../../core/helper_program.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The fallback of `run`: what was delivered last, sealed in a file, for when the server is away. A server that
- * refuses is not away: what was revoked is not used again by way of the file.
+ * The fallback of `run`: the last delivery, sealed in a file, for when the server is unavailable. A server that
+ * refuses is available: revoked values are never used from the file.
  */
 import { dirname } from 'node:path'
 import {
@@ -20,7 +20,7 @@ import { explain } from '../terminal/explain.ts'
 import { relativeTime } from '../terminal/moments.ts'
 import type { Delivered, Source } from '../values/delivered.ts'
 
-/** Milliseconds after which a server that says nothing is away, where there is something else to go on with. */
+/** Milliseconds until a silent server counts as unavailable if there is a fallback. */
 const PATIENCE_MS = 10_000
 /** Milliseconds that clocks may differ by. */
 const SKEW_MS = 300_000
@@ -67,7 +67,7 @@ export function withFallback(source: Source, options: FallbackOptions): Source {
   }
 }
 
-/** `null` where there is none yet. @throws CliError */
+/** `null` if it does not exist yet. @throws CliError */
 function read(
   { holder, asked }: Source,
   { host, path }: Pick<FallbackOptions, 'host' | 'path'>,
@@ -87,7 +87,7 @@ function read(
   }
 }
 
-/** @throws CliError for one that is too old; the error of the server where there is none */
+/** @throws CliError for a fallback that is too old; the server error without a fallback */
 function recall(source: Source, options: FallbackOptions, error: unknown): Delivered {
   const { path, maxAgeMs, warn, now } = options
   const kept = read(source, options)

@@ -1,6 +1,6 @@
 /**
  * `run --watch`: the command is started again when a value changed that it was given, and for no other
- * reason. A server that is away, or refuses, leaves it running with what it has.
+ * reason. If the server is unavailable or refuses, the command keeps running with its current values.
  */
 import { endsWithin } from '../../core/async/timeout.ts'
 import { endGroup, type Running } from '../terminal/child.ts'
@@ -22,7 +22,7 @@ export type Watch = {
   graceMs: number
   /** @throws CliError for values that no program must be started with */
   start(values: Delivered): Running
-  /** The same, before the one that runs is ended. */
+  /** Also called before the running command is ended. */
   check(values: Delivered): void
   warn(text: string): void
 }
@@ -50,7 +50,7 @@ export async function runWatched(watch: Watch): Promise<number> {
   }
 }
 
-/** Whoever ends us means the command, and not the restart of it that is under way. */
+/** A signal that ends this process ends the command, even during its restart. */
 function listenForEnd() {
   let isWanted = false
   const want = () => {

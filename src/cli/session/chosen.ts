@@ -1,4 +1,4 @@
-/** Which workspace a command means: by id, by a name that is known, or the one that is meant where none is named. */
+/** The workspace of a command: by ID, by a known name, or the default. */
 
 import type { KnownNames, NameList } from '../../client/known_names.ts'
 import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
@@ -42,7 +42,7 @@ export async function choose<T extends Entry>(
   return knownOne(person.knownNames, namesOfWorkspaces(person), active, named, kind)
 }
 
-/** The one of before: that another is the personal one now, or the only one, is the server's word. */
+/** The previous default workspace: only the server claims that another is now the personal or only one. */
 async function usual<T extends Entry>(person: Person, active: readonly T[]): Promise<T> {
   const list = usualList(person)
   const { knownNames } = person

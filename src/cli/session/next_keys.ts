@@ -30,7 +30,7 @@ export async function keepNext(session: Keeper, next: NextKeys | null): Promise<
   await change(session, { next: texts })
 }
 
-/** With the person's own values, which are sealed to the keys of before. */
+/** With the person's own values, which are sealed to the previous keys. */
 export async function takeNext(
   session: Keeper & Pick<Session, 'own' | 'server' | 'email' | 'knownNames'>,
   { keys }: NextKeys,
@@ -58,7 +58,7 @@ export async function takeNewKeys(
   if (next && toBase64(next.keys.publicKey) === publicKey) warnRecoveryKey(next, warn)
 }
 
-/** What does not open keeps no keys from being used. */
+/** Data that cannot be decrypted does not prevent the use of the keys. */
 function reseal(own: OwnValues, next: Holder, warn: Warn): void {
   try {
     own.rekey(next)

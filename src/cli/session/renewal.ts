@@ -13,7 +13,7 @@ export function renewing(store: SessionStore, stored: StoredSession): Api {
       return await act()
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'invalid_token') throw error
-      // Of requests that are sent together, one renews the session for all.
+      // One of several parallel requests renews the session for all.
       if (stored.access === access)
         renewal ??= renew(store, stored).finally(() => {
           renewal = undefined

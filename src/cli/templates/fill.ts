@@ -15,14 +15,14 @@ import {
 export type Place = {
   /** As people read it, and as `--from` takes it. */
   title: string
-  /** Why there is none. */
+  /** The reason for a missing value. */
   fault: string | null
   /** Whether it is the one of the command, or was named beside it. */
   isMeant: boolean
   open(): Promise<Opened>
 }
 
-/** `null` stands for the environment that the command works with. */
+/** `null` means the environment of the command. */
 export type FindPlace = (named: NamedPlace | null) => Place
 
 export type Filled = { text: string; used: { environment: string; names: string[] }[] }
@@ -111,7 +111,7 @@ function absent({ name, where }: Located, opened: ReadonlyMap<Place, Opened>): s
 
 type Values = ReadonlyMap<Place, Delivered>
 
-/** What the template names and no more: what else the environment has may be broken. @throws UnresolvedReference */
+/** Resolves only the names in the template, because other values may be broken. @throws UnresolvedReference */
 function resolvedOf(references: readonly Located[], opened: ReadonlyMap<Place, Opened>): Values {
   const namesIn = (place: Place) =>
     references.flatMap(({ where, name }) => (where === place ? [name] : []))

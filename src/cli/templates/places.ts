@@ -1,7 +1,7 @@
 /**
  * The environments that a template may name. A template can come from a stranger, together with the program
  * that reads what is made of it: so beside the environment of the command only those are read that the
- * command was told, and not what the template asks for.
+ * command allows, and not the environments that the template names.
  */
 import { isUuid } from '../../core/validation/validate.ts'
 import type { Context } from '../context.ts'

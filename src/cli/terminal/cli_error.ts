@@ -1,4 +1,4 @@
-/** What a person can act on: what went wrong, and the next thing to try. */
+/** An error for people: what went wrong, and the next thing to try. */
 import {
   EX_AUTH,
   EX_FAILED,

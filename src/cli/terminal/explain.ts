@@ -24,14 +24,14 @@ import { CliError, type CliErrorCode } from './cli_error.ts'
 
 export type Explanation = {
   exitCode: number
-  /** Of the command line's own list, or of the server's. */
+  /** A code of the command line or of the server. */
   code: string
   message: string
   hint: string | null
-  /** What removes the cause, for programs. */
+  /** The remedy, for programs. */
   fix: Fix | null
   docs: string | null
-  /** What the server refused of a request, part by part. */
+  /** The rejected fields of a request. */
   fields: readonly FieldFault[]
   /** The code is said to people too: it is what the server's documentation lists. */
   isOfServer: boolean
@@ -47,7 +47,7 @@ export function explain(error: unknown): Explanation {
   return own(new CliError('failed', message, 'run it again with --debug to see where'))
 }
 
-/** What a wrong clock can cause: expired before its time, or signed in the future. */
+/** Errors that a wrong clock can cause: expired early, or signed in the future. */
 const OF_CLOCKS: readonly string[] = [
   'invalid_token',
   'invalid_credentials',
@@ -97,9 +97,9 @@ function ofClient(error: unknown): CliError | null {
   return null
 }
 
-/** What somebody signed is not what the server shows: of a workspace, or of what it delivers to a token. */
+/** Server data that does not match its signatures, of a workspace or a delivery. */
 function unverified(error: unknown): CliError | null {
-  // What is refused of one's own text, before it is sent, has no subject: nobody tampered with it.
+  // A refusal of the own text before sending has no subject, because nobody tampered with it.
   if (error instanceof Refusal && error.subject === undefined) {
     const why = error.message.replace(/^.* is refused: /, '')
     const hint = error.reason === 'last_owner' ? LAST_OWNER : null

@@ -11,13 +11,13 @@ const UNITS = [
 /** Typed, and shown as days. */
 const WEEK = ['w', 604_800] as const
 
-/** How far a moment is away, in its largest unit; what is no moment stays as it is. */
+/** The distance of a time, in its largest unit. Invalid times stay unchanged. */
 export function relativeTime(value: unknown, now: Date): string {
   const seconds = Math.round((now.getTime() - new Date(String(value)).getTime()) / 1_000)
   if (Number.isNaN(seconds)) return String(value)
-  const away = Math.abs(seconds)
-  const [unit, size] = UNITS.find(([, least]) => away >= least) ?? ['s', 1]
-  const amount = `${Math.floor(away / size)}${unit}`
+  const distance = Math.abs(seconds)
+  const [unit, size] = UNITS.find(([, least]) => distance >= least) ?? ['s', 1]
+  const amount = `${Math.floor(distance / size)}${unit}`
   return seconds >= 0 ? `${amount} ago` : `in ${amount}`
 }
 

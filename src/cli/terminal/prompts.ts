@@ -13,7 +13,7 @@ type SecretQuestion = {
   /** Asked twice: a mistyped one would be lost. */
   isNew?: boolean
   hint: string
-  /** What is wrong with an answer, as a sentence; `null` accepts it. */
+  /** The problem with an answer, as a sentence; `null` accepts it. */
   faultOf?: (answer: string) => string | null | Promise<string | null>
 }
 

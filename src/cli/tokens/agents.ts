@@ -13,7 +13,7 @@ import { type Column, ID } from '../terminal/table.ts'
 import { demandNew, knownOne } from '../trust/known_names.ts'
 
 export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
-/** Of the versions that tokens get, in signed workspaces and others. */
+/** The UUID versions of tokens, in signed workspaces and others. */
 const MADE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 type Token = { id: string; label: string; status: string }
@@ -41,7 +41,7 @@ function homeOf({ id, project_id }: { id: string; project_id: string | null }) {
   return { name: id, id: project_id ?? 'all' }
 }
 
-/** Of those that were listed, by id or by a name that is known. @throws CliError */
+/** A listed agent, by ID or by a known name. @throws CliError */
 export function knownAgent(
   { session: { knownNames }, workspace }: Place,
   agents: readonly Agent[],
@@ -85,7 +85,7 @@ export async function namingTaken<T>(scope: Place, name: string, work: Promise<T
   }
 }
 
-/** Where agents of several projects have the name, it is the one of the chosen project. @throws CliError */
+/** If agents of several projects have the name, returns the one of the selected project. @throws CliError */
 export async function agentNamed(
   context: Context,
   scope: WorkspaceScope,
@@ -190,7 +190,7 @@ export async function revocableToken<T extends Token & Parameters<typeof holderO
   )
 }
 
-/** What `revoke` reports: revoking twice is no error. */
+/** The output of `revoke`. Revoking twice is no error. */
 export function revokedText({ status }: Token): string {
   return status === 'revoked' ? 'It was revoked already.' : 'Revoked. The token is now rejected.'
 }

@@ -22,7 +22,7 @@ import { atAddress } from '../wrong_address.ts'
 export type Tracing = { traceparent?: string | undefined }
 type TokenOption = { token: string | undefined }
 
-/** Of the option, else of the environment. @throws CliError */
+/** The token of the option, else of the environment. @throws CliError */
 export function tokenOf(context: Context, { token }: TokenOption): string | undefined {
   return token ?? context.givenToken()
 }
@@ -108,7 +108,7 @@ function typedProject({ settings: { project } }: Context): string | undefined {
   return project?.origin === 'flag' || project?.origin === 'environment' ? project.value : undefined
 }
 
-/** What is delivered to a token, of the project that was typed. @throws ApiError, CliError */
+/** The delivery to a token, for the given project. @throws ApiError, CliError */
 export async function deliveredTo(
   context: Context,
   token: string,
@@ -133,7 +133,7 @@ export async function deliveredTo(
   )
 }
 
-/** What is said of a token that is not accepted: logging in would not help. */
+/** The error for a rejected token, because signing in would not help. */
 export function tokenRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'invalid_token') return error
   return new CliError(

@@ -1,4 +1,4 @@
-/** What all ways of issuing a token have in common. */
+/** Shared by all commands that create a token. */
 import type { TokenOrder } from '../../client/agents/tokens.ts'
 import { objectionToActorName } from '../../core/names/actor_name.ts'
 import { SECRET_NAME } from '../../core/names/secret_name.ts'
@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import type { narrowingOptions, tokenOptions } from '../options.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-/** `--label`, `--may`, and `--expires-in-days`, of which `never` is none. */
+/** `--label`, `--may`, and `--expires-in-days`, which is null for `never`. */
 export function orderOf({
   label,
   expiresInDays,

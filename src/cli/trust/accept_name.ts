@@ -11,7 +11,7 @@ type Place = {
   known: KnownNames
   all: readonly Named[]
   names: NameList
-  /** What is meant where nothing is named, by the word of the server. */
+  /** The default item, according to the server. */
   only?: Named | undefined
   usual?: NameList
 }

@@ -11,7 +11,7 @@ import { isUuid } from '../../core/validation/validate.ts'
 import { type Kind, oneNamed } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-/** By id, or by a name that stands for what it stood for. @throws CliError */
+/** By ID, or by a name with an unchanged meaning. @throws CliError */
 export function knownOne<T extends Named>(
   known: KnownNames,
   list: NameList,
@@ -43,7 +43,7 @@ export function demandKnown(
   )
 }
 
-/** Of an account: keys that others have replaced do not come back. @throws CliError `changed_key` */
+/** Rejects keys of an account that were replaced before. @throws CliError `changed_key` */
 export function learnKeys(known: KnownNames, email: string, ...newer: readonly string[]): void {
   const list: NameList = `keys of ${email.toLowerCase()}`
   const [newest, ...older] = known.idsOf(list, '')

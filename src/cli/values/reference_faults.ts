@@ -15,7 +15,7 @@ import { type Entry, openedSecrets } from './sealing.ts'
 
 type Options = {
   yes: boolean | undefined
-  /** What is stored together with the entries. */
+  /** Entries that are stored together. */
   coming?: readonly { key: string }[]
   /** A person's own values, which stand in for stored ones. */
   own?: ReadonlyMap<string, Opened>
@@ -115,7 +115,7 @@ function referencesOf(name: string, entry: Opened | undefined): string[] {
   return entry && isMarked(entry.policy) ? referencesIn(name, entry.value) : []
 }
 
-/** Of text that could not be a reference there are none. @throws CliError for a marked value that is malformed */
+/** Text that cannot be a reference has no faults. @throws CliError for a marked value that is malformed */
 function namesIn({ key, value, policy }: Entry): string[] {
   try {
     return referencesIn(key, value)

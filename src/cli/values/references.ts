@@ -86,7 +86,7 @@ type Marking = {
 
 /**
  * The entries with their final marks: a value that has one keeps it while it holds a reference, others get it
- * with `--references`. Of values that are not `known` it is said what looks like a reference and is text.
+ * with `--references`. For values that are not `known`, prints text that looks like a reference.
  *
  * @throws CliError
  */

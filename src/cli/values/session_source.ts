@@ -65,7 +65,7 @@ export async function openedForMember(
   if (stored.length === 0 && own.size === 0) return null
   const meant = stored.filter(({ key }) => !own.has(key))
   const opened = openedSecrets(scope, meant)
-  // That they open proves their policies: a server cannot keep a value from a program by a policy of its own.
+  // Decrypting them proves their policies: a server cannot withhold a value with a forged policy.
   for (const name of kept) opened.delete(name)
   sayOwn(output, scope, [...own.keys()])
   return {

@@ -93,17 +93,17 @@ export function reportStored(
   })
 }
 
-/** Of these names those that are stored in the environment, by name. */
+/** The stored secrets with these names, by name. */
 export function storedSecrets(scope: ProjectScope, names: readonly string[]) {
   return storedValues(environmentOf(scope), names)
 }
 
-/** The same for who writes. @throws CliError `unproven_policy` */
+/** Like above, for writing. @throws CliError `unproven_policy` */
 export function provenSecrets(scope: ProjectScope, names: readonly string[]) {
   return provenValues(environmentOf(scope), names).catch(throwUnproven)
 }
 
-/** As people are told. @throws CliError in the place of an `Unproven` */
+/** Translates an `Unproven` error for people. @throws CliError */
 export function throwUnproven(error: unknown): never {
   throw error instanceof Unproven ? unproven(error.names) : error
 }

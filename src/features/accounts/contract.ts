@@ -192,7 +192,7 @@ const workspace = z.strictObject({
   workspace_id: workspaceId,
   /** Sealed to the new key. */
   encrypted_workspace_key: encryptedWorkspaceKey,
-  /** Of the key inside; when given it must be the current one. */
+  /** The epoch of the key inside. If given, it must be the current one. */
   epoch: z.number().int().min(1).optional(),
   link,
   grants: keptGrants,

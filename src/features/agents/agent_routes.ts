@@ -23,7 +23,7 @@ import type { Order } from './shapes.ts'
 import { revokeTokens } from './token_queries.ts'
 import { revocations } from './tokens.ts'
 
-/** Of a project, where the path names one. */
+/** The project, if the path has one. */
 type Manage = Grant<'agent.manage'> | ProjectGrant<'agent.manage'>
 
 export function agentRoutes(services: SignedServices): Route[] {

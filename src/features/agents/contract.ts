@@ -70,7 +70,7 @@ export const listAgents = defineEndpoint({
   paged: true,
 })
 
-/** The same for the agents of one project. */
+/** The endpoints for the agents of one project. */
 const ofProject = {
   path: '/api/workspaces/{workspace_id}/projects/{project_id}/agents/',
   access: { ...inWorkspace, tenant: 'path.workspace_project' },

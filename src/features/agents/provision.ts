@@ -12,7 +12,7 @@ import { holdProjects } from './token_queries.ts'
 
 type Manage = Grant<'agent.manage'>
 
-/** The scope of a token: `null` stands for the whole workspace, or for every environment. */
+/** The scope of a token: `null` means the whole workspace, or every environment. */
 export type ScopedToken = {
   id: string
   label: string
@@ -23,7 +23,7 @@ export type ScopedToken = {
 
 type Envelopes = {
   list: readonly TokenEnvelope[]
-  /** Where the list stands in the request, with a dot at the end; empty for the body itself. */
+  /** The path of the list in the request, with a dot at the end; empty for the body itself. */
   path: string
   /** The workspace's, read under its lock. */
   epoch: number

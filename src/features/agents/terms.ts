@@ -1,5 +1,5 @@
 /**
- * What a token is issued for: what its order says, or in a signed workspace what its grant says, beside which
+ * The terms of a token: from its order, or in a signed workspace from its grant, beside which
  * an order may say the same and nothing else.
  */
 import type { Capability } from '../../core/capability.ts'
@@ -29,7 +29,7 @@ export type OrderedTerms = {
   secrets: readonly string[] | null
   limits: TokenLimits | null
   expiresInDays: number | null
-  /** Where a grant says it; otherwise it is counted from now by the database's clock. */
+  /** From a grant; otherwise counted from now by the database's clock. */
   expiresAt?: Date | null
 }
 

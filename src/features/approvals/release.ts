@@ -105,7 +105,7 @@ function sentenceOf(status: Approval['status']): string {
 
 type HeldRow = Named & { valueHash: string; policyHash: string; by: Approver; ttlSeconds: number }
 
-/** What is stored now. A secret that is not held any more cannot be released. */
+/** The currently stored secrets. A secret that no longer needs approval cannot be released. */
 async function readHeld(
   tx: Transaction,
   { workspaceId }: DecideGrant,

@@ -1,4 +1,4 @@
-/** What a member should look at soon: tokens that expire, and credentials to connect again. */
+/** Items that need attention: tokens that expire soon, and credentials to connect again. */
 import { z } from 'zod'
 import { timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'

@@ -16,7 +16,7 @@ import {
 } from '../../http/fields.ts'
 import { method, placedRecord, rangeEnd, refusedBy, unfilled } from './reported_record.ts'
 
-/** The audit names its workspace in the query, always: nothing stands in for it. */
+/** Audit requests always name their workspace in the query. There is no default. */
 const workspace = z.strictObject({ workspace_id: workspaceId })
 
 const decision = z.enum(['allowed', 'blocked', 'error'])
@@ -52,7 +52,7 @@ const filters = {
   action: namesIn(line(64 * MAX_ACTIONS), 'secret.read', MAX_ACTIONS),
   /** Names of secrets that were used, delivered, read or changed. */
   credential: namesIn(line(128 * MAX_NAMES), 'STRIPE_API_KEY'),
-  /** Of requests, or with `action` of its records: `blocked` was refused, `error` failed. */
+  /** Decisions on calls, or with `action` on its records: `blocked` was refused, `error` failed. */
   decision: decision.optional(),
   status_code: z.coerce
     .number()
@@ -203,7 +203,7 @@ export const summariseCalls = defineEndpoint({
         .meta({ id: 'CallKind' }),
     ),
     calls: count,
-    /** False where there were more calls, or kinds of them, than are told. */
+    /** False if there were more calls, or kinds of calls, than reported. */
     is_whole: z.boolean(),
   }),
 })

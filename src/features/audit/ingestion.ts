@@ -182,7 +182,7 @@ async function findRepeated(
         ),
       ),
     )
-  // One that retention took away in this very moment is told by a conflict: the client tries again.
+  // A record that retention deleted just now is a conflict: the client retries.
   if (stored.length < repeated.length) throw new Fault('conflict')
   for (const { clientId, contentHash } of stored) requireSame(contentHash, sent.get(clientId))
   return new Map(stored.map(({ id, clientId }) => [clientId ?? '', id]))

@@ -152,11 +152,11 @@ type Reported = {
 
 const SCHEMES = ['http:', 'https:', 'ws:', 'wss:']
 const MAX_LENGTH = 8192
-/** What a URL parser drops or turns in silence, and what would end a host name early. */
+/** Characters that a URL parser drops or changes silently, or that end a host name early. */
 const NOT_IN_A_HOST = /[\s/?#@\\]/
 
 /**
- * Where a reported request went, as the audit keeps it: never with what may hold a credential, which is the user
+ * The target of a reported request, as the audit stores it: without parts that may hold a credential, which are the user
  * information, the query and the fragment of its URL.
  *
  * From the URL if there is one, else from the domain; `null` for what names no host.

@@ -15,14 +15,14 @@ export const getInstance = defineEndpoint({
     may_register: z.boolean(),
     /** Whether the first account needs OWNER_CODE. */
     needs_owner_code: z.boolean(),
-    /** Of the two listeners, as the operator has set them; on localhost where nothing is set. */
+    /** The addresses of both listeners, as configured; on localhost by default. */
     addresses: z
       .object({
         server: text('https://cloakroom.example.com'),
         resolver: text('https://resolver.example.com'),
       })
       .meta({ id: 'InstanceAddresses' }),
-    /** Of the pages on which people may use passkeys; none where the operator has set none. */
+    /** The origins that accept passkeys; empty if none are configured. */
     passkey_origins: z.array(text('https://cloakroom.example.com')),
   }),
 })
@@ -45,11 +45,11 @@ export const reportInstance = defineEndpoint({
         migration: text('0015_passkeys'),
       })
       .meta({ id: 'DatabaseReport' }),
-    /** The newest by the clock; null where there is none. */
+    /** The newest scheduled backup; null without one. */
     last_backup: z.object({ at: timestamp }).meta({ id: 'LastBackup' }).nullable(),
     /** When one by the clock last failed, unless one succeeded since. */
     backup_failed_at: timestamp.nullable(),
-    /** Of the process that answers; nothing of keys. */
+    /** The settings of the responding process, without keys. */
     settings: z
       .object({
         registration: z.enum(['open', 'first', 'closed']),

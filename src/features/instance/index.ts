@@ -1,4 +1,4 @@
-/** The installation itself: whose it is, and what its owner looks after. */
+/** The server itself: its owner, and the report for the owner. */
 import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
 import type { Clock } from '../../core/clock.ts'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { exampleOfForm, integer, signedText, text, workspaceId } from '../../http/fields.ts'
 
-/** What a change of a signed workspace carries; nothing in a plain one. */
+/** The link of a change in a signed workspace; absent in a plain one. */
 export const link = signedText.meta({ examples: [] }).optional()
 
 /** The body of a change that says nothing else. */

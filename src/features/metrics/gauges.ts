@@ -1,4 +1,4 @@
-/** What is looked up with each scrape: queues, caches, the database and this process. */
+/** Gauges that are read with each scrape: queues, caches, the database and this process. */
 import type postgres from 'postgres'
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { version } from '../../../package.json'
@@ -159,7 +159,7 @@ async function connectionsOf(sql: postgres.Sql): Promise<{ state: string; count:
 }
 
 /**
- * Of prom-client's own, those that say nothing on Bun: it has no active handles to list, no spaces of V8's
+ * Metrics of prom-client that are meaningless on Bun: it has no active handles to list, no spaces of V8's
  * heap and no events of its collector. What counts as heap there is address space, most of it never used.
  */
 const EMPTY_ON_BUN = [

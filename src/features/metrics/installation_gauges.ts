@@ -1,4 +1,4 @@
-/** What of the whole installation deserves an alert. Asked of the database once a minute at most; what a process may not read it does not tell. */
+/** Facts about the whole server that deserve an alert. Asked of the database once a minute at most; what a process may not read it does not tell. */
 import { statfs } from 'node:fs/promises'
 import type postgres from 'postgres'
 import { Gauge, type Registry } from 'prom-client'
@@ -78,7 +78,7 @@ async function one(query: PromiseLike<postgres.Row[]>): Promise<unknown> {
   return row?.value
 }
 
-/** What was looked up last, for a while, also when that was nothing. */
+/** The last result, cached for a while, also when that was nothing. */
 function kept(look: () => Promise<unknown>): () => Promise<unknown> {
   let last: { at: number; value: Promise<unknown> } | undefined
   return () => {

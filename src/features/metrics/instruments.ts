@@ -1,5 +1,5 @@
 /**
- * What is counted while it happens. Labels have few values each: patterns of routes, codes of errors,
+ * Counters that are updated as events happen. Labels have few values each: patterns of routes, codes of errors,
  * known methods and statuses; never a path, a name or an id.
  */
 import { STATUS_CODES } from 'node:http'

@@ -67,7 +67,7 @@ export const createNoticeTarget = defineEndpoint({
       if (message !== null) context.addIssue({ code: 'custom', path: ['url'], message })
     }),
   result: target.extend({
-    /** Of a webhook, and shown once. */
+    /** Only for a webhook, and shown once. */
     signing_key: text('mC1qFf1a…').nullable(),
   }),
   success: 201,
@@ -116,7 +116,7 @@ export const listNotices = defineEndpoint({
         last_error: text('http_500').nullable(),
         created_at: timestamp,
         attempted_at: timestamp.nullable(),
-        /** Of a queued notice. */
+        /** Only for a queued notice. */
         next_attempt_at: timestamp.nullable(),
       })
       .meta({ id: 'Notice' }),

@@ -71,7 +71,7 @@ export const beginPasskey = defineEndpoint({
     challenge,
     rp_id: rpId,
     user_handle: text(exampleBytes(16)),
-    /** What an authenticator may have already. */
+    /** The passkeys that an authenticator may already have. */
     exclude: z.array(z.object({ credential_id: shownId, transports })),
   }),
   faults: ['conflict'],

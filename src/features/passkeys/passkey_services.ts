@@ -1,4 +1,4 @@
-/** What the operations on passkeys share. */
+/** Shared by the operations on passkeys. */
 import { relyingParties } from '../../core/config/passkey_origins.ts'
 import { invalidField } from '../../core/fault.ts'
 import type { FeatureServices } from '../../http/services.ts'

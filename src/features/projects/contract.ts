@@ -57,7 +57,7 @@ const projectInviteResult = z.array(
     .object({
       email: text('ada@example.com'),
       status: z.enum([...inviteStatuses, 'not_a_member']),
-      /** What the person is, or will be on accepting. */
+      /** The role of the person, or the role after accepting. */
       role: role.nullable(),
     })
     .meta({ id: 'ProjectInviteOutcome' }),

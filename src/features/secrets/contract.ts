@@ -33,7 +33,7 @@ const BODY_LIMIT = 4_194_304
 
 const path = '/api/secrets/{project_id}/'
 
-/** The one that was read; 0 stands for none. */
+/** The version that was read; 0 means that the secret did not exist. */
 const versionNumber = (least: 0 | 1) =>
   z
     .number()

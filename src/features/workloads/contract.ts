@@ -15,7 +15,7 @@ import {
 } from '../../http/fields.ts'
 import { links } from '../links/contract.ts'
 
-/** Of the last link that a client of a signed workspace has. */
+/** The number of the last link that a client of a signed workspace has. */
 const linkNumber = z
   .number()
   .int()
@@ -62,7 +62,7 @@ const openDelivery = z
   })
   .meta({ id: 'OpenDelivery' })
 
-/** What was signed in a signed workspace, by which a client checks the rest (protocol 12.3). */
+/** The signed texts of a signed workspace, which verify the rest (protocol 12.3). */
 const signedParts = z
   .object({
     links,
@@ -136,7 +136,7 @@ export const getVersion = defineEndpoint({
 
 const projectName = text('billing')
 
-/** For whoever was given a token and nothing else: names and ids, no values, keys or names of secrets. */
+/** For the bearer of a token: names and IDs, no values, keys or secret names. */
 export const getToken = defineEndpoint({
   name: 'workloads.token',
   summary: 'Get the kind, permissions, scope and expiry of this token',

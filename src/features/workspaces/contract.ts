@@ -58,7 +58,7 @@ export const createWorkspaceEndpoint = defineEndpoint({
       name: workspaceName,
       encrypted_workspace_key: encryptedWorkspaceKey,
       invites: z.union([invites, z.array(z.never()).length(0)]).optional(),
-      /** Signs the workspace, whose id is then of version 8. */
+      /** Signs the workspace. Its ID is then a UUID of version 8. */
       link,
     })
     .refine((body) => body.link === undefined || !body.invites?.length, {
@@ -130,7 +130,7 @@ export const declineInvitation = defineEndpoint({
 
 const memberShape = z
   .object({
-    /** Of the membership. */
+    /** The ID of the membership. */
     id,
     user_id: userId,
     email: text('ada@example.com'),

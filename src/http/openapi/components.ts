@@ -1,4 +1,4 @@
-/** What many operations of the document refer to: the shapes of refusals and of pages, and headers. */
+/** Shared components of the document: the shapes of errors and pages, and headers. */
 
 import { type FaultCode, inWords, messageOf, statusOf } from '../../core/fault.ts'
 import { adviceFor } from '../advice.ts'
@@ -121,7 +121,7 @@ export const responseHeaders: Record<string, Record<string, unknown>> = {
   },
 }
 
-/** What a refusal with this code looks like. */
+/** An example of an error with this code. */
 export function failure(code: FaultCode, shape: FailureShape): Record<string, unknown> {
   const fields =
     code === 'validation_error' ? [{ path: 'name', message: 'is required' }] : undefined

@@ -14,7 +14,7 @@ import { modelName, responsesOf } from './responses.ts'
 
 type Fields = Record<string, unknown>
 
-/** What one listener serves. */
+/** The endpoints of one listener. */
 export type Documented = { surface: Surface; endpoints: readonly Endpoint[] }
 
 export type Operation = {

@@ -51,7 +51,7 @@ function forwardHeaders({ forwards }: Endpoint): Parameter[] {
     : []
 }
 
-/** Where the workspace may be named besides the body (protocol 2). */
+/** The parameters for the workspace besides the body (protocol 2). */
 function activeWorkspaceOf({ access }: Endpoint, query: readonly Parameter[]): Parameter[] {
   const active =
     (access.kind === 'member' &&

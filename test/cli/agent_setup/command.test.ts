@@ -222,7 +222,9 @@ test('no link is written through', async () => {
   mkdirSync(elsewhere)
   rmSync(join(ada.cwd, '.vscode'), { recursive: true, force: true })
   symlinkSync(elsewhere, join(ada.cwd, '.vscode'))
-  expect((await setUp('vscode', '--yes')).err).toContain('is a link to a file outside of this folder')
+  expect((await setUp('vscode', '--yes')).err).toContain(
+    'is a link to a file outside of this folder',
+  )
   rmSync(join(ada.cwd, '.vscode'))
   symlinkSync(join(elsewhere, 'mcp.json'), join(ada.cwd, '.mcp.json'))
   expect((await setUp('claude-code', '--yes')).err).toContain('is a link')
@@ -246,7 +248,7 @@ test("the user's own file has all that holds here, and one of the project only w
 })
 
 test('which agent, and that it has a token here, is asked for', async () => {
-  expect((await setUp('nano', '--yes')).err).toContain('program not found: nano')
+  expect((await setUp('nano', '--yes')).err).toContain('there is no program nano')
   expect((await setUp('cursor', '--print', '--remove')).code).toBe(2)
   await ada.must('agent', 'create', 'bare', '--quiet')
   const bare = await setUp('cursor', '--agent', 'bare', '--yes')

@@ -283,8 +283,7 @@ test("a value of one's own starts it again like any other, and that there are so
   const { code, err } = await run.over
   await ada.must('secrets', 'delete', 'MODE', '--mine', '--yes')
   const changed = 'MODE changed: restarting the command\n'
-  const own =
-    'your own values are used in payments/development: MODE (omit them with --no-mine)\n'
+  const own = 'your own values are used in payments/development: MODE (omit them with --no-mine)\n'
   expect([code, err]).toEqual([7, `${own}${changed}${changed}`])
 }, 120_000)
 

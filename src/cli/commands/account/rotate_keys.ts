@@ -82,7 +82,7 @@ export default command({
 
 type Tokens = Awaited<ReturnType<typeof ownTokens>>
 
-/** What the server shows after a lost answer. @throws CliError where it does not show the new keys */
+/** The state of the server after a lost response. @throws CliError where it does not show the new keys */
 async function outcomeOf(
   { output }: Context,
   { api, email }: Session,

@@ -190,7 +190,7 @@ const FLAGS: Readonly<Record<Exclude<SettingName, 'project'>, string>> = {
 }
 
 /**
- * Of a person's own file all that holds here, because the program may start us in any folder; of a file of the
+ * From a user's file, everything that applies here, because the program may start us in any folder; of a file of the
  * project what was given on the command line, because the rest is for each of its people to say.
  */
 function settingsOf({ settings }: Context, isForUser: boolean): string[] {
@@ -220,7 +220,7 @@ function changed({ host }: Context, { tool, path, server }: Place, entry: Progra
   }
 }
 
-/** Only our own entry: what stands beside it may hold tokens of others. */
+/** Only the cloakroom entry, because its neighbours may contain tokens. */
 function show({ output }: Context, path: string, [gone, come]: [string[], string[]]): void {
   output.warn(path)
   for (const line of gone) output.warn(`${come.includes(line) ? ' ' : '-'} ${line}`)

@@ -25,7 +25,7 @@ export default command({
     )
     const place = { projectId: project.id, environment: name }
     const { secrets, tokens } = await removeEnvironment(endingIn(context, scope), place)
-    // What was deleted on purpose before is not to come back with them.
+    // Secrets that were deleted earlier on purpose must not be restored with them.
     const names = before.length > 0 ? held : ['--all']
     const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''
     context.output.done(

@@ -16,7 +16,7 @@ import {
 import { CliError } from '../../terminal/cli_error.ts'
 import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 
-/** Shows every setting, or one; with a value it sets that one, with --unset it takes it away. */
+/** Shows every setting, or one; with a value it sets that one, with --unset it removes it. */
 export default command({
   usage: 'config [setting] [value]',
   examples: [
@@ -34,7 +34,7 @@ export default command({
     const known = settingNames.find((candidate) => candidate === name)
     if (!known) throw notFound(name, settingNames, { what: 'setting', list: 'config' })
     if (value !== undefined && options.unset) {
-      throw new CliError('usage', '--unset takes a setting away and goes with no value')
+      throw new CliError('usage', '--unset removes a setting and takes no value')
     }
     if (value === undefined && !options.unset) {
       const setting = shown(context, known)

@@ -66,7 +66,7 @@ async function valuesFor(context: Context, options: PullOptions): Promise<Values
   const values = await during(download(scope, options))
   const own = [...scope.session.own.of(scope).keys()]
   if (own.length > 0) {
-    // What is pulled may be pushed, and would then be everybody's.
+    // A pulled file may be pushed, which would share your own values with everyone.
     context.output.warn(`without your own values, which run and inject use: ${own.join(', ')}`)
   }
   if (Object.keys(values).length === 0) await refuseEmpty(scope, options)

@@ -70,7 +70,7 @@ export default command({
     const isApproved = changesApproval(options) && options.approval !== 'none'
     const choice = isApproved ? 'sensitive' : chosen
     const present = policy === undefined ? await provenSecrets(scope, Object.keys(values)) : null
-    // Who has a value hidden while it is typed does not mean a setting.
+    // A value that is typed hidden is not meant as a setting.
     const policyOfNew = isAsked(pairs, options) ? ('decided' as const) : ('new' as const)
     const candidates = Object.entries(values).map(([key, value]): Candidate => {
       if (present === null) return { key, value, policy, policyIs: 'decided' }

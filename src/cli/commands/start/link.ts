@@ -2,7 +2,7 @@ import { command } from '../../command.ts'
 import { chosenWorkspace } from '../../scope.ts'
 import { findProject, writeProjectFile } from '../../teams/projects.ts'
 
-/** The same with a project that exists: a mistyped name makes none. */
+/** Like init, but only with an existing project, so that a mistyped name creates nothing. */
 export default command({
   usage: 'link <project>',
   examples: ['link payments', 'link payments -w acme --server https://vault.example.com'],

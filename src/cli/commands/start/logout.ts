@@ -4,7 +4,7 @@ import { command } from '../../command.ts'
 import { forgetNames } from '../../completion/names.ts'
 import type { Context } from '../../context.ts'
 
-/** Forgets the session here even when the server cannot be told. */
+/** Removes the session on this machine even if the server is unreachable. */
 export default command({
   usage: 'logout',
   examples: ['logout', 'logout --account work', 'logout --all'],
@@ -34,7 +34,7 @@ function tellRemaining({ env, output }: Context): void {
   if (names.length > 0) output.note(`Still signed in: ${names.join(', ')}.`)
 }
 
-/** An old session that does not open is thrown away as it is. */
+/** An old session that cannot be decrypted is deleted. */
 async function everyAccount({ accounts, env }: Context): Promise<readonly Account[]> {
   const known = await accounts.registry().catch(() => readRegistry(env))
   return known.all

@@ -38,7 +38,7 @@ export default command({
   },
 })
 
-/** Of a server that did not answer: if it has the new password, only this key recovers the account. */
+/** For a server that did not respond: if it stored the new password, only this key recovers the account. */
 function keepRecoveryKey(context: Context, email: string, recoveryKey: string): void {
   const { output } = context
   if (output.isJson) output.record({ email, recovery_key: recoveryKey })

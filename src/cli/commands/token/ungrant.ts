@@ -2,7 +2,7 @@ import { unprovisionAgentToken } from '../../../features/agents/contract.ts'
 import { command } from '../../command.ts'
 import { held } from '../../tokens/agent_tokens.ts'
 
-/** Takes the key of the chosen project and environment away again. */
+/** Removes the key of the selected project and environment. */
 export default command({
   usage: 'ungrant <agent> <token>',
   examples: ['token ungrant ops-bot laptop -p payments -e production'],

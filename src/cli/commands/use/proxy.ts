@@ -185,7 +185,7 @@ async function work(
   })
 }
 
-/** What the command would look for in vain, by the reason. */
+/** Variables that were not set, by the reason. */
 function nameSkipped({ output }: Context, skipped: readonly Skipped[]): void {
   for (const [reason, some] of Map.groupBy(skipped, (one) => one.reason)) {
     output.warn(`cloakroom: not set: ${some.map(({ name }) => name).join(', ')} (${reason})`)
@@ -213,7 +213,7 @@ function exportLines(variables: Record<string, string>): string {
     .join('')
 }
 
-/** Makes the authority if there is none, and says how programs come to trust it. */
+/** Creates the certificate authority if it is missing, and prints how programs can trust it. */
 async function trust({ output, env }: Context): Promise<number> {
   const directory = proxyDirectory(env)
   const { certificate, certificateFile } = await openAuthority(directory)

@@ -77,7 +77,7 @@ export default command({
       return runWatched({ source, first, check, start, warn, ...times })
     }
     const code = await (options.watch ? watched() : start(first).ended)
-    // What may still wait for a server that says nothing is not needed any more.
+    // Requests that still wait for a silent server are no longer needed.
     return options.watch || options.fallback !== undefined ? endProcess(context.host, code) : code
   },
 })
@@ -135,7 +135,7 @@ function textsOf(delivered: Delivered, onlySensitive = false): Record<string, st
   )
 }
 
-/** Who stores such a secret would decide what runs on this machine. @throws CliError */
+/** Anyone who can store such a secret could control what runs on this machine. @throws CliError */
 function refuseUnsafe(names: readonly string[], allowed: readonly string[]): void {
   const unsafe = names.flatMap((name) => {
     const reason = allowed.includes(name) ? null : unsafeReason(name)

@@ -33,7 +33,7 @@ export default command({
 
 type Checked = Awaited<ReturnType<typeof verifyWorkspace>>
 
-/** What needs no key is checked of one that does not open, too. */
+/** Also checks a workspace whose key cannot be decrypted, as far as that needs no key. */
 function checkedBy({ session, workspace }: Place, epoch: number): Promise<Checked> {
   const unopened = { ...workspace, epoch, key: new Uint8Array() }
   return verifyWorkspace(session.api, workspace.shown ?? unopened, session.chains)

@@ -7,7 +7,7 @@ import type { DialectRules, LineFault, Located } from '../located.ts'
 /** The expression of dotenv 16 and 17. */
 const LINE =
   /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
-/** What may be between two statements. */
+/** Text between two statements. */
 const BETWEEN = /^(?:\s*(?:#[^\n]*)?(?:\n|$))*$/
 
 export const dotenv: DialectRules = {
