@@ -3,11 +3,20 @@
 /** Globs. To check more, add a path. */
 export const paths: readonly string[] = [
   'src/console/**',
+  'src/cli/**',
+  'src/client/**',
+  'src/core/config/**',
+  'src/features/**',
+  'src/http/**',
   'test/console/**',
   'docs/guides/console.md',
   'docs/guides/approvals.md',
   'docs/guides/connections.md',
   'docs/guides/notices.md',
+  'docs/reference/cli.md',
+  'docs/reference/cli/*.md',
+  'docs/reference/limits.md',
+  'docs/reference/settings.md',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */

@@ -35,7 +35,7 @@ export function flagOf(flags: string, about: string): Flag {
 
 /** `words` without the program's name; the last one is being typed. */
 export function readLine(words: readonly string[], catalogue: Catalogue): Line {
-  const { before, current } = split(words)
+  const { previous, current } = split(words)
   const given: Record<string, string> = {}
   const state: State = { group: null, spec: null, positionals: 0, isProgram: false, open: null }
   for (const word of previous) step(state, word, catalogue, given)
@@ -53,11 +53,11 @@ type State = {
 }
 
 /** bash makes three words of `--env=sta`; here they are two: the option and its value. */
-function split(words: readonly string[]): { before: string[]; current: string } {
+function split(words: readonly string[]): { previous: string[]; current: string } {
   const joined = words.filter((word, at) => word !== '=' || !words[at - 1]?.startsWith('--'))
   const isEmpty = words.at(-1) === '=' && joined.length < words.length
   const typed = isEmpty ? [...joined, ''] : joined
-  return { before: typed.slice(0, -1), current: typed.at(-1) ?? '' }
+  return { previous: typed.slice(0, -1), current: typed.at(-1) ?? '' }
 }
 
 function step(

@@ -25,7 +25,7 @@ export async function change(
   const stored = await provenSecret(scope, key)
   const policy = await policyFor(stored, scope)
   const here = `${scope.project.name}/${scope.environment}: ${key}`
-  const words = policyInWords(policy) || 'its policy no restrictions'
+  const words = policyInWords(policy) || 'no restrictions'
   if (isSamePolicy(policy, stored.policy)) {
     const data = { key, version: stored.version, policy, changed: false }
     context.output.done(`${here} already has this policy: ${words}.`, data)

@@ -85,7 +85,8 @@ function openedDetails({ workspace }: WorkspacePlace, approval: Approval) {
   const { project_id, environment } = first
   const key = environmentKey(workspace.key, project_id, environment, workspace.epoch)
   const details = openDetails(key, workspaceId, id, sealed)
-  if (details === null) throw new UnverifiedRequest('its details cannot be decrypted for this request')
+  if (details === null)
+    throw new UnverifiedRequest('its details cannot be decrypted for this request')
   const { call } = details
   if (callDigest(key, call) !== approval.digest)
     throw new UnverifiedRequest('its digest belongs to another call')

@@ -1,4 +1,4 @@
-/** What a person chooses for a connection: the provider with its endpoints, the client and the scope. */
+/** The choices for a connection: the provider with its endpoints, the client and the scope. */
 import { chooseClientAuth, registerClient } from './client_registration.ts'
 import { discoverIssuer, discoverResource, type Endpoints, endpointsFrom } from './discovery.ts'
 import { domainOf } from './domain_of.ts'

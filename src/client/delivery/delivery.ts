@@ -21,7 +21,7 @@ export type SealedEnvironment = {
   environment: string
   /** Name → ciphertext and policy. */
   sealed: Record<string, { value: string; policy?: unknown }>
-  /** What was verified; null where workspace and token are plain. */
+  /** The verified state; null if workspace and token are plain. */
   seen: Seen | null
   /** Names that are stored and were not delivered, as a signed workspace has them. */
   withheld: string[]
@@ -46,7 +46,7 @@ export class InvalidToken extends Error {
   }
 }
 
-/** What was verified of an environment before, which is the oldest that is taken. */
+/** The last verified state of an environment. Older states are rejected. */
 export type DeliveryMemory = {
   of(place: Place): SeenBefore | undefined
   remember(place: Place, seen: Seen): void

@@ -1,9 +1,9 @@
 /**
- * Variables that decide what a program executes, whom it trusts or where it connects, before it reads a
- * line of its own. Whoever can store secrets in an environment, or forge a delivery, could take over the
+ * Variables that control what a program executes, trusts or connects to, before it reads a
+ * line of input. Anyone who can store secrets in an environment, or forge a delivery, could take over the
  * machine of everyone who runs a command with it. So they are not set from secrets unless they are named.
  *
- * What only the program itself reads, such as DATABASE_URL or NODE_ENV, is not here, nor which account or
+ * Variables that only the program itself reads, such as DATABASE_URL or NODE_ENV, are not here, nor which account or
  * service it talks to. Exceptions are Cloakroom, and a daemon that runs commands here or signs for you. The name of a configuration is here where that may name commands: who stores secrets
  * may also have put a file into a repository.
  */
@@ -13,7 +13,7 @@ import { aliasOf } from '../../core/config/aliases.ts'
 type Group = {
   /** Follows the name in a sentence. */
   reason: string
-  /** In capitals; one `*` stands for any characters. */
+  /** In capitals; one `*` matches any characters. */
   names: readonly string[]
 }
 
@@ -54,8 +54,7 @@ const groups: readonly Group[] = [
       XDG_*`),
   },
   {
-    reason:
-      'gives a coding agent another configuration, which can start commands and servers',
+    reason: 'gives a coding agent another configuration, which can start commands and servers',
     names: words(`
       CLAUDE_CONFIG_DIR CLAUDE_CODE_SHELL* CODEX_HOME OPENCODE_CONFIG OPENCODE_CONFIG_* GEMINI_CLI_HOME
       GEMINI_CLI_SYSTEM_*_PATH`),
@@ -81,8 +80,7 @@ const groups: readonly Group[] = [
       ELECTRON_OVERRIDE_DIST_PATH SPRING_SERVER_COMMAND`),
   },
   {
-    reason:
-      'gives a cloud tool another configuration, which can contain commands or extensions',
+    reason: 'gives a cloud tool another configuration, which can contain commands or extensions',
     names: words(`
       AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_DATA_PATH BOTO_CONFIG AZURE_CONFIG_DIR
       AZURE_EXTENSION_DIR CLOUDSDK_CONFIG CLOUDSDK_PYTHON* CLOUDSDK_ROOT_DIR
@@ -215,7 +213,7 @@ const patterns = entries.flatMap(([name, reason]) =>
 )
 
 /**
- * What a variable of this name would do to a program, or `null` for an ordinary one. Letters of either case
+ * The effect of a variable with this name on a program, or `null` for an ordinary one. Letters of either case
  * count: some systems make no difference, and some of these are read in both.
  */
 export function unsafeReason(name: string): string | null {

@@ -1,5 +1,5 @@
 /**
- * What a server answers, which need not be one of ours: an address may be mistyped, a gateway may stand
+ * The response of a server, which may not be Cloakroom: an address may be mistyped, a gateway may be
  * before it, or it may be hostile. So answers have a bound and a deadline, and have the form that the
  * contract says, or end with a sentence that names the host and the status.
  */
@@ -29,9 +29,9 @@ export class ApiError extends Error {
   readonly code: string
   readonly fields: readonly FieldFault[]
   readonly requestId: string | null
-  /** What removes the cause, if the server or this client knows it. */
+  /** The remedy, if the server or this client knows it. */
   readonly fix: Fix | null
-  /** A page of the documentation with an anchor, such as `cli.md#with-a-token`. */
+  /** A page of the documentation with an anchor, such as `guides/ci.md#limits`. */
   readonly docs: string | null
   /** Milliseconds until the request may be repeated, if the server has said so. */
   readonly retryAfterMs: number | null
@@ -53,7 +53,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The code of a refusal that has none: whoever answered is not one of ours. */
+/** The code of an error without a code, which is not from a Cloakroom server. */
 export const NO_CODE = 'unusable_answer'
 
 /** An answer that cannot be used: its form, its size, or the time that it takes. */
@@ -64,7 +64,7 @@ export class AnswerError extends Error {
   }
 }
 
-/** One that takes too long: the server may be away. */
+/** A response that takes too long: the server may be unavailable. */
 export class LateAnswer extends AnswerError {}
 
 type Refusal = {
@@ -74,7 +74,7 @@ type Refusal = {
   docs?: string | undefined
 }
 
-/** What came of a request: what the contract calls its result, and where the next page begins. */
+/** The outcome of a request: its result by the contract, and the start of the next page. */
 export type Answered = { data: unknown; beside: unknown; next: string | null; bytes: number }
 
 const fix = z.union([
@@ -165,7 +165,7 @@ export async function* download(
 
 /** @param isDegradable whether 503 has a result, too. @throws ApiError, UntrustedCertificate */
 async function send(url: string, init: RequestInit, isDegradable = false): Promise<Response> {
-  // What is sent belongs to this address: no answer sends it on to another.
+  // The request is only for this address: no response redirects it.
   const sent = asSent({ ...init, redirect: 'manual' })
   const sentAt = localNow()
   const response = await fetch(url, sent).catch((error: unknown) => {
@@ -190,7 +190,9 @@ function refusalFrom(url: string, { status, headers }: Response, answer: unknown
   const wait = seconds >= 0 ? seconds * 1000 : null
   if (told.success) return new ApiError(status, told.data, wait)
   const leadsAway = status >= 300 && status < 400
-  const what = leadsAway ? 'redirects to another address, which is not followed' : 'does not say why'
+  const what = leadsAway
+    ? 'redirects to another address, which is not followed'
+    : 'does not say why'
   return new ApiError(status, { message: `${hostOf(url)} answered ${status}, and ${what}` }, wait)
 }
 
@@ -211,7 +213,7 @@ async function resultOf(
   return issues.length === 0 ? { data, ...others } : null
 }
 
-/** `undefined`, which no JSON is, for what is none. */
+/** `undefined`, which is not a JSON value, for invalid JSON. */
 function parse(bytes: Uint8Array): unknown {
   const text = fromUtf8(bytes)
   try {

@@ -19,7 +19,7 @@ export type CallResult<E extends Endpoint> = E['result'] extends z.ZodType
   ? z.output<E['result']>
   : undefined
 
-/** A list with what stands beside it on its first page: nothing of the list is older. */
+/** A list with the extra fields of its first page. No entry is older than them. */
 export type Whole<E extends Endpoint> = {
   data: CallResult<E>
   beside: E['beside'] extends z.ZodType ? z.output<E['beside']> : undefined
@@ -38,7 +38,7 @@ export type Api = {
   page<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Page<E>>
   /** All pages of a list. */
   list<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallResult<E>>
-  /** The same with what stands beside it. */
+  /** Reads a list with its extra fields. */
   whole<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Whole<E>>
 }
 

@@ -66,8 +66,7 @@ export function clockSentence({ host, here, there, aheadMs }: ClockDifference): 
   return `The clock of ${host} is ${amount} ${side} this machine's clock: ${times}.`
 }
 
-export const CLOCK_HINT =
-  'run date -u on both machines, and correct the wrong clock'
+export const CLOCK_HINT = 'run date -u on both machines, and correct the wrong clock'
 
 const UNITS = [
   ['days', 86_400_000, 2],

@@ -20,7 +20,7 @@ const HEAD = /[ \t]*(?:export[ \t]+)?(?!export[ \t])([\w.-]+)(?:[ \t]*=|:[ \t]+(
 const DOUBLE = /"([^"\\]*(?:\\[\s\S][^"\\]*)*)"/y
 const SINGLE = /'([^']*)'/y
 const BARE = /[^\n]*/y
-/** Variables, and a backslash that some take for the sign that there is none. */
+/** Variables, and a backslash that escapes them in some programs. */
 const VARIABLE = /\$[\w{$]|\\\$/
 /** Escapes that compose knows and others do not. All know `\n` and `\r`. */
 const DISPUTED_ESCAPE = /\\[abcftv$"\\0]/
@@ -29,7 +29,7 @@ const ODD_EDGE = /^[\s\x85]|[\s\x85]$/
 
 export type Dotenv = {
   values: Map<string, string>
-  /** Where each value is. */
+  /** The position of each value. */
   lines: Map<string, number>
   problems: Problem[]
   /** Names that stand there with another value before: all of those programs take the last. */
@@ -77,7 +77,10 @@ export function faultOfSecretName(name: string): string | null {
 
 function scanValue(text: string, at: number): Scan {
   if (text[at] === '`') {
-    return { end: nextLine(text, at), reason: 'only some programs support ` as quotes: use other quotes' }
+    return {
+      end: nextLine(text, at),
+      reason: 'only some programs support ` as quotes: use other quotes',
+    }
   }
   if (text[at] === '"') return scanQuoted(text, at, DOUBLE, readDouble)
   if (text[at] === "'") return scanQuoted(text, at, SINGLE, readSingle)

@@ -41,15 +41,15 @@ export type SealedAnswer = {
   grant?: SignedText | null | undefined
   binding?: string | null | undefined
   manifest?: SignedText | null | undefined
-  /** Of what is stored, and not delivered. */
+  /** Stored secrets that are not delivered. */
   value_sha256?: Record<string, string> | undefined
 }
 
 export type Bearer = { id: string; secret: Bytes }
 
-/** What was verified of an environment: it may go on from there, and not back. */
+/** The verified state of an environment. Later states must follow it. */
 export type Seen = { seq: number; head: string } & KnownManifest
-/** What is known of the chain, and of an environment if it was seen. */
+/** The known state of the chain, and of the environment if it was seen. */
 export type SeenBefore = Omit<Seen, keyof KnownManifest> & Partial<KnownManifest>
 
 type Options = {
@@ -64,7 +64,7 @@ type Options = {
 const PAGE = 500
 
 /**
- * What was verified; null where the workspace and the token are plain, which their ids say.
+ * The verified state; null if the workspace and the token are plain, which their ids say.
  *
  * @throws Refusal
  */
@@ -141,7 +141,7 @@ function requireEnvelope(
   return verifyEnvelope(chain, { statement, signature }, { ...entry, envelope: raw })
 }
 
-/** Of all rows: those that came, and the names and hashes of those that are not delivered. */
+/** The hashes of all rows: delivered ones, and those that are not delivered. */
 async function storedOf(
   chain: Chain,
   { project_id: projectId, environment, sealed, value_sha256 = {}, manifest }: SealedAnswer,

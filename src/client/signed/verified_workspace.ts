@@ -28,7 +28,7 @@ export type CheckedToken = {
   label: string
   granted_by: string | null
   fingerprint: string
-  /** Of those that were never granted, too, which can do nothing. */
+  /** Also tokens without a grant, which are unusable. */
   verdict: 'verified' | 'refused' | 'not granted'
   why: string | null
 }
@@ -118,7 +118,7 @@ async function checkToken(chain: Chain, token: SeenToken): Promise<CheckedToken>
   return { id, label, granted_by, fingerprint, verdict: faults.length > 0 ? 'refused' : sound, why }
 }
 
-/** What the server lists otherwise than it was signed. Nothing is done by these lists. */
+/** Differences between the server lists and the signatures. These lists have no effect. */
 async function differencesFrom(api: Api, chain: Chain): Promise<string[]> {
   const params = { workspace_id: chain.workspaceId }
   const [members, allowlist] = await Promise.all([
