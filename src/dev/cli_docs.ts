@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { nameIn, nameOf } from '../cli/command.ts'
 import { contents } from '../cli/commands/contents.ts'
 import { loadCommands } from '../cli/commands/index.ts'
-import { cliIndex, cliPage, type Page } from './cli_markdown.ts'
+import { type CliPage, cliIndex, cliPage } from './cli_markdown.ts'
 
 const FOLDER = join(import.meta.dir, '../../docs/reference')
 
@@ -53,7 +53,7 @@ export async function renderCliDocs(): Promise<ReadonlyMap<string, string>> {
   ])
 }
 
-async function loadPages(): Promise<Page[]> {
+async function loadPages(): Promise<CliPage[]> {
   const entries = await loadCommands(everyWord())
   return declared.map(({ headings, ...page }) => ({
     ...page,

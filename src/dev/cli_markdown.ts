@@ -6,7 +6,7 @@ import { cliErrors } from '../cli/terminal/cli_error.ts'
 import { exitCodes } from '../core/exit_codes.ts'
 
 type Section = { heading: string; entries: readonly (Spec | Group)[] }
-export type Page = { file: string; title: string; about: string; sections: readonly Section[] }
+export type CliPage = { file: string; title: string; about: string; sections: readonly Section[] }
 type Command = { spec: Spec; name: string; usage: string }
 /** An argument or option. */
 type Part = { written: string; meaning: string }
@@ -16,7 +16,7 @@ const WRITTEN = '<!-- Written by src/dev/cli_docs.ts from the commands: do not e
 const MAX_EXAMPLES = 2
 const SHARED = 'Shared options'
 
-export function cliIndex(pages: readonly Page[]): string {
+export function cliIndex(pages: readonly CliPage[]): string {
   return joined([
     WRITTEN,
     '# Command line',
@@ -33,7 +33,7 @@ export function cliIndex(pages: readonly Page[]): string {
   ])
 }
 
-export function cliPage({ title, about, sections }: Page): string {
+export function cliPage({ title, about, sections }: CliPage): string {
   const entries = sections.flatMap((section) => section.entries)
   const commands = entries.flatMap(commandsOf)
   const shared = sharedOptions(commands)

@@ -75,7 +75,7 @@ test('password change asks on a terminal, for the new one twice, and nowhere els
       { when: 'Current password', type: 'a mistyped one\r' },
       { when: 'New password', type: `${NEXT}\r` },
       { when: 'The same again', type: `${NEXT}\r` },
-      { when: /is wrong[\s\S]*Present password/, type: `${PASSWORD}\r` },
+      { when: /is wrong[\s\S]*Current password/, type: `${PASSWORD}\r` },
     ],
   })
   expect([code, screen.includes('was changed')]).toEqual([0, true])
@@ -163,10 +163,10 @@ test('account delete on a terminal wants yes before the password', async () => {
       env: { HOME: eve.home, SERVICE_SERVER_URL: app.controlPlane },
       typed,
     })
-  const no = await type([{ when: 'bring', type: '\r' }])
+  const no = await type([{ when: 'permanent', type: '\r' }])
   expect([no.code, no.screen.includes('nothing was done')]).toEqual([5, true])
   const yes = await type([
-    { when: 'bring', type: 'y\r' },
+    { when: 'permanent', type: 'y\r' },
     { when: 'Password', type: `${PASSWORD}\r` },
   ])
   expect([yes.code, yes.screen.includes('is deleted')]).toEqual([0, true])

@@ -178,7 +178,7 @@ test('the rules for texts find each kind of fault', () => {
   expect(faults('It failed with not_found.')).toBe('a code or an ID')
   expect(faults('The record 01a2059e-0000-7000 is gone.')).toBe('a code or an ID')
   expect(faults('Who would rather look')).toBe('no subject')
-  expect(faults('The signed change was rejected.')).toBe('no subject')
+  expect(faults('What was signed is not acceptable here.')).toBe('no subject')
   expect(faults('Create Token')).toBe('no sentence case')
   expect(faults('it failed.')).toBe('no sentence case')
   expect(faults('Forgot your password? Who can help?')).toBe('')

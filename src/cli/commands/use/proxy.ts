@@ -33,22 +33,12 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { tokenOf } from '../../tokens/given_token.ts'
 
 const options = [
-  [
-    '--port <number>',
-    'port on 127.0.0.1; 0 for a free one (default: 8899, or a free one with a command)',
-  ],
+  ['--port <number>', 'port on 127.0.0.1, 0 for a free one (default: 8899, or 0 with a command)'],
   ['--agent <agent>', 'agent name for audit records'],
   ['--remote', 'insert values on the resolver (default with a token)'],
   ['--local', 'insert values on this machine, with your session (default without a token)'],
-  [
-    '--strict',
-    'reject hosts that are not on the allowlist instead of passing them through unchanged',
-  ],
-  [
-    '--stand-ins <choice>',
-    'all sets credential variables to placeholders; none sets no variables',
-    'all',
-  ],
+  ['--strict', 'reject hosts that are not on the allowlist (default: pass them unchanged)'],
+  ['--stand-ins <choice>', 'set credential variables to placeholders: all or none', 'all'],
   ['--print-env', 'print the variables set for the command'],
   ['--token <token>', 'agent token (SERVICE_TOKEN, SERVICE_TOKEN_FILE)'],
 ] as const
