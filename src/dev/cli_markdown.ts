@@ -12,8 +12,8 @@ type Command = { spec: Spec; name: string; usage: string }
 type Part = { written: string; meaning: string }
 
 const WRITTEN = '<!-- Written by src/dev/cli_docs.ts from the commands: do not edit. -->'
-/** `--help` has all examples. */
-const MAX_EXAMPLES = 2
+/** Commands with so many options have two examples, others one. `--help` prints all. */
+const MANY_OPTIONS = 6
 const SHARED = 'Shared options'
 
 export function cliIndex(pages: readonly CliPage[]): string {
@@ -112,7 +112,7 @@ function commandText(
 }
 
 /** The examples that have an option that no earlier one has, or redirect. A plain call adds nothing to the heading. */
-function worthShowing({ examples }: Spec): readonly string[] {
+function worthShowing({ examples, options }: Spec): readonly string[] {
   const seen = new Set<string>()
   const telling = examples.filter((example) => {
     const marks = example.match(/ (?:--?\w[\w-]*|--|[<>|]|\S+=)(?= |$|\S)/g) ?? []
@@ -120,7 +120,7 @@ function worthShowing({ examples }: Spec): readonly string[] {
     for (const mark of marks) seen.add(mark)
     return isNew
   })
-  return telling.slice(0, MAX_EXAMPLES)
+  return telling.slice(0, options.length < MANY_OPTIONS ? 1 : 2)
 }
 
 const longName = (flags: string) => /--[\w-]+/.exec(flags)?.[0] ?? flags

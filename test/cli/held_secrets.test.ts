@@ -151,7 +151,7 @@ test('run and inject leave held secrets out, and say once why', async () => {
   await ada.must('secrets', 'set', 'GIVEN=yes', ...at)
   const print = ['sh', '-c', 'echo "[$HELD][$GIVEN]"']
   const note =
-    'left out, because each use needs an approval: HELD. Use `cloakroom call`, or the proxy with --remote.\n'
+    'omitted, because each use needs an approval: HELD. Use `cloakroom call`, or the proxy with --remote.\n'
   const bySession = await ada.run(['run', ...at, '--', ...print])
   expect(bySession).toEqual({ code: 0, out: '[][yes]\n', err: note })
   const issued = (await ada.json('workload-token', 'issue', 'ci', ...at)) as { token: string }

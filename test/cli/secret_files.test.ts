@@ -35,7 +35,7 @@ test('nothing of a file is stored when a part of it cannot be', async () => {
     'long.json, line 1: LONG has 200,000 bytes; the limit is 98,271',
   )
   const names = JSON.stringify(Object.fromEntries([...many, ['NO-NAME', 'x']]))
-  expect(await refused('names.json', names)).toContain('NO-NAME cannot be the name of a secret')
+  expect(await refused('names.json', names)).toContain('NO-NAME is not a valid secret name')
   const latin = Buffer.from('A=1\nB=caf\u00e9\n', 'latin1')
   expect(await refused('latin.env', latin)).toContain('latin.env, line 2: this is not UTF-8')
 })

@@ -55,5 +55,5 @@ test('the index lists every error code with its exit code', () => {
 
 test('the pages stay compact', () => {
   const words = [...rendered.values()].join(' ').split(/\s+/).length
-  expect(words).toBeLessThan(6500)
+  expect(words).toBeLessThan(6200)
 })

@@ -22,7 +22,7 @@ export const flowOptions = [
     '--redirect-uri <url>',
     'redirect address registered at the provider: http://127.0.0.1:8976/callback',
   ],
-  ['--wait <duration>', 'how long to wait for the browser: 30s to 1h', '5m'],
+  ['--wait <duration>', 'how long to wait for the browser: 1s to 1h', '5m'],
   ['--allow', 'add missing hosts to the allowlist'],
   ['--authorize-url <url>', 'authorization endpoint'],
   ['--issuer <url>', 'issuer with metadata (RFC 8414 or OpenID)'],

@@ -288,6 +288,6 @@ test('what a policy keeps out of environments is named, to a session and to a to
   const { token: bound } = issued as { token: string }
   for (const env of [{}, { SERVICE_TOKEN: bound }]) {
     const { code, err } = await ada.run(['run', '-e', 'bound', '--', 'true'], { env })
-    expect([code, err]).toEqual([0, 'left out, because their policies do not list env: BOUND\n'])
+    expect([code, err]).toEqual([0, 'omitted, because their policies do not list env: BOUND\n'])
   }
 })
