@@ -85,8 +85,8 @@ describe('The code flow', () => {
       { editToken: (it: Record<string, unknown>) => delete it.refresh_token },
       'issued no refresh token',
     ],
-    ['a broken token endpoint', { answer: cannedAnswers.broken }, 'answered 500 without a token'],
-    ['an HTML page', { answer: cannedAnswers.html }, 'answered 502 without a token'],
+    ['a broken token endpoint', { answer: cannedAnswers.broken }, 'returned 500 without a token'],
+    ['an HTML page', { answer: cannedAnswers.html }, 'returned 502 without a token'],
     ['a huge answer', { answer: cannedAnswers.huge }, 'more than 1 MiB'],
     ['a lost answer', { losesAnswer: true }, 'could not be reached'],
   ])('stores nothing after %s', async (_, fault, message) => {

@@ -42,7 +42,7 @@ function endless(status: number): Response {
 }
 
 const answered = { status_code: 200, headers: {}, body: '', redacted: false }
-const silent = (status: number) => `answered ${status}, and does not say why`
+const silent = (status: number) => `returned ${status}, and gave no reason`
 const notOurs = 'returned 200, but not as a Cloakroom server'
 const cases: [string, () => Response, string][] = [
   ['500 with nothing', () => new Response('', { status: 500 }), silent(500)],
@@ -66,12 +66,12 @@ const cases: [string, () => Response, string][] = [
   [
     'a redirect',
     () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
-    'answered 302, and redirects to another address, which is not followed',
+    'returned 302, and redirects to another address, which is not followed',
   ],
 ]
 /** The command is a separate process, because the canary of this one would read the answer to its end. */
 const endlessCases: typeof cases = [
-  ['an answer without end', () => endless(200), 'answered 200 with more than 64 MiB'],
+  ['an answer without end', () => endless(200), 'returned 200 with more than 64 MiB'],
   ['a refusal without end', () => endless(500), silent(500)],
 ]
 

@@ -206,7 +206,7 @@ describe('the file', () => {
     await eve.must('secrets', 'set', 'KEY=hers')
     writeFileSync(pathOf(eve), readFileSync(pathOf(ada)))
     const { code, err } = await eve.run(['secrets', 'get', 'KEY'])
-    expect([code, err.includes('is of another account')]).toEqual([1, true])
+    expect([code, err.includes('belongs to another account')]).toEqual([1, true])
     eve.remove()
     const register = [
       'register',

@@ -67,7 +67,7 @@ test.each([
 ])('an endless answer to %s is read up to its limit', async (_, work, limit) => {
   answer = () => endless(200)
   expect(await errorOf(work())).toEqual(
-    new AnswerError(origin, `answered 200 with more than ${limit} MiB`),
+    new AnswerError(origin, `returned 200 with more than ${limit} MiB`),
   )
   // Besides what was read: what stands in buffers on the way.
   expect(sent).toBeLessThan((limit + 64) * MIB)
@@ -162,22 +162,22 @@ test('what a page of another server says is no deletion', async () => {
 })
 
 test.each([
-  ['empty', '', 500, 'does not say why'],
-  ['a page', '<html>Bad gateway</html>', 502, 'does not say why'],
-  ['null', 'null', 404, 'does not say why'],
-  ['of other types', '{"error_code":7,"message":{"a":1},"fields":"x"}', 422, 'does not say why'],
+  ['empty', '', 500, 'gave no reason'],
+  ['a page', '<html>Bad gateway</html>', 502, 'gave no reason'],
+  ['null', 'null', 404, 'gave no reason'],
+  ['of other types', '{"error_code":7,"message":{"a":1},"fields":"x"}', 422, 'gave no reason'],
   [
     'fields of other types',
     '{"error_code":"x","message":"y","fields":[1]}',
     422,
-    'does not say why',
+    'gave no reason',
   ],
   ['a redirect', '', 301, 'redirects to another address, which is not followed'],
 ])('a refusal that is %s says its status and host', async (_, body, status, what) => {
   answer = () => new Response(body, { status, headers: { location: 'http://127.0.0.1:1/' } })
   const error = await errorOf(api.call(getMe, {}))
   expect(error).toBeInstanceOf(ApiError)
-  expect(error).toMatchObject({ status, message: `${host} answered ${status}, and ${what}` })
+  expect(error).toMatchObject({ status, message: `${host} returned ${status}, and ${what}` })
 })
 
 test('a refusal of ours keeps its words', async () => {

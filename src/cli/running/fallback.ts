@@ -54,7 +54,7 @@ export function withFallback(source: Source, options: FallbackOptions): Source {
     deliver: async () => {
       const { server } = asked
       const late = () =>
-        new LateAnswer(server, `did not answer within ${PATIENCE_MS / 1_000} seconds`)
+        new LateAnswer(server, `did not respond within ${PATIENCE_MS / 1_000} seconds`)
       try {
         const values = await withTimeout(PATIENCE_MS, source.deliver(), late)
         keep(values)

@@ -103,7 +103,7 @@ async function openAll(references: readonly Located[]): Promise<ReadonlyMap<Plac
 function absent({ name, where }: Located, opened: ReadonlyMap<Place, Opened>): string | null {
   const { entries, held = [] } = opened.get(where) ?? NOTHING_OPENED
   if (entries.has(name)) return null
-  if (held.includes(name)) return 'needs approval for each use, so it cannot be in a file'
+  if (held.includes(name)) return 'needs an approval for each use, so it cannot be in a file'
   const near = nearNames(name, [...entries.keys()])
   const meant = near.length > 0 ? `; is it ${near.join(', ')}?` : ''
   return `is not available to programs in ${where.title}${meant}`

@@ -192,8 +192,8 @@ function refusalFrom(url: string, { status, headers }: Response, answer: unknown
   const leadsAway = status >= 300 && status < 400
   const what = leadsAway
     ? 'redirects to another address, which is not followed'
-    : 'does not say why'
-  return new ApiError(status, { message: `${hostOf(url)} answered ${status}, and ${what}` }, wait)
+    : 'gave no reason'
+  return new ApiError(status, { message: `${hostOf(url)} returned ${status}, and ${what}` }, wait)
 }
 
 /** `null` for what the contract does not promise. */

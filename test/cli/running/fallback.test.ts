@@ -121,7 +121,7 @@ describe.each(callers)('%s', (_, options) => {
     const before = read()
     const { code, out, err } = await run(['-e', 'production'], options())
     expect([code, out, read()]).toEqual([5, '', before])
-    expect(err).toContain('kept is of another environment: development, not production')
+    expect(err).toContain('kept belongs to another environment: development, not production')
   })
 })
 
@@ -143,7 +143,7 @@ describe('age', () => {
     keep(hoursAgo(25))
     const { code, out, err } = await withToken()
     expect([code, out]).toEqual([6, ''])
-    expect(err).toContain('what is in kept was fetched 1d ago')
+    expect(err).toContain('kept was fetched 1d ago')
     expect((await withToken('--fallback-max-age', '2d')).out).toBe('old 0\n')
   })
 
@@ -194,7 +194,7 @@ describe('a file that is not this fallback is an error, and stays', () => {
       await server.to(mode)
       const { code, out, err } = await run([], { env: { SERVICE_TOKEN: token } })
       expect([code, out, read()]).toEqual([5, '', text])
-      expect(err).toContain('nothing was run\n→ name another file with --fallback, or remove this')
+      expect(err).toContain('nothing was run\n→ use another file with --fallback, or remove this')
     }
   })
 
