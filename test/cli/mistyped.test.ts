@@ -94,7 +94,7 @@ test('a wrong value is refused with the rule and the near word', async () => {
   const days = await ada.run(['token', 'issue', 'bot', '--expires-in-days', '0'])
   expect([days.code, days.err]).toEqual([
     2,
-    expect.stringContaining('is 1 to 3650, or never; 0 is neither'),
+    expect.stringContaining('must be 1 to 3650 or never, not 0'),
   ])
   const place = await ada.run(['policy', 'set', 'STRIPE_KEY', '--locations', 'headr'])
   expect([place.code, place.err]).toEqual([

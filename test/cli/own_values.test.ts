@@ -187,7 +187,7 @@ describe('the file', () => {
         ['secrets', 'delete', 'KEY', '--mine', '--yes'],
       ]) {
         const { code, out, err } = await ada.run(args)
-        expect([code, out, err.includes(`${FILE} does not open: it was altered`)]).toEqual([
+        expect([code, out, err.includes(`${FILE} cannot be decrypted: it was altered`)]).toEqual([
           1,
           '',
           true,

@@ -114,7 +114,7 @@ test('a client does not open an account when the server names another signing ke
   for (const named of [Buffer.from(other, 'base64'), null]) {
     await sql`update users set signing_key = ${named} where email = ${email}`
     await expect(logInByPassword(app.controlPlane, email, PASSWORD, cheapArgon2id)).rejects.toThrow(
-      'does not open',
+      'cannot be decrypted',
     )
   }
   await sql`update users set signing_key = ${row?.signing_key} where email = ${email}`
