@@ -2,6 +2,7 @@
 /** The output of `--help`, for every command. */
 import { expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
+import { argumentText } from '../../src/cli/commands/argument_texts.ts'
 import { globalOptions } from '../../src/cli/options.ts'
 import { roleHelp } from '../../src/client/role_table.ts'
 import { answering } from './answering.ts'
@@ -53,6 +54,13 @@ test('the help of every command begins with usage, description and examples', as
     expect(blocks[0]).toStartWith(`Usage: cloakroom ${words.join(' ')}`)
     expect(blocks[2]).toStartWith(`Examples:\n  $ cloakroom ${words.join(' ')}`)
   }
+})
+
+test('every argument of every command has a text', () => {
+  const specs = [...topLevel, ...groups.flatMap(({ commands }) => commands)]
+  const words = specs.flatMap(({ usage }) => usage.split(' ').slice(1))
+  expect(words.length).toBeGreaterThan(50)
+  expect(words.filter((word) => argumentText(word) === '')).toEqual([])
 })
 
 test('the help of a group lists its commands before the options', async () => {

@@ -89,7 +89,7 @@ test('init with another name keeps the project of the folder, unless --yes is gi
   expect(await ada.run(['init', 'paymets'])).toEqual(
     refusal(
       5,
-      'this folder uses the project payments; nothing was done',
+      'this folder uses the project payments; nothing was changed',
       'is it payments? to use another project here, run: cloakroom init paymets --yes',
     ),
   )

@@ -132,7 +132,7 @@ describe('a token', () => {
     ]) {
       const refused = await ada.run(command)
       expect(refused).toMatchObject({ code: 5, out: '' })
-      expect(refused.err).toContain('is not what its members signed: the manifest is refused')
+      expect(refused.err).toContain('does not match its signatures: the manifest is refused')
     }
     await sql()`update secrets set value = ${after?.value}, value_hash = ${after?.value_hash} where key = 'ADDED' and environment = 'development'`
     expect(await ada.reveal('secrets', 'get', 'ADDED')).toBe('newer')

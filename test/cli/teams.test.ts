@@ -106,7 +106,7 @@ describe('keys of other people, in a plain workspace', () => {
     const [row] = await sql`select signing_key from users where email = 'bob@example.com'`
     await sql`update users set signing_key = null where email = 'bob@example.com'`
     const refused = await ada.run(['workspace', 'invite', 'bob@example.com'])
-    expect(refused).toMatchObject({ code: 5, err: expect.stringContaining('seen before') })
+    expect(refused).toMatchObject({ code: 5, err: expect.stringContaining('has changed') })
     await sql`update users set signing_key = ${row?.signing_key} where email = 'bob@example.com'`
     await ada.must('workspace', 'invite', 'bob@example.com')
   })
@@ -193,7 +193,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
     expect([asked.code, Bun.stripANSI(asked.screen).replace(/\s+/g, '')]).toEqual([
       5,
       expect.stringContaining(
-        'permanentlyendswhattheoldkeyopens:earlierversions(of1secret),andrestoringwhatwasdeleted(1deletedsecret,andprojects).',
+        'Thispermanentlydeletes:earlierversions(of1secret)anddeleteditems(1deletedsecret,andprojects).',
       ),
     ])
     expect((await ada.run(['workspace', 'rekey'])).code).toBe(2)

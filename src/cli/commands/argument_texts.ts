@@ -36,9 +36,7 @@ const texts: Readonly<Record<string, string>> = {
   workspace: 'workspace, by name or ID',
 }
 
-/** @throws Error for an argument without a text */
+/** Empty for an argument without a text. */
 export function argumentText(argument: string): string {
-  const text = texts[argument.replaceAll(/[<>[\].]/g, '')]
-  if (text === undefined) throw new Error(`${argument} has no text in argument_texts.ts`)
-  return text
+  return texts[argument.replaceAll(/[<>[\].]/g, '')] ?? ''
 }
