@@ -98,6 +98,7 @@ const rules: Record<string, readonly string[]> = {
   core: [],
   /** Builds and generators: nothing of them is in the executable. */
   dev: [
+    'cli',
     'console',
     'server',
     'operator',

@@ -1,7 +1,7 @@
 /**
  * The addresses that a command may talk to. Whose project file names an address would receive what proves
  * a password, a session or a token: so it counts only after this user said yes for that folder and that
- * address, whoever wrote the file.
+ * address, no matter who wrote the file.
  */
 import { dirname } from 'node:path'
 import { faultOfAddress } from '../client/http/address.ts'
@@ -15,7 +15,7 @@ type Place = {
   settings: Settings
   cwd: string
   env: Record<string, string | undefined>
-  /** `--insecure-http`, or the variable that stands for it. */
+  /** `--insecure-http`, or its variable. */
   insecureHttp: boolean
 }
 
@@ -55,8 +55,8 @@ export function demandSafeAddress(address: string, insecureHttp: boolean, what: 
   if (fault === 'not encrypted') {
     throw new CliError(
       'insecure_address',
-      `${what} ${shown(address)} is reached without encryption: others on the network could read tokens and sessions`,
-      'use https, or add --insecure-http (SERVICE_INSECURE_HTTP=1) where the network is yours alone',
+      `${what} ${shown(address)} is not encrypted: others on the network could read tokens and sessions`,
+      'use https, or add --insecure-http (SERVICE_INSECURE_HTTP=1) on a private network',
     )
   }
 }
@@ -84,8 +84,8 @@ function refusal(projectFile: string, addresses: Named): CliError {
   const flags = addresses.map(([name]) => `--${name}`).join(' and ')
   return new CliError(
     'untrusted_address',
-    `${sentence(projectFile, addresses)}, which you have not trusted for this folder; nothing was sent`,
-    `look at the address, then: cloakroom trust (or name another with ${flags})`,
+    `${sentence(projectFile, addresses)}. You have not trusted it for this folder; nothing was sent`,
+    `check the address, then run: cloakroom trust (or use another with ${flags})`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** Forms of arguments, by the word in the usage: what cannot be meant is refused before anything is asked or sent. */
+/** Forms of arguments, by the word in the usage. Invalid arguments are rejected before anything is asked or sent. */
 import type { z } from 'zod'
 import { roles } from '../core/grant.ts'
 import { parseDomain } from '../core/net/domain.ts'
@@ -15,7 +15,7 @@ import {
 import { nearNames } from './named.ts'
 import { CliError } from './terminal/cli_error.ts'
 
-/** What is wrong with a text, and what to do; null where nothing is. */
+/** The problem with a text, and the remedy; null without a problem. */
 type Form = (text: string) => readonly [message: string, hint: string] | null
 
 const ASCII = /^[\x21-\x7e]+$/
@@ -123,11 +123,11 @@ const STREAMS = new Set(['pull path', 'push path', '--from-file', '--in-file', '
 function pathForm(place: string): Form | undefined {
   return (text) =>
     text === '-' && !STREAMS.has(place)
-      ? ['- is no file here.', 'name a file; one that is called - is ./-']
+      ? ['- is no file here.', 'give a file; for a file named -, use ./-']
       : (forms.path?.(text) ?? null)
 }
 
-/** What `<name>` stands for in a command's usage. */
+/** The meaning of `<name>` in a command's usage. */
 export const namings = { environment, project: newProject, secret, workspace, agent } as const
 export type NamedKind = keyof typeof namings
 
@@ -170,7 +170,7 @@ function refuse(form: Form | undefined, text: string): void {
   if (fault) throw new CliError('usage', fault[0], fault[1])
 }
 
-/** For lists in which a comma stands between hosts. */
+/** For lists of hosts separated by commas. */
 export function faultOfDomain(text: string): ReturnType<Form> {
   return domain(text)
 }

@@ -75,7 +75,7 @@ export async function page({ session, workspace }: WorkspaceScope, query: Query)
 
 type AuditRecord = Awaited<ReturnType<typeof page>>[number]
 
-/** Who did what, where, and what became of it; changes on the control plane have an action and a resource. */
+/** A record as a row: actor, action, place and result. Changes on the control plane have an action and a resource. */
 export function auditRow(record: AuditRecord, projects: ReadonlyMap<string, string>) {
   const { action, resource, target_url, target_domain, target_path, project_id, environment } =
     record

@@ -25,7 +25,7 @@ type Value<Flags extends string> = Flags extends `${string}...>`
     ? string
     : boolean
 
-/** What commander makes of the options: `--from-file <path>` is `fromFile`, a text or not given. */
+/** The parsed options: `--from-file <path>` is `fromFile`, a text or undefined. */
 export type OptionValues<O extends Options> = {
   [Option in O[number] as Key<Option[0]>]: Option extends readonly [string, string, string]
     ? string
@@ -42,7 +42,7 @@ type Argument<Word extends string> = Word extends `<${string}...>`
 type Arguments<Words extends string> = Words extends `${infer First} ${infer Rest}`
   ? [...Argument<First>, ...Arguments<Rest>]
   : Argument<Words>
-/** Of `rename <project> <name>` two texts. */
+/** `rename <project> <name>` has two texts. */
 type ArgumentValues<Usage extends string> = Usage extends `${string} ${infer Words}`
   ? Arguments<Words>
   : []
@@ -50,12 +50,12 @@ type ArgumentValues<Usage extends string> = Usage extends `${string} ${infer Wor
 type Declaration<Usage extends string, O extends Options> = {
   /** With its arguments: `set <pairs...>`. */
   usage: Usage
-  /** What `<name>` in the usage is the name of. */
+  /** The kind of item that `<name>` in the usage names. */
   names?: NamedKind
   /** Command lines without the program's name. */
   examples: readonly string[]
   options: O
-  /** What follows the arguments is handed on untouched. */
+  /** Words after the arguments are passed on unchanged. */
   passThrough?: true
   /** Printed by --help before the examples. */
   details?: () => string
@@ -68,7 +68,7 @@ type Action<Usage extends string, O extends Options> = (
   options: OptionValues<O>,
 ) => Promise<number | undefined> | Promise<void>
 
-/** What a command's file exports. */
+/** The export of a command's file. */
 export type Declared = Declaration<string, Options> & {
   run(context: Context, args: string[], options: object): Promise<number>
   /** Without any arguments and the command line library. */
@@ -100,7 +100,7 @@ export function serverCommand<const O extends Options = readonly []>(
   return { ...command({ ...declaration, examples, action }), runAlone: (host) => run(host, false) }
 }
 
-/** Names that other programs have for the same; of two commands of a group the first has it. */
+/** Aliases known from other programs. If two commands of a group share one, the first gets it. */
 export const ALIASES: Readonly<Record<string, string | undefined>> = {
   list: 'ls',
   delete: 'rm',

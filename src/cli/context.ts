@@ -1,4 +1,4 @@
-/** What every command is given: its settings, its output, and the session when it asks for it. */
+/** The context of every command: its settings, its output, and the session on request. */
 import type { Api } from '../client/http/api.ts'
 import { trustAuthorities } from '../client/http/certificates.ts'
 import { conflictLine, withAliases } from '../core/config/aliases.ts'
@@ -41,7 +41,7 @@ export type Context = {
   cwd: string
   /** Whether addresses beyond this machine may be talked to without encryption. */
   insecureHttp: boolean
-  /** Whose authorities are trusted besides the usual ones. */
+  /** The PEM file with additional certificate authorities. */
   caFile: string | undefined
   /** The token that the environment gives. @throws CliError where its file cannot be read */
   givenToken(): string | undefined
@@ -115,24 +115,20 @@ export function openContext(host: Host, options: GlobalOptions): Context {
   }
 }
 
-/** Who works with a token is told what it is good for. */
+/** Adds a hint about the commands that work with a token. */
 function besideToken(error: unknown, env: Context['env']): unknown {
   const variable = tokenVariable(env)
   if (!(error instanceof CliError) || error.code !== 'not_logged_in' || variable === undefined) {
     return error
   }
   if (env[variable] === '') {
-    const hint = 'a CI sets an unknown secret to an empty text: check its name there'
-    return new CliError(
-      'not_logged_in',
-      `${error.message}, and ${variable} is set, but empty`,
-      hint,
-    )
+    const hint = 'CI systems set an unknown secret to an empty value: check its name there'
+    return new CliError('not_logged_in', `${error.message}, and ${variable} is empty`, hint)
   }
   return new CliError(
     'not_logged_in',
-    `${error.message}, and this needs a person: ${variable} cannot do it`,
-    'a token works with run, call, mcp, proxy, whoami, status, secrets list, secrets get and secrets pull',
+    `${error.message}, and this command needs a session: ${variable} is not enough`,
+    'tokens work with run, call, mcp, proxy, whoami, status, secrets list, secrets get and secrets pull',
   )
 }
 
@@ -162,7 +158,7 @@ function flagsOf({ server, resolver, workspace, project, env }: GlobalOptions) {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
 
-/** Who chooses one is told how not to be asked at every command. */
+/** Prints how to avoid the question after a passphrase was chosen. */
 function askPassphrase(host: Host, output: Output): AskPassphrase {
   return async (opens) => {
     const { askSecret } = await import('./terminal/prompts.ts')
@@ -176,10 +172,10 @@ function askPassphrase(host: Host, output: Output): AskPassphrase {
     const { weaknessIn } = await import('./terminal/strong.ts')
     const passphrase = await askSecret(host, 'Choose a passphrase for this machine', {
       isNew: true,
-      hint: 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage',
+      hint: 'no keyring on this machine: set SERVICE_PASSPHRASE or add --insecure-storage',
       faultOf: (answer) => weaknessIn(answer, 'passphrase'),
     })
-    output.note('Each command asks for it; cloakroom unlock asks once for 8 hours.')
+    output.note('Each command asks for it. cloakroom unlock asks once for 8 hours.')
     return passphrase
   }
 }
@@ -189,8 +185,8 @@ function trustCaFile(host: Host, path: string | undefined): void {
   if (path === undefined || trustAuthorities(readNamedFile(host, path).toString())) return
   throw new CliError(
     'invalid_file',
-    `${path} is no PEM file of certificates`,
-    'it begins with -----BEGIN CERTIFICATE-----; --ca-file and SERVICE_CA_FILE name it',
+    `${path} is not a PEM file of certificates`,
+    'a PEM file begins with -----BEGIN CERTIFICATE-----; check --ca-file and SERVICE_CA_FILE',
   )
 }
 
@@ -214,7 +210,7 @@ function readToken(env: Env, warn: (...lines: string[]) => void): string | undef
   return filled[VARIABLE]
 }
 
-/** Which variable gives one; a file is not read for it. */
+/** The variable with a token. Does not read a file. */
 function tokenVariable(env: Env): string | undefined {
   const file = fileVariableOf(VARIABLE)
   if (env[file]) return file

@@ -1,5 +1,5 @@
 /**
- * What a command has around it: environment, working directory, streams and the cost of key derivation. The
+ * The surroundings of a command: environment, working directory, streams and the cost of key derivation. The
  * executable passes its process; code that runs commands inside another program, such as a test, passes its own.
  */
 import { homedir } from 'node:os'

@@ -1,7 +1,7 @@
-/** The environment that programs under `run` and `proxy` get from ours. */
+/** The environment that programs under `run` and `proxy` inherit. */
 import { aliasOf } from '../core/config/aliases.ts'
 
-/** What was only meant for us: a child that knows the token could fetch more, or use it past the proxy. */
+/** Variables only for this process: a child with the token could fetch more, or bypass the proxy. */
 const OURS = [
   'SERVICE_TOKEN',
   'SERVICE_TOKEN_FILE',

@@ -1,4 +1,4 @@
-/** Finding one of many by what was typed: by id, by name, or an error that lists what may have been meant. */
+/** Finds an item by ID or name, or throws an error that lists similar names. */
 import { CliError } from './terminal/cli_error.ts'
 
 /** Letters that a mistyped name may differ in. */
@@ -9,7 +9,7 @@ const MAX_NAMES = 5
 export type Kind = {
   /** `agent`, `project`. */
   what: string
-  /** Where it was looked for: `in acme`. */
+  /** The searched place: `in acme`. */
   where?: string | undefined
   /** The command that lists them. */
   list: string
@@ -19,7 +19,7 @@ export type Kind = {
 
 type Named = { id: string; name: string }
 
-/** @throws CliError when there is none of that name or id, or several */
+/** @throws CliError without an item of that name or ID, or with several */
 export function oneNamed<T extends Named>(all: readonly T[], typed: string, kind: Kind): T {
   const byId = all.find(({ id }) => id === typed)
   if (byId) return byId
@@ -34,8 +34,8 @@ export function oneNamed<T extends Named>(all: readonly T[], typed: string, kind
   const ids = [found, ...others].map(({ id }) => id)
   throw new CliError(
     'ambiguous_name',
-    `several are called ${typed}`,
-    `give the id, one of ${ids.slice(0, MAX_NAMES).join(', ')}`,
+    `several items are named ${typed}`,
+    `give the ID, one of ${ids.slice(0, MAX_NAMES).join(', ')}`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** What the commands of an operator share: what is printed for wrong settings, and for what a backup counts. */
+/** Shared by the operator's commands: the output for invalid settings, and for the counts of a backup. */
 import { EX_CONFIG } from '../core/exit_codes.ts'
 import { complaints } from '../core/printable.ts'
 import { type backUp, ConfigError, problemIn } from '../operator/backup/index.ts'

@@ -1,6 +1,6 @@
 /** Options that several commands share. The word in brackets says what completes the value (`completion/sources.ts`). */
 
-/** Understood before and after the command's name. */
+/** Accepted before and after the command's name. */
 export const globalOptions = [
   ['--server <url>', 'server address (SERVICE_SERVER_URL)'],
   ['--resolver <url>', 'resolver address (SERVICE_RESOLVER_URL)'],
@@ -9,118 +9,112 @@ export const globalOptions = [
   ['-p, --project <project>', 'project, by name or ID'],
   ['-e, --env <environment>', 'environment of the project, by name'],
   ['--json', 'print JSON, also for errors'],
-  ['-q, --quiet', 'print only the result: names, IDs, values'],
+  ['-q, --quiet', 'print only results: names, IDs, values'],
   ['--insecure-storage', 'store the session unencrypted if there is no keyring'],
   ['--insecure-http', 'allow http:// to other machines (SERVICE_INSECURE_HTTP=1)'],
   ['--ca-file <path>', 'also trust the CA certificates in this PEM file (SERVICE_CA_FILE)'],
-  ['--debug', 'print stack traces of errors'],
+  ['--debug', 'print stack traces with errors'],
 ] as const
 
-export const yes = ['-y, --yes', 'do not ask'] as const
+export const yes = ['-y, --yes', 'skip the confirmation'] as const
 export const allowEmpty = [
   '--allow-empty',
-  'go on although only other environments have secrets',
+  'continue if this environment has no secrets but others do',
 ] as const
 export const acceptChanged = [
   '--accept-changed-keys',
-  'accept public keys that differ from those seen before',
+  'accept public keys that changed since this machine last saw them',
 ] as const
 export const token = [
   '--token <token>',
-  'token of an agent or workload (SERVICE_TOKEN, …_FILE)',
+  'agent or workload token (SERVICE_TOKEN, SERVICE_TOKEN_FILE)',
 ] as const
 export const passwordStdin = ['--password-stdin', 'read the password from standard input'] as const
-export const keepToken = ['--keep-token <token...>', 'a token that is to stay, by id'] as const
+export const keepToken = ['--keep-token <token...>', 'keep this token, by ID'] as const
 export const references = [
   '--references',
-  'have ${NAME} in values stand for other secrets of the environment; $${NAME} is text',
+  'replace ${NAME} in values with other secrets of the environment; write $${NAME} for literal text',
 ] as const
-export const noMine = [
-  '--no-mine',
-  'leave out your own values, which secrets set --mine keeps',
+export const noMine = ['--no-mine', 'ignore your own values from secrets set --mine'] as const
+export const dryRun = [
+  '--dry-run',
+  'print the names that would change, without changing them',
 ] as const
-export const dryRun = ['--dry-run', 'show by name what would change, and change nothing'] as const
-export const raw = [
-  '--raw',
-  'values as they are stored, with references instead of what they stand for',
-] as const
+export const raw = ['--raw', 'print stored values without resolving references'] as const
 export const keptToken = [
   '--agent <agent>',
-  'an agent whose token is kept on this machine (agent create --save)',
+  'use the token of this agent, saved by agent create --save',
 ] as const
-export const save = [
-  '--save',
-  'keep the token on this machine, beside the session, instead of printing it',
-] as const
-export const force = ['-f, --force', 'replace a file that is there and has other content'] as const
+export const save = ['--save', 'save the token on this machine instead of printing it'] as const
+export const force = ['-f, --force', 'replace an existing file with different content'] as const
 export const dialect = [
   '--dialect <dialect>',
-  'the program whose .env files these are: docker, dotenv, bash or compose',
+  '.env syntax: docker, dotenv, bash or compose',
 ] as const
 export const storedEmpty = ['--allow-empty', 'store empty values'] as const
 export const storedUnsafe = [
   '--allow-env <secret...>',
-  'store this name although it steers shells, loaders or interpreters',
+  'store this name although it controls shells, loaders or interpreters',
 ] as const
 export const entranceOptions = [
   passwordStdin,
-  ['--name <name>', 'what to call the account on this machine (email@host unless given)'],
+  ['--name <name>', 'name of the account on this machine (default: email@host)'],
 ] as const
 export const sensitivityOptions = [
-  ['--sensitive', 'store secrets, whatever the values look like'],
-  ['--plain', 'store settings, which are neither masked nor guarded'],
+  ['--sensitive', 'store as secrets'],
+  ['--plain', 'store as settings, which are not masked or guarded'],
 ] as const
 export const policyFieldOptions = [
   [
     '--domains <domain...>',
-    'hosts that calls may go to, of those on the allowlist: api.stripe.com,*.example.com:8443',
+    'allowed hosts, a subset of the allowlist: api.stripe.com,*.example.com:8443',
   ],
-  ['--methods <method...>', 'methods that calls may have: GET,POST'],
-  ['--paths <prefix...>', 'beginnings of paths: /v1 covers /v1 and /v1/charges, not /v10'],
-  ['--headers <header...>', 'headers that the value may stand in: Authorization,X-Api-Key'],
+  ['--methods <method...>', 'allowed methods: GET,POST'],
+  ['--paths <prefix...>', 'allowed path prefixes: /v1 covers /v1/charges but not /v10'],
+  ['--headers <header...>', 'headers that may contain the value: Authorization,X-Api-Key'],
   [
     '--locations <location...>',
-    'places that the value may stand in, header,basic,env unless said: header,query',
+    'places that may contain the value: header, basic, query, path, json, form, websocket, env, sign (default: header,basic,env)',
   ],
-  ['--sign-templates <template...>', "what may be signed with it: '{timestamp}.{body}'"],
+  ['--sign-templates <template...>', "templates that may be signed with it: '{timestamp}.{body}'"],
   [
     '--operations <operation...>',
-    'operations of GraphQL and JSON-RPC: query:viewer,mutation:createIssue,rpc:tools/call:search',
+    'allowed GraphQL and JSON-RPC operations: query:viewer,mutation:createIssue,rpc:tools/call:search',
   ],
-  ['--read-only', 'let only requests through that read: GET, and queries of GraphQL'],
-  ['--basic-encoding <encoding>', 'form: form-encoded in Basic, for OAuth token endpoints'],
-  ['--description <text>', "what it is for, which agents are shown: 'test account'"],
+  ['--read-only', 'allow only reads: GET, HEAD, OPTIONS, GraphQL queries and MCP reads'],
+  [
+    '--basic-encoding <encoding>',
+    'use form to form-encode the value in Basic, as OAuth token endpoints expect',
+  ],
+  ['--description <text>', "purpose of the secret, visible to agents: 'test account'"],
   references,
 ] as const
 export const approvalOptions = [
-  [
-    '--approval <approver>',
-    'each use needs the approval of a member or an admin: member, admin or none',
-  ],
-  ['--approval-ttl <time>', 'how long one approval may last: 15m (0s unless given: one use)'],
+  ['--approval <approver>', 'role that must approve each use: member, admin or none'],
+  ['--approval-ttl <time>', 'how long an approval can last, such as 15m (default: 0s, one use)'],
 ] as const
 export const copyingOptions = [
-  ['--to-project <project>', 'another project of the workspace'],
+  ['--to-project <project>', 'target project in the same workspace'],
   dryRun,
-  ['-f, --force', 'overwrite what is there with another value or policy'],
+  ['-f, --force', 'overwrite secrets that have a different value or policy'],
   yes,
 ] as const
 export const tokenOptions = [
-  ['--label <text>', 'a label for the token'],
-  ['--expires-in-days <days>', '1 to 3650, or never (90 unless given)'],
-  ['--may <capabilities>', 'use, read or use,read (agents use, workloads both, unless given)'],
+  ['--label <text>', 'label of the token'],
+  ['--expires-in-days <days>', '1 to 3650, or never (default: 90)'],
+  ['--may <capabilities>', 'use, read or use,read (default: use for agents, both for workloads)'],
 ] as const
 export const rangeOptions = [
-  ['--since <time>', 'from this ISO 8601 time on, or so long ago: 7d, 12h'],
-  ['--until <time>', 'before this time'],
+  ['--since <time>', 'records since this ISO 8601 time or duration: 7d, 12h'],
+  ['--until <time>', 'records before this time'],
 ] as const
 export const filterOptions = [
-  ['--agent <agent>', 'only this agent, by name or id'],
-  ['--domain <name>', 'only requests to this host, at whatever port'],
+  ['--agent <agent>', 'only this agent, by name or ID'],
+  ['--domain <name>', 'only calls to this host, on any port'],
   ['--method <method>', 'only this method'],
   ['--status <code>', 'only this status'],
   ['--action <action>', 'only this action, such as secret.read'],
-  ['--credential <secret>', 'only what has to do with this secret'],
+  ['--credential <secret>', 'only records about this secret'],
   ['--result <result>', 'only calls with this result: allowed, refused or failed'],
   ...rangeOptions,
 ] as const
@@ -129,9 +123,9 @@ export const narrowingOptions = [
   ['--secret <secret...>', 'limit the token to these secrets'],
 ] as const
 export const limitOptions = [
-  ['--calls-per-minute <count>', 'most calls in a minute'],
-  ['--calls-per-day <count>', 'most calls in a day (UTC)'],
-  ['--concurrent-calls <count>', 'most calls at the same time'],
-  ['--bytes-per-day <size>', 'most bytes of bodies in a day, such as 100MB'],
-  ['--model-tokens-per-day <count>', 'most model tokens in a day'],
+  ['--calls-per-minute <count>', 'maximum calls per minute'],
+  ['--calls-per-day <count>', 'maximum calls per day (UTC)'],
+  ['--concurrent-calls <count>', 'maximum simultaneous calls'],
+  ['--bytes-per-day <size>', 'maximum body bytes per day, such as 100MB'],
+  ['--model-tokens-per-day <count>', 'maximum model tokens per day'],
 ] as const

@@ -1,13 +1,14 @@
 /**
- * The command line as commander knows it. Actions are loaded when they run, so that none slows another, and what explains
- * errors, which knows most of the program, when there is one.
+ * The command line, declared for commander. Actions are loaded when they run. The texts of errors depend on most of the
+ * program, so they are loaded when an error occurs.
  */
-import { type Argument, Command, CommanderError, Option } from 'commander'
+import { type Argument, Command, CommanderError, Help, Option } from 'commander'
 import { version } from '../../package.json'
 import { CLOCK_HINT, clockSentence, ServerClocks } from '../client/http/clock_difference.ts'
 import { watchingClocks } from '../client/http/server_clock.ts'
 import { printable } from '../core/printable.ts'
 import { ALIASES, type Group, nameOf, type Spec } from './command.ts'
+import { argumentText } from './commands/argument_texts.ts'
 import { headingOf } from './commands/index.ts'
 import type { GlobalOptions } from './context.ts'
 import type { Host, Screen } from './host.ts'
@@ -15,14 +16,14 @@ import { nearWords, suggestionLine } from './near_words.ts'
 import { globalOptions } from './options.ts'
 import { CliError } from './terminal/cli_error.ts'
 
-/** What became of a command line. */
+/** The result of a command line. */
 type Outcome = {
   exitCode: number
-  /** Whether errors are said as JSON. */
+  /** Whether errors are printed as JSON. */
   json: boolean
-  /** What commander has to say of a line that it does not understand. */
+  /** Commander's text about a line that it cannot parse. */
   complaint: string
-  /** The command that was not understood, such as `cloakroom secrets`. */
+  /** The command with the mistake, such as `cloakroom secrets`. */
   path: string
   /** Commands or options that an unknown one may mean. */
   near: readonly string[]
@@ -67,9 +68,9 @@ async function reportUsage(
   outcome: Outcome,
 ): Promise<number> {
   if (exitCode === 0) return 0
-  const said = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '')
+  const mistake = code === 'commander.help' ? 'missing command' : message.replace(/^error: /, '')
   const suggestion = outcome.near.length > 0 ? [suggestionLine(outcome.near)] : []
-  const error = new CliError('usage', [said, ...suggestion], `see ${outcome.path} --help`)
+  const error = new CliError('usage', [mistake, ...suggestion], `run ${outcome.path} --help`)
   const isHelp = code === 'commander.help' && !outcome.json
   const { errorText, explain } = await import('./terminal/explain.ts')
   streams.stderr.write(isHelp ? outcome.complaint : errorText(explain(error), outcome.json))
@@ -85,7 +86,7 @@ function build(
   const { stdout, stderr } = host.streams
   const program = new Command('cloakroom')
     .description(
-      'A zero-knowledge store and broker of credentials for developers, CI runners and AI agents.',
+      'A zero-knowledge credential store and broker for developers, CI runners and AI agents.',
     )
     .version(version, '-V, --version', 'print the version')
     .enablePositionalOptions()
@@ -100,7 +101,7 @@ function build(
     })
   suggestFor(program, outcome)
   for (const option of globalOptions) program.addOption(globalOption(option))
-  // Declared for what the line names only: all options of all commands are thousands of objects.
+  // Declares only the commands named in the line: the options of all commands are thousands of objects.
   const all = globalOptions.map((option) => globalOption(option).helpGroup('Global options:'))
   for (const entry of entries) {
     const isNamed = args.includes(nameOf(entry))
@@ -116,7 +117,7 @@ function build(
     .addHelpText('after', '\nRun `cloakroom <command> --help` for options and examples.')
 }
 
-/** Every command throws its errors, after it has looked for what may have been meant. */
+/** Makes the command throw its errors, after it has looked for similar words. */
 function suggestFor(command: Command, outcome: Outcome): void {
   command.exitOverride((error) => {
     outcome.path = pathTo(command)
@@ -138,7 +139,7 @@ const argumentOf = (argument: Argument): string => {
 
 const DEFAULT_WIDTH = 80
 
-/** The same as commander's own. */
+/** The width that commander uses itself. */
 function widthOf({ isTTY, columns }: Screen): number {
   return isTTY ? (columns ?? DEFAULT_WIDTH) : DEFAULT_WIDTH
 }
@@ -150,12 +151,13 @@ function groupOf(
   shared: readonly Option[],
 ): Command {
   const group = new Command(name).description(about).copyInheritedSettings(program)
+  group.configureHelp({ formatHelp: (command, help) => formatHelp(command, help, []) })
   suggestFor(group, outcome)
   for (const option of shared) group.addOption(option)
   return group
 }
 
-/** Where two would have one other name, the first has it: `account rm` removes, and does not delete. */
+/** If two commands of a group share an alias, the first one gets it: `account rm` is `remove`, not `delete`. */
 function addTo(parent: Command, built: Command): void {
   const { [built.name()]: alias } = ALIASES
   const isTaken = parent.commands.some((other) => other.aliases().includes(alias ?? ''))
@@ -172,14 +174,13 @@ function commandOf(
 ): Command {
   const [name = '', ...args] = usage.split(' ')
   const built = new Command(name).description(about).copyInheritedSettings(program)
+  built.configureHelp({ formatHelp: (command, help) => formatHelp(command, help, examples) })
   suggestFor(built, outcome)
-  for (const argument of args) built.argument(argument)
+  for (const argument of args) built.argument(argument, argumentText(argument))
   for (const [flags, text, fallback] of own) built.addOption(optionOf(flags, text, fallback))
   for (const option of shared) built.addOption(option)
   if (passThrough) built.passThroughOptions()
   if (details) built.addHelpText('after', () => `\n${details()}`)
-  const lines = examples.map((example) => `  $ cloakroom ${example}`)
-  built.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
   return built.action(async () => {
     const options = built.optsWithGlobals<GlobalOptions>()
     outcome.json = options.json === true
@@ -191,7 +192,18 @@ function commandOf(
   })
 }
 
-/** `<value...>` may be given several times; unlike commander's own, each takes one argument. */
+/** Puts the examples, or the commands of a group, before the arguments and options. Example lines are never wrapped. */
+function formatHelp(command: Command, help: Help, examples: readonly string[]): string {
+  const blocks = Help.prototype.formatHelp.call(help, command, help).trimEnd().split('\n\n')
+  const [usage = '', about = '', ...rest] = blocks
+  const lines = examples.map((example) => `\n  $ cloakroom ${example}`).join('')
+  const first = rest.filter((block) => block.startsWith('Commands:'))
+  const others = rest.filter((block) => !first.includes(block))
+  const shown = lines === '' ? first : [`Examples:${lines}`, ...first]
+  return `${[usage, about, ...shown, ...others].join('\n\n')}\n`
+}
+
+/** `<value...>` may be given several times. Each takes one argument, unlike commander's variadic options. */
 function optionOf(flags: string, about: string, fallback: string | undefined): Option {
   const option = new Option(flags.replace('...', ''), about).default(fallback)
   if (!flags.includes('...')) return option

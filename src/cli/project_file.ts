@@ -28,7 +28,7 @@ export function demandProjectFile({ settings, cwd }: Place, ...names: SettingNam
   throw new CliError(
     'invalid_file',
     `${path}${fault}; nothing was done`,
-    `correct it, recreate it with cloakroom link <project>, or say --workspace and --project`,
+    `fix it, recreate it with cloakroom link <project>, or pass --workspace and --project`,
   )
 }
 
@@ -40,7 +40,7 @@ export function demandReadable(path: string): void {
   throw new CliError(
     'invalid_file',
     `${path}${fault}; nothing was changed`,
-    'correct it, or recreate it with cloakroom link <project>',
+    'fix it, or recreate it with cloakroom link <project>',
   )
 }
 
@@ -65,5 +65,5 @@ function unreadable(text: string): string | null {
     return `, line ${line}: this is not JSON`
   }
   const { success } = z.record(z.string(), z.unknown()).safeParse(data)
-  return success ? null : ', line 1: this is no object of settings'
+  return success ? null : ', line 1: this is not an object of settings'
 }

@@ -39,7 +39,7 @@ export async function callResolver(
     throw withFix(namingUrl(known), request.target_url)
   })
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
-  throw new AnswerError(resolver, 'answered with a body that is not the base64 that it says it is')
+  throw new AnswerError(resolver, 'returned a body that is not valid base64')
 }
 
 /** How long a call waits for an approval, if it needs one. */

@@ -1,4 +1,4 @@
-/** Where a command works: the workspace with its key, the project and the environment. */
+/** The scope of a command: the workspace with its key, the project and the environment. */
 import { type EnvironmentPlace, type SecretsReading, secretsInput } from '../client/environment.ts'
 import { type NameList, namesOfProjects, usualProject } from '../client/known_names.ts'
 import type { OpenWorkspace, WorkspacePlace } from '../client/workspace.ts'
@@ -100,7 +100,7 @@ export function chosenProject(
   )
 }
 
-/** The only one of before: another may have been put in its place. @throws CliError */
+/** The previous only workspace: the server may have replaced it. @throws CliError */
 function usual<T extends { id: string }>({ session, workspace }: WorkspaceScope, only: T): T {
   const list = usualProject(workspace)
   const meant = { id: only.id, name: '' }

@@ -1,5 +1,5 @@
 /**
- * Where a command looks for its server, workspace, project and environment, in this order: flag,
+ * The sources of server, workspace, project and environment, in this order: flag,
  * environment variable, project file `.cloakroom.json`, for addresses the account, global file. The project file holds ids and names
  * only and is meant to be committed: no token is read from one, and its addresses need this user's trust
  * (`addresses.ts`).
@@ -53,7 +53,7 @@ const DEFAULTS: SettingsFile = {
 
 type Env = Record<string, string | undefined>
 
-/** What a file says and is no setting is left out, and said to `warn`: no command is locked out by it. */
+/** Entries that are no valid settings are ignored and passed to `warn`, so that they do not block commands. */
 export function readSettings(
   flags: SettingsFile,
   env: Env,
@@ -84,7 +84,7 @@ function firstOf(layers: readonly [Origin, SettingsFile][], name: SettingName): 
     return value === undefined ? [] : [{ value: trimmed(name, value), origin }]
   })
   const [first, next] = given
-  // What would hold without the project file needs no trust in it.
+  // A value that applies without the project file needs no trust in it.
   const isNothingNew = first?.origin === 'project file' && isAddress(name)
   return (isNothingNew && first.value === next?.value ? next : first) ?? null
 }
@@ -98,12 +98,12 @@ export function globalFile(env: Env): string {
   return join(configDirectory(env), 'config.json')
 }
 
-/** What the user's own file says. */
+/** The settings of the user's own file. */
 export function readGlobalFile(env: Env): SettingsFile {
   return readFile(globalFile(env))
 }
 
-/** What a project file says of the policies of new secrets, as it stands there. @throws CliError */
+/** The default policy in a project file, unchecked. @throws CliError */
 export function readDefaultPolicy(path: string): unknown {
   return parseFile(path)?.policy
 }
@@ -117,7 +117,7 @@ export function findProjectFile(cwd: string): string | null {
   }
 }
 
-/** What a project file says, with its addresses as they are used. @throws CliError */
+/** The settings of a project file, with normalized addresses. @throws CliError */
 export function readProjectFile(path: string): SettingsFile {
   const read = readProject(path)
   const addresses = addressNames.flatMap((name) => {
@@ -128,7 +128,7 @@ export function readProjectFile(path: string): SettingsFile {
 }
 
 /**
- * Changes some settings of a file and keeps the others; `undefined` takes one away. A file that is no JSON is
+ * Changes some settings of a file and keeps the others; `undefined` removes one. A file that is no JSON is
  * kept beside the new one.
  *
  * @throws CliError for a value that no command could use
@@ -186,7 +186,7 @@ function variableOf(env: Env, name: SettingName): string {
 }
 
 /**
- * A project file comes from others: what is no setting of ours, such as a token, is refused.
+ * A project file comes from others: entries that are no settings, such as a token, are rejected.
  *
  * @throws CliError
  */
@@ -196,21 +196,23 @@ function readProject(path: string, warn?: (text: string) => void): SettingsFile 
   if (foreign.length === 0) return readFile(path, warn)
   throw new CliError(
     'invalid_file',
-    `${path} is not a settings file of cloakroom: it says ${foreign.join(', ')}`,
-    `it may say ${Object.keys(known).join(', ')}; correct or remove it`,
+    `${path} is not a cloakroom settings file: it contains ${foreign.join(', ')}`,
+    `allowed: ${Object.keys(known).join(', ')}; fix or remove it`,
   )
 }
 
 function readFile(path: string, warn: (text: string) => void = () => {}): SettingsFile {
   const present = parseFile(path)
   if (present === null) {
-    warn(`${path} is not a settings file of cloakroom: nothing in it counts`)
+    warn(`${path} is not a cloakroom settings file and is ignored`)
     return {}
   }
   const given = settingNames.filter((name) => present[name] !== undefined)
   const unusable = given.filter((name) => !isUsableSetting(name, present[name]))
   for (const name of unusable)
-    warn(`${path} has no usable ${name}: it does not count (cloakroom config ${name} --unset)`)
+    warn(
+      `${path} has an invalid ${name}, which is ignored (remove it with: cloakroom config ${name} --unset)`,
+    )
   const usable = given.filter((name) => !unusable.includes(name))
   return Object.fromEntries(usable.map((name) => [name, String(present[name])]))
 }

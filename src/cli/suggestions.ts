@@ -7,7 +7,7 @@ import { type ProjectScope, projectScope } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 /**
- * Where the project has secrets although it has none in the chosen environment, as a sentence; `null` where
+ * A sentence about the environments with secrets if the selected one has none; `null` where
  * there is nothing to say: there are some, or none anywhere.
  */
 export async function onlyElsewhere(scope: ProjectScope): Promise<string | null> {
@@ -26,7 +26,7 @@ function meant(typed: string, known: readonly string[]): string {
 
 /**
  * A mistyped environment must not empty a file, nor start a program without its credentials. What is empty
- * on purpose is told by --allow-empty; a project without any secrets needs no word.
+ * on purpose passes --allow-empty. A project without any secrets needs no hint.
  *
  * @throws CliError where only other environments have secrets
  */
@@ -39,7 +39,7 @@ export async function refuseEmpty(
   throw new CliError(
     'empty_environment',
     elsewhere,
-    'choose one with -e; --allow-empty goes on without any',
+    'choose one with -e, or continue without secrets with --allow-empty',
   )
 }
 
@@ -101,7 +101,7 @@ export async function environmentsOf({ session, project }: ProjectScope): Promis
   return Object.keys(environments)
 }
 
-/** Where a token may work: one for a mistyped environment would find nothing. @throws CliError */
+/** The environment of a new token: a token for a mistyped one would find nothing. @throws CliError */
 export async function tokenScope(context: Context): Promise<ProjectScope> {
   const scope = await projectScope(context)
   await demandEnvironment(scope)

@@ -1,4 +1,4 @@
-/** Errors of a request whose address is not a server or resolver, or where neither listens: they name the setting. */
+/** Errors of a request to an address without a server or resolver. They name the setting. */
 import { ApiError, openApi } from '../client/http/api.ts'
 import type { AddressName } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -42,7 +42,7 @@ function isNotFound(error: unknown): boolean {
 }
 
 function wrongAddress(name: AddressName, address: string): CliError {
-  const hint = `set ${SETTINGS[name]} to the address of the ${name}; cloakroom config shows where it comes from`
+  const hint = `set ${SETTINGS[name]} to the address of the ${name}; cloakroom config shows its source`
   return new CliError('unusable_answer', `${address} is not a Cloakroom ${name}`, hint)
 }
 

@@ -42,7 +42,7 @@ export function csvLine(record: AuditRecord): string {
   return cells.join(',') + LINE_END
 }
 
-/** What a spreadsheet calculates, at the beginning of a cell, also where cells end at semicolons or tabs. */
+/** Characters that start a formula at the beginning of a cell, also where cells end at semicolons or tabs. */
 const FORMULA = /(^|[;\t])(\s*)(?=[=+\-@\t\r\n|%＝＋－＠])/g
 
 /** Text that a spreadsheet would calculate begins with an apostrophe. */

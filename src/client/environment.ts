@@ -33,7 +33,7 @@ export async function readSecrets(
   return (await readWholeEnvironment(place, reading)).secrets
 }
 
-/** The same with what was verified, null in a plain workspace. */
+/** The secrets with the verified state, null in a plain workspace. */
 export async function readWholeEnvironment(
   place: EnvironmentPlace,
   reading: SecretsReading,
@@ -43,7 +43,7 @@ export async function readWholeEnvironment(
   return { secrets: await place.api.list(listSecrets, secretsInput(place, reading)), stored: null }
 }
 
-/** What was verified, or written, is the oldest that is taken from then on. */
+/** A verified or written state is the oldest accepted one from then on. */
 export function rememberStored(place: EnvironmentPlace, stored: StoredRows): void {
   const { chains } = place.workspace
   if (!chains) return
@@ -52,7 +52,7 @@ export function rememberStored(place: EnvironmentPlace, stored: StoredRows): voi
   newest.set(chains, ofSession.set(nameOf(place), stored))
 }
 
-/** What each session has verified, or written, last: a write that follows need not read it again. */
+/** The last verified or written state of each session, so that a following write need not read it again. */
 const newest = new WeakMap<Chains, Map<string, StoredRows>>()
 
 function nameOf(place: EnvironmentPlace): string {
@@ -63,7 +63,7 @@ function knownAs({ workspace: { id }, projectId, environment }: EnvironmentPlace
   return { workspaceId: id, projectId, environment }
 }
 
-/** What a list of secrets is asked for with. */
+/** The query of a list of secrets. */
 export function secretsInput({ projectId, environment }: Place, reading: SecretsReading) {
   return { params: { project_id: projectId }, query: { environment, ...reading } }
 }
@@ -91,7 +91,7 @@ function readSigned(
   })
 }
 
-/** What is read in several steps may have changed between them: it is read again. @throws UntrustedChain */
+/** Data that is read in several steps may change between them: it is read again. @throws UntrustedChain */
 async function verified<T>(
   workspace: OpenWorkspace,
   readAll: (isFirst: boolean) => Promise<T>,
@@ -107,7 +107,7 @@ async function verified<T>(
 }
 
 /**
- * Those of these names that are stored, with their ciphertexts: one by one where they are few.
+ * The stored secrets with these names and their ciphertexts: one by one if there are few.
  *
  * @throws ApiError, UntrustedChain
  */
@@ -144,7 +144,7 @@ async function requireListed(found: Secrets, listed: Secrets): Promise<void> {
   if ((await manifestRoot(got)) !== (await manifestRoot(known))) throw new Refusal('root')
 }
 
-/** What is stored after a write, from what is stored before it. */
+/** The stored state after a write, from the state before it. */
 type Edit = (rows: Rows) => Rows | Promise<Rows>
 type Send<T> = (manifest: SignedText | undefined) => Promise<T>
 
@@ -158,7 +158,7 @@ export function deleting(names: readonly string[]): Edit {
 
 export const emptying: Edit = () => new Map()
 
-/** What is stored is read before the first write of a session, and again where somebody else wrote. */
+/** The stored state is read before the first write of a session, and again after writes by others. */
 export function openWriter(place: EnvironmentPlace) {
   return async <T>(edit: Edit, send: Send<T>): Promise<T> => {
     const { chains } = place.workspace
@@ -199,7 +199,7 @@ async function unlessConflict<T>(
   }
 }
 
-/** What a write makes of what is stored, signed on a chain. */
+/** The state after a write, signed on a chain. */
 export async function following(
   { revision, rows: before }: StoredRows,
   edit: Edit,

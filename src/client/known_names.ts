@@ -1,6 +1,6 @@
 /**
- * Which workspace, project or agent a name stood for when it was seen first. Names are not signed: who may rename, or
- * writes the database, could lead a person who chooses by name to another place. So a name that is known stands for
+ * Pins the workspace, project or agent of each name when it is first seen. Names are not signed: who may rename, or
+ * writes the database, could lead a person who chooses by name to another place. So a known name always means
  * what it stood for, until the person accepts another. A new name of what is known is learned.
  */
 import { z } from 'zod'
@@ -11,7 +11,7 @@ import { UntrustedKey } from './workspace_key.ts'
 export type Named = { id: string; name: string }
 
 /**
- * Of an account, or of a workspace: what has names. `default` says what is meant where nothing is named, under an empty
+ * The names of an account or workspace. `default` is the default item, under an empty
  * name, and `home` the project of each agent, under its id; `keys of` an account are its public
  * keys, the newest first.
  */
@@ -34,7 +34,7 @@ const entry = z.strictObject({ name: z.string(), ids: z.array(z.string()) })
 export const nameLists = z.record(z.string(), z.array(entry))
 export type NameLists = z.output<typeof nameLists>
 
-/** Where it is kept, for one server. */
+/** The store of one server. */
 export type NameStore = {
   read(): NameLists
   /** Asks `act` with what is there by then; nothing is written where it returns undefined. */
@@ -43,7 +43,7 @@ export type NameStore = {
 
 export type KnownNames = {
   idsOf(list: NameList, name: string): readonly string[]
-  /** Where it is known, and by which name. */
+  /** The place of a known item, and its name. */
   placesOf(id: string): readonly { list: string; name: string }[]
   /** Ids of all that has a name there, with it. */
   allOf(list: NameList): readonly Named[]
@@ -51,7 +51,7 @@ export type KnownNames = {
   learn(list: NameList, seen: readonly Named[]): void
   /** In the place of what the name stood for. */
   accept(list: NameList, name: string, ids: readonly string[]): void
-  /** Of what this person has deleted. */
+  /** The IDs of items that this person deleted. */
   forget(id: string): void
 }
 
@@ -102,11 +102,11 @@ function without(known: NameLists[string], gone: string) {
     .filter(({ ids }) => ids.length > 0)
 }
 
-/** A name stands for something else than before, or what was just made is something else. */
+/** A name now means a different item, or the created item is a different one. */
 export class ChangedName extends UntrustedKey {
   readonly list: NameList
   readonly named: Named
-  /** What the name stood for; nothing where it is the id that is taken. */
+  /** The previous item of the name; empty if the ID is used already. */
   readonly before: readonly string[]
 
   constructor(message: string, list: NameList, named: Named, before: readonly string[]) {
@@ -118,7 +118,7 @@ export class ChangedName extends UntrustedKey {
   }
 }
 
-/** `subject` is what was meant, in words; null where the name stands for what it stood for. */
+/** `subject` is the named item, in words; null if the meaning of the name is unchanged. */
 export function changedName(
   known: KnownNames,
   list: NameList,
@@ -127,22 +127,22 @@ export function changedName(
 ): ChangedName | null {
   const before = known.idsOf(list, named.name)
   if (before.includes(named.id)) return null
-  const message = `${subject} was ${before.map(inWords).join(' or ')} when it was seen before, and the server shows ${inWords(named.id)}`
+  const message = `${subject} was ${before.map(inWords).join(' or ')}, but the server now shows ${inWords(named.id)}`
   return new ChangedName(message, list, named, before)
 }
 
-/** What the server says it just made is none that is known, and no project takes the name of another. */
+/** A created item must not be a known one, and no project takes the name of another. */
 export function takenName(known: KnownNames, list: NameList, named: Named): ChangedName | null {
   const { id, name } = named
   const other = known.placesOf(id).find((place) => place.list !== list || place.name !== name)
   if (other) {
-    const message = `the server says that ${name} was made as ${id}, which is ${other.name} here`
+    const message = `the server reports ${name} as ${id}, which is ${other.name} on this machine`
     return new ChangedName(message, list, named, [])
   }
   const before = known.idsOf(list, name)
   // Agents of one name may be in several projects.
   if (!list.startsWith('projects') || before.length === 0 || before.includes(id)) return null
-  const message = `${name} was ${before.map(inWords).join(' or ')} when it was seen before, and the one that was made now is ${inWords(id)}`
+  const message = `${name} was ${before.map(inWords).join(' or ')}, but the new one is ${inWords(id)}`
   return new ChangedName(message, list, named, before)
 }
 
@@ -150,7 +150,7 @@ function inWords(id: string): string {
   return isSignedId(id) ? `${id} (signed)` : id
 }
 
-/** Signed workspaces of before that the server does not show: keys would stay in force there. */
+/** Known signed workspaces that the server hides: keys would stay valid there. */
 export function hiddenWorkspaces(
   known: KnownNames,
   list: NameList,

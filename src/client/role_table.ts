@@ -1,5 +1,5 @@
 /**
- * What each role may do, for people. Permissions come from the matrix of protocol 10, which every contract names, and
+ * The permissions of each role, for people. Permissions come from the matrix of protocol 10, which every contract names, and
  * changes of members from the rules that server and clients apply. `--help` and the documents print this table.
  */
 

@@ -1,9 +1,9 @@
-/** Text in a file of this machine, under a key that only its holder can derive, and bound to what stands beside it. */
+/** Text in a file of this machine, under a key that only its holder can derive, and bound to the plaintext beside it. */
 import { concat, fromBase64, fromUtf8, toBase64, utf8 } from '../core/crypto/encoding.ts'
 import { hkdf, KEY_BYTES, NONCE_BYTES, openGcm, sealGcm } from '../core/crypto/primitives.ts'
 import { randomBytes } from '../core/crypto/random.ts'
 
-/** `salt` is b64 of 32 bytes: each file has a key of its own. */
+/** `salt` is b64 of 32 bytes: each file has a separate key. */
 export type Binding = { label: string; salt: string; bound: Uint8Array }
 
 export function newSalt(): string {

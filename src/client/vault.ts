@@ -1,5 +1,5 @@
 /**
- * What a client does with a workspace's keys: it opens workspaces, seals secrets and grants environment keys to tokens.
+ * The operations with a workspace's keys: opens workspaces, seals secrets and grants environment keys to tokens.
  * The server receives ciphertext and envelopes.
  */
 

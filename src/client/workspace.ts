@@ -17,9 +17,9 @@ type Methods = {
   chain(): Promise<Chain | null>
   /** The chain with the links that came since. @throws UntrustedChain */
   newestChain(): Promise<Chain | null>
-  /** Who signs, if their role permits it. @throws ApiError `forbidden`, UntrustedChain, FormerMember */
+  /** The signer, if the role permits it. @throws ApiError `forbidden`, UntrustedChain, FormerMember */
   signer(permission?: Permission): Promise<MemberSigner | null>
-  /** What `check` finds by the chain, with one more look if somebody signed meanwhile. @throws UntrustedChain */
+  /** The result of `check` on the chain, checked again if someone signed meanwhile. @throws UntrustedChain */
   verify<T>(check: (chain: Chain) => Promise<T>): Promise<T | null>
   /** Makes a change, with the link that `judge` wants. @throws ApiError, UntrustedChain */
   change<T>(judge: Judge, send: Send<T>): Promise<T>

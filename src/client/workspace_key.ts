@@ -1,6 +1,6 @@
 /**
  * The key of a workspace, as a client saw it before. The server hands out the envelope that a member opens,
- * and could hand out one with a key of its own, or one of an epoch that is over: what is stored or granted
+ * and could return an envelope with a foreign key, or one of an ended epoch: what is stored or granted
  * under such a key is not closed to it. So no other key is taken for an epoch that is known, and none of an
  * earlier one. The first key, and that of a new epoch, are believed.
  */
@@ -27,17 +27,17 @@ export function keyFingerprint({ commitment }: KnownKey): Promise<string> {
   return fingerprint(fromBase64(commitment) ?? new Uint8Array())
 }
 
-/** Whether the key is the one of before. @throws UntrustedKey for one that must not follow it */
+/** Whether the key is unchanged. @throws UntrustedKey for one that must not follow it */
 export function isKnownKey(workspace: WorkspaceKey, known: KnownKey | undefined): boolean {
   if (known === undefined || workspace.epoch > known.epoch) return false
   const { name, epoch } = workspace
   if (epoch < known.epoch) {
     throw new UntrustedKey(
-      `the server has an older key of ${name}: of epoch ${epoch}, and that of ${known.epoch} was seen before`,
+      `the server has an older key of ${name}: epoch ${epoch}, but this machine has seen epoch ${known.epoch}`,
     )
   }
   if (knownKeyOf(workspace).commitment === known.commitment) return true
-  throw new UntrustedKey(`the key of ${name} is not the one that was seen before (epoch ${epoch})`)
+  throw new UntrustedKey(`the key of ${name} has changed (epoch ${epoch})`)
 }
 
 /** The keys that a client saw. */
@@ -49,7 +49,7 @@ export type KnownWorkspaceKeys = {
   remember(workspace: WorkspaceKey): void
 }
 
-/** Where they are kept. */
+/** The store of the keys. */
 export type KnownKeys = {
   of(workspaceId: string): KnownKey | undefined
   /** Asks `change` with what is there by then; nothing is written where it returns undefined. */

@@ -19,7 +19,7 @@ export type WorkspaceEntry = Listed &
     fault: UntrustedKey | null
   }
 
-/** Who reads them. `identity` is asked for where something is signed. */
+/** The reader. `identity` is requested only for signing. */
 export type WorkspaceReader = Pick<AccountKeys, 'privateKey' | 'publicKey'> & {
   api: Api
   trust: Trust

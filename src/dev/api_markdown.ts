@@ -17,7 +17,7 @@ export function apiMarkdown({ info, tags, paths }: OpenApiDocument): string {
     const own = operations.filter(({ operation }) => operation.tags.includes(name))
     return [`## ${name}`, ...own.map(operationText)].join('\n\n')
   })
-  const head = `<!-- Written by src/dev/api_docs.ts from the contracts: do not edit. -->\n\n# API\n\n${info.description}\n\nThe same as OpenAPI: \`GET /api/docs/json\`; as a page to try out: \`/api/docs/\`, on the resolver's port for what the resolver serves. The rules behind it: [protocol.md](protocol.md).`
+  const head = `<!-- Written by src/dev/api_docs.ts from the contracts: do not edit. -->\n\n# API\n\n${info.description}\n\nYour server has the same as an OpenAPI document (\`GET /api/docs/json\`) and as an interactive page (\`/api/docs/\`). The resolver's port serves the resolver's part. [Protocol](protocol.md) explains the rules.`
   return `${[head, ...sections].join('\n\n')}\n`
 }
 
@@ -53,7 +53,7 @@ function parametersText(parameters: readonly Parameter[]): string {
 function bodyText({ requestBody }: Operation): string {
   if (!requestBody) return ''
   const { required, content } = requestBody as { required: boolean; content: Response['content'] }
-  if (content?.['*/*']) return 'Body: that of the request, of any kind, at most 10 MiB.'
+  if (content?.['*/*']) return 'Body: any type, up to 10 MiB.'
   const { schema = {}, example } = content?.['application/json'] ?? {}
   const title = required ? 'Body:' : 'Body, optional:'
   return `${title}\n\n${fieldsText(schema)}\n\n${jsonBlock(example)}`
@@ -67,13 +67,13 @@ function answersText({ responses }: Operation): string[] {
   const [mediaType = '', { example = undefined } = {}] =
     Object.entries(first?.[1].content ?? {})[0] ?? []
   return [
-    `Answers ${good.map(([status]) => status).join(' or ')}${example === undefined ? `, ${mediaType}.` : ':'}`,
+    `Response ${good.map(([status]) => status).join(' or ')}${example === undefined ? `, ${mediaType}.` : ':'}`,
     example === undefined ? '' : jsonBlock(example),
-    `Refuses with ${bad.map(([status, { description }]) => `${status} ${codesIn(description)}`).join(' · ')}.`,
+    `Errors: ${bad.map(([status, { description }]) => `${status} ${codesIn(description)}`).join(' · ')}.`,
   ]
 }
 
-/** The codes that the description of a response begins its paragraphs with. */
+/** The codes at the beginning of each paragraph of a response description. */
 function codesIn(description: string): string {
   return [...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => code).join(', ')
 }
@@ -94,7 +94,7 @@ function fieldsText(schema: JsonSchema): string {
     .join('\n')
 }
 
-/** What a value must be, in a few words. */
+/** The rule for a value, in a few words. */
 function ruleOf(schema: JsonSchema): string {
   const branches = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined
   if (branches) return [...new Set(branches.map(ruleOf))].join(' or ')

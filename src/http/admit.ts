@@ -1,4 +1,4 @@
-/** Who calls: rate limits and authentication, from headers alone. */
+/** Identifies the caller: rate limits and authentication, from headers alone. */
 import { timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../core/crypto/primitives.ts'
 import { Fault } from '../core/fault.ts'
@@ -30,15 +30,15 @@ export async function admit(
   const isCounted = 'ratelimit' in headers
   if (!isCounted) Object.assign(headers, rateHeaders(await limits.api.take(caller.sessionId)))
   if (access.kind === 'session' && access.instanceOwner && !caller.isInstanceOwner)
-    throw new Fault('forbidden', { message: 'Only the owner of this installation may call this.' })
+    throw new Fault('forbidden', { message: 'Only the server owner can call this.' })
   return caller
 }
 
 function notTheConsole(): Fault {
-  return new Fault('forbidden', { message: 'Only the page of the console may call this.' })
+  return new Fault('forbidden', { message: 'Only the console can call this.' })
 }
 
-/** What an earlier request found out about a member; `null` where there was none. */
+/** The cached result of an earlier request about a member; `null` without one. */
 export function recall(
   { identity }: Services,
   { access }: Endpoint,

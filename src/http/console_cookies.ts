@@ -11,7 +11,7 @@ export const CONSOLE_COOKIE_PREFIX = '__host-cloakroom-'
 const NAMES = { access: '__Host-cloakroom-access', refresh: '__Host-cloakroom-refresh' } as const
 export const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 
-/** What the page's cookies hold; null for what they lack. */
+/** The tokens in the page's cookies; null for missing ones. */
 export type ConsoleCookies = { access: string | null; refresh: string | null }
 
 /** The cookies of a request that the console's own page made; null for any other, whatever it carries. */
@@ -20,7 +20,7 @@ export function consoleCookies(headers: Headers): ConsoleCookies | null {
   return { access: cookieOf(headers, NAMES.access), refresh: cookieOf(headers, NAMES.refresh) }
 }
 
-/** What the browser says of the page, and each of the two that it says: at least one, and no one against it. */
+/** The two headers of the browser about the page: at least one is present, and each present one matches. */
 function isOfOwnPage(headers: Headers): boolean {
   const site = headers.get('sec-fetch-site')
   const origin = headers.get('origin')
@@ -54,5 +54,5 @@ export function keepSession(
   ]
 }
 
-/** Those that make the browser forget it. */
+/** Cookies that make the browser delete the session. */
 export const forgetSession = keepSession({ access: '', refresh: '' }, 0)

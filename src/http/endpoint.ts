@@ -8,7 +8,7 @@ import type { hourlyQuotas, QuotaName } from '../core/config/quotas.ts'
 import type { FaultCode } from '../core/fault.ts'
 import type { Grant, Permission, ProjectGrant } from '../core/grant.ts'
 
-/** Where the operation's tenant is named; `serve` turns it into a resource before the handler runs. */
+/** The place of the operation's tenant; `serve` turns it into a resource before the handler runs. */
 export type Tenant =
   | 'path.workspace_id'
   | 'path.project_id'
@@ -21,12 +21,12 @@ export type Tenant =
   /** `{project}`: a name in the active workspace, or an id */
   | 'path.project'
   | 'body.project_id'
-  /** Required there: nothing stands in for it. */
+  /** Required there, without a default. */
   | 'query.workspace_id'
   /** X-Workspace-Id, query, body, the personal workspace, the only one (protocol 2) */
   | 'active'
 
-/** Tenants whose grant is for one project. */
+/** Tenants with a grant for one project. */
 export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'query.workspace_id' | 'active'>
 
 export type EndpointAccess =
@@ -42,17 +42,17 @@ export type EndpointAccess =
 /** The token of an agent or workload; the route authenticates it itself (access/admission.ts). */
 export type TokenAccess = {
   kind: 'token'
-  /** What the token must be able to do; null where any token may ask. */
+  /** The required capability of the token; null if any token is accepted. */
   capability: Capability | null
   /** The sealed form will do: nothing has to be opened. */
   sealed?: true
   /** A session will do. */
   orSession?: true
-  /** What the audit calls it, where it is no request to an upstream. */
+  /** Its name in the audit log, if it is no call to an API. */
   action?: TokenAction
 }
 
-/** What tokens do besides making requests. */
+/** The actions of tokens besides calls. */
 export const tokenActions = [
   'approval.requested',
   'audit.reported',
@@ -85,16 +85,16 @@ export type Endpoint = {
   bodyOptional?: true
   /** Bytes; 1 MiB unless given. */
   bodyLimit?: number
-  /** What `data` holds, or the whole body when `bare`. */
+  /** The content of `data`, or of the whole body when `bare`. */
   result?: z.ZodType
   /** Lists return `pagination` beside `data`. */
   paged?: true
-  /** What a list has beside `data`, about all of its pages. */
+  /** The fields of a list besides `data`, about all of its pages. */
   beside?: z.ZodObject
   bare?: true
   /** The result may come with 503 as well: it then says what is wrong. */
   degradable?: true
-  /** Of a response that is not JSON; there is no `result` then. */
+  /** The media type of a response that is not JSON. It has no `result`. */
   mediaType?: string
   /** 200 unless given; with both, the handler returns `created(…)` for 201. */
   success?: 201 | 'either'
@@ -110,7 +110,7 @@ export type Endpoint = {
    * other APIs look for (protocol 2). The fields are those of its `X-Service-…` headers.
    */
   forwards?: z.ZodObject
-  /** What it may add to, and is 409 `quota_exceeded` beyond. */
+  /** The quotas that it may exceed, which is 409 `quota_exceeded`. */
   quotas?: readonly (QuotaName | keyof typeof hourlyQuotas)[]
   /** Codes besides those that access, parameters and body imply. */
   faults?: readonly FaultCode[]
@@ -141,7 +141,7 @@ export type InputOf<
   Part extends 'params' | 'query' | 'body',
 > = E[Part] extends z.ZodType ? z.output<E[Part]> : undefined
 
-/** What a handler returns for an endpoint, before the result schema shapes it. */
+/** The return value of a handler, before the result schema shapes it. */
 export type ResultOf<E extends Endpoint> = E['result'] extends z.ZodType
   ? z.input<E['result']>
   : undefined

@@ -31,13 +31,13 @@ export const recordId = idOf(7)
 export const passkeyId = idOf(9)
 export const approvalId = idOf(10)
 export const proposalId = idOf(11)
-/** Of what has no kind of its own, such as the thing that is shown itself. */
+/** An ID without a specific kind, such as the ID of the returned item. */
 export const id = idOf(8)
 
 /** The meta of an optional field for special cases: examples of the whole leave it out. */
 export const rarelyNeeded = { examples: [] }
 
-/** What a person may do in a workspace. */
+/** The role of a person in a workspace. */
 export const role = z.enum(roles).meta({ examples: ['member'] })
 
 export const environment = environmentName.meta({ examples: ['production'] })
@@ -99,7 +99,7 @@ export const signingKey = base64(32, 32).refine((text) => {
   return bytes?.length !== 32 || isSoundPoint(bytes)
 }, 'must be canonical and not of low order')
 
-/** What a member of a signed workspace signed (protocol 12): checked by `sigchain`, as it was sent. */
+/** A text signed by a member of a signed workspace (protocol 12): checked by `sigchain`, as it was sent. */
 export const signedText = z
   .strictObject({
     statement: z
@@ -110,12 +110,12 @@ export const signedText = z
   })
   .meta({ id: 'SignedText' })
 
-/** The same in results. */
+/** A signed text in results. */
 export const shownSignedText = z
   .object({ statement: text('{"v":2}'), signature: text(exampleOfForm.keyProof) })
   .meta({ id: 'ShownSignedText' })
 
-/** The same in requests, beside what it speaks of. */
+/** A signed text in requests, beside its subject. */
 export const statementBeside = {
   statement: signedText.shape.statement.meta(rarelyNeeded).optional(),
   signature: signedText.shape.signature.meta(rarelyNeeded).optional(),
@@ -131,7 +131,7 @@ export const shownKeys = {
   signing_key: text(exampleOfForm.signingKey).nullable(),
 }
 
-/** A token of a kind, as an example; it is none. */
+/** An example of a token. It is not valid. */
 export function exampleToken(kind: 'agt' | 'ses' | 'ref'): string {
   return `svc_${kind}_${'0'.repeat(60)}EXAMPLEtoken`
 }

@@ -52,12 +52,10 @@ function withFix(message: string, fault: Fault): string {
   if (!fix) return message
   const named = 'command' in fix ? fix.command.join(' ') : fix.setting
   if (message.includes(named)) return message
-  return 'command' in fix
-    ? `${message} Run \`${named}\`.`
-    : `${message} The server's setting is ${named}.`
+  return 'command' in fix ? `${message} Run \`${named}\`.` : `${message} Server setting: ${named}.`
 }
 
-/** What takes the place of the usual error. */
+/** The replacement of the usual error. */
 const inFormat: Record<'json' | 'odata' | 'oauth', (code: FaultCode, message: string) => object> = {
   json: () => ({}),
   odata: (code, value) => ({ 'odata.error': { code, message: { lang: 'en-US', value } } }),

@@ -18,7 +18,7 @@ export type PageRows<Row> = { rows: readonly Row[]; hasMore: boolean; beside?: o
 
 /** How a list is read. Without `open`, rows are shown as they are. */
 export type Listing<Row, Data> = {
-  /** What the cursors belong to: a cursor of another list is refused. */
+  /** The list of the cursors: a cursor of another list is refused. */
   name: string
   sortKey(row: Row): readonly string[]
   /** The most rows of a page, whatever the query's limit. */
@@ -32,7 +32,7 @@ export type Listing<Row, Data> = {
   | { read: ReadRows<Row & ItemOf<Data>>; open?: undefined }
 )
 
-/** Returns one row more than the page holds if there are more, or tells so itself. */
+/** Returns one row more than the page holds if there are more, or reports it itself. */
 type ReadRows<Row> = (page: Page) => Promise<readonly Row[] | PageRows<Row>>
 type ItemOf<Data> = Data extends readonly (infer Item)[] ? Item : never
 

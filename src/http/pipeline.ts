@@ -38,7 +38,7 @@ export async function perform(
   return present(route.endpoint, result, headers, received.putOff)
 }
 
-/** Who is not known yet, or is not what they were. */
+/** A caller who is not authenticated yet, or whose rights have changed. */
 async function actAuthenticated(
   services: Services,
   route: Route,
@@ -113,7 +113,7 @@ async function actAs(
     : actWithoutGrant(services, endpoint, await inputOf(endpoint, context, caller), act)
 }
 
-/** What a member's role does not permit is put on record, whether the matrix says so or the handler. */
+/** Records refusals by role, both from the matrix and from a handler. */
 async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<unknown> {
   const [{ remembered }, , services, { endpoint }] = args
   try {
@@ -123,7 +123,7 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
       const { storeDenial, db, log } = services
       const stored = storeDenial(db, error.member, endpoint.name)
       await stored.catch(
-        onlyLogged(log, 'a refusal could not be put on record', endpoint.name, (failure) =>
+        onlyLogged(log, 'recording a refusal failed', endpoint.name, (failure) =>
           Boolean(unavailableFault(failure)),
         ),
       )
@@ -188,7 +188,7 @@ function isSameGrant(one: Partial<ProjectGrant>, other: Partial<ProjectGrant>): 
   return names.every((name) => one[name] === other[name])
 }
 
-/** A refusal by a handler's own rules, such as who may touch an owner, says whose it is too. */
+/** A refusal by a handler's own rules, such as changes of an owner, also names the actor. */
 async function naming<T>(grant: Grant, act: () => T): Promise<Awaited<T>> {
   try {
     return await act()
@@ -220,7 +220,7 @@ async function actWithoutGrant(
   return result
 }
 
-/** An id that is none cannot name anything: 404, like one that does not exist. */
+/** An invalid ID matches nothing: 404, like an ID that does not exist. */
 function checkIds(params: Record<string, string>): void {
   for (const [name, value] of Object.entries(params)) {
     if (name.endsWith('_id') && !isUuid(value)) throw new Fault('not_found')

@@ -1,4 +1,4 @@
-/** What is on record before the answer, and what may be missing there while the database takes no writes. */
+/** Reads that are recorded before the response, and those that may go unrecorded while the database is read-only. */
 import { describeError, type Log } from '../core/log.ts'
 import { traced } from '../core/trace/span.ts'
 import { isUnwilling } from '../database/errors.ts'
@@ -26,7 +26,7 @@ export async function recorded<T>(
   // A database that is lost may come back without this record: then nothing is shown.
   await (isEager
     ? stored
-    : stored.catch(onlyLogged(log, 'a read could not be put on record', name, isUnwilling)))
+    : stored.catch(onlyLogged(log, 'recording a read failed', name, isUnwilling)))
   return { result, isUnchanged }
 }
 

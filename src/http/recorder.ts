@@ -22,7 +22,7 @@ const DONE = {
 } as const
 type Done = typeof DONE
 
-/** What was done: a past participle after the kind of thing, `token.revoked`. */
+/** The action: the kind of item and a past participle, `token.revoked`. */
 export type AuditAction = { [Kind in keyof Done]: `${Kind}.${Done[Kind][number]}` }[keyof Done]
 
 export const actions: readonly string[] = Object.entries(DONE).flatMap(([kind, done]) =>
@@ -33,13 +33,13 @@ export const actions: readonly string[] = Object.entries(DONE).flatMap(([kind, d
 export type Change = {
   action: AuditAction
   resource: { type: string; id: string | null; name: string | null }
-  /** Of the agent that it is about. */
+  /** The ID of the affected agent. */
   registrationId?: string | undefined
   projectId?: string | undefined
   environment?: string | undefined
 }
 
-/** What names a token in a record: an agent's by the agent too, since most labels are `default`. */
+/** The name of a token in a record. For an agent's token it includes the agent, because most labels are `default`. */
 export function aboutToken(
   { id, label }: { id: string; label: string },
   agent: { id: string; name: string } | null,
@@ -48,13 +48,13 @@ export function aboutToken(
   return { resource: { type: 'token', id, name }, registrationId: agent?.id }
 }
 
-/** Who is written into the record: a grant, or a person who has none yet (accepting an invitation). */
+/** The actor of the record: a grant, or a person without one (accepting an invitation). */
 export type Actor = Pick<Grant, 'workspaceId' | 'userId' | 'email'>
 
 /** Implemented by the audit: stores the changes in the transaction that made them, or what was shown without one. */
 export type StoreChanges = (tx: Reading, actor: Actor, changes: readonly Change[]) => Promise<void>
 
-/** Stores a refusal by role, in a transaction of its own; `action` is the endpoint's name. */
+/** Stores a refusal by role in a separate transaction. `action` is the endpoint's name. */
 export type StoreDenial = (
   db: Database,
   actor: Actor & { projectId?: string | undefined },
@@ -63,19 +63,19 @@ export type StoreDenial = (
 
 export type StoreNow = (actor: Actor, changes: readonly Change[]) => Promise<void>
 
-/** What a handler sees of its recorder. */
+/** The recorder as handlers see it. */
 export type BoundAudit = Pick<Recorder, 'record' | 'unchanged'>
 
-/** Where the handler itself learns which workspace it changes: it names the actor first. */
+/** For handlers that find their workspace themselves: they set the actor first. */
 export type UnboundAudit = Pick<Recorder, 'by' | 'unchanged'>
 
-/** A defect of ours: an endpoint that changed something, or may have, and left no record. */
+/** A defect of the server: an endpoint that may have changed something without a record. */
 export class UnrecordedChange extends Error {
   /** The endpoint's name: the log shows a code, and no messages. */
   readonly code: string
 
   constructor(endpoint: string) {
-    super(`${endpoint} says neither what it changed nor that it changed nothing`)
+    super(`${endpoint} records neither a change nor that nothing changed`)
     this.name = 'UnrecordedChange'
     this.code = endpoint
   }
@@ -128,7 +128,7 @@ export class Recorder {
     return this.#isUnchanged
   }
 
-  /** What is left. @throws UnrecordedChange unless the handler said exactly one of the two */
+  /** The remaining records. @throws UnrecordedChange unless the handler reported exactly one of the two */
   async store(): Promise<void> {
     if (this.#hasChanges === this.#isUnchanged) throw new UnrecordedChange(this.#endpoint)
     this.#send()

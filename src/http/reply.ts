@@ -1,4 +1,4 @@
-/** What leaves the process: one place gives every response its headers and both listeners their shape. */
+/** Builds every response: its headers, and the shape for both listeners. */
 
 import type { z } from 'zod'
 import { Fault, inWords } from '../core/fault.ts'
@@ -12,13 +12,13 @@ type ReplyOptions = {
   message?: string
   /** For lists: where the next page starts, or `null` on the last. */
   nextCursor?: string | null
-  /** What the endpoint has beside `data`. */
+  /** The fields of the endpoint besides `data`. */
   beside?: object
   /** Values of `Set-Cookie`. */
   cookies?: readonly string[]
 }
 
-/** What a handler returns where that is more than the data. */
+/** The return value of a handler with more than data. */
 export class Reply<T> {
   readonly data: T
   readonly options: ReplyOptions
@@ -35,7 +35,7 @@ export function created<T>(data: T, message?: string): Reply<T> {
 
 /**
  * A file that is read while it is made, after the transaction of its handler has ended: `chunks` opens
- * what it needs for as long as each piece takes, and is ended by `return` when the client goes away.
+ * what it needs for as long as each piece takes, and is ended by `return` when the client disconnects.
  */
 export class Download {
   readonly fileName: string
@@ -47,7 +47,7 @@ export class Download {
   }
 }
 
-/** Events as they happen. `stop` is called when the client goes away: what `chunks` waits for then ends. */
+/** Events as they happen. `stop` is called when the client disconnects, which ends the wait of `chunks`. */
 export class EventStream {
   readonly chunks: () => AsyncGenerator<string, void>
   readonly stop: () => void
@@ -73,7 +73,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
 }
 
 /**
- * These, and others of which only a request's id takes the place of ours. For what is called often: a copy of
+ * These headers, and others in which only the ID of the request changes. For what is called often: a copy of
  * headers costs the runtime less than to read a record.
  */
 export function headersWith(requestId: string, others: Record<string, string>): Headers {
@@ -87,7 +87,7 @@ export function headersWith(requestId: string, others: Record<string, string>): 
 
 /**
  * Shapes a handler's result by the contract. What the schema does not name does not leave; what it
- * demands and is missing is a defect of ours, hence 500. `onPiece` is called for each piece of a download.
+ * demands and is missing is a defect of the server, hence 500. `onPiece` is called for each piece of a download.
  */
 export function present(
   endpoint: Endpoint,

@@ -100,12 +100,12 @@ async function readBounded(
     return bytes
   } catch (cause) {
     if (cause instanceof Fault) throw cause
-    throw new Fault('malformed_json', { message: 'The request body did not arrive whole.', cause })
+    throw new Fault('malformed_json', { message: 'The request body is incomplete.', cause })
   }
 }
 
 /**
- * What follows the last chunk the runtime reads later, and answers trailers with 400: what was refused is not to
+ * The runtime reads the text after the last chunk later, and answers trailers with 400: what was refused is not to
  * be done all the same.
  */
 async function demandEnd({ signal }: Request): Promise<void> {

@@ -16,7 +16,7 @@ import type { Listing, ReadPage } from './page.ts'
 import type { BoundAudit, StoreChanges, StoreDenial, UnboundAudit } from './recorder.ts'
 import type { Download, EventStream, Reply, Surface } from './reply.ts'
 
-/** What a handler may know about the request besides its parsed parts. */
+/** Facts about the request besides its parsed parts. */
 export type RequestContext = {
   request: Request
   requestId: string
@@ -40,12 +40,12 @@ export type RequestContext = {
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
 }
 
-/** What a raw route does with the WebSocket that it made of a request. */
+/** The handlers of a WebSocket that a raw route made of a request. */
 export type SocketHandlers = Required<
   Pick<Bun.WebSocketHandler<unknown>, 'open' | 'message' | 'ping' | 'pong' | 'drain' | 'close'>
 >
 
-/** What a member changes a workspace with: the permission, its transaction, and the record of it. */
+/** The tools of a member's change: the permission, its transaction, and its record. */
 export type Changing<G extends Grant> = { grant: G; tx: Transaction; audit: BoundAudit }
 
 /**
@@ -68,13 +68,13 @@ type Context<E extends Endpoint> = {
       ? Database
       : Transaction
     : undefined
-  /** What the endpoint changed is said here, where it must say so. */
+  /** Records the change of the endpoint, if it must record one. */
   audit: E['access'] extends { kind: 'member' } ? Recorded<E, BoundAudit> : undefined
-  /** The same for public and session endpoints. */
+  /** The recorder of public and session endpoints. */
   transaction: E['access'] extends { kind: 'member' } ? undefined : Recorded<E, OpenTransaction>
   network: string
   userAgent: string
-  /** Of a client that goes on with a stream of events. */
+  /** The last event of a client that continues a stream of events. */
   lastEventId: string | null
   /** Null unless the console's own page calls. */
   cookies: ConsoleCookies | null
@@ -110,7 +110,7 @@ export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>
 }
 
 /**
- * The same for a change of much: everything that takes its time is done before the transaction, for which
+ * For large changes: everything slow is done before the transaction, for which
  * others wait. What was prepared may be out of date by then, and the handler has to see to it.
  */
 export function preparedRoute<const E extends Endpoint, Prepared>(
@@ -167,7 +167,7 @@ export type IdentityService = {
 
 export type Recalled = { caller: Caller; grant: Grant; holds(): Promise<boolean> }
 
-/** What figures are made of: the route's pattern, never its path. */
+/** The label of metrics: the route's pattern, never its path. */
 export type ServedRequest = {
   method: string
   route: string | null
@@ -200,6 +200,6 @@ export type Services = {
   /** Absent where nothing is traced. */
   tracer?: Tracer | null | undefined
   log: Log
-  /** Whether this process was told to stop. */
+  /** Whether this process received a stop signal. */
   isStopping(): boolean
 }

@@ -32,7 +32,7 @@ const PARAMETER = /\{(\w+)\}/g
 
 /** One port with its routes behind it. */
 export type Listener = {
-  /** Starts to accept, `shared` with other processes of ours; returns the origin, `http://host:port`. */
+  /** Starts to accept, `shared` with the other workers; returns the origin, `http://host:port`. */
   open(socket: { hostname: string; port: number; shared?: boolean; idleSeconds?: number }): string
   /** Stops accepting and waits for what runs, at most `drainMs`. */
   close(drainMs: number): Promise<void>
@@ -44,7 +44,7 @@ export function serve(services: Services): Listener {
     name: services.surface,
     // Development prints the errors of streams, which quote upstream URLs with credentials in them.
     // The runtime would answer what is over its own limit without a word, and before all our checks.
-    // What is not read does not come in: it waits in the network.
+    // Unread data is not accepted: it waits in the network.
     serve: { maxRequestBodySize: Number.MAX_SAFE_INTEGER, development: false },
     websocket: socketOptions,
   })
@@ -155,7 +155,7 @@ const LINGER_SECONDS = 5
 
 /**
  * A body that was refused unread. A client that still sends would lose the answer if the connection were
- * closed at once: the runtime throws away what comes, for a few seconds. A stop waits no longer than that.
+ * closed immediately: the runtime discards input for a few seconds. A stop waits no longer than that.
  * A connection on which nothing is to come stays as long as any other, so that its next request is not met
  * by the end of it.
  */

@@ -1,4 +1,4 @@
-/** What a feature is built from: handed down by app.ts, never a global. */
+/** The services of a feature: passed by app.ts, never global. */
 
 import type { BodyMemory } from '../core/body_memory.ts'
 import type { Clock } from '../core/clock.ts'
@@ -24,6 +24,6 @@ export type FeatureServices = {
   /** For the bodies of this process. */
   bodies: BodyMemory
   log: Log
-  /** Whether this process was told to stop: it finishes, and wants no more. */
+  /** Whether this process received a stop signal: it finishes its work and accepts no more. */
   isStopping(): boolean
 }

@@ -1,4 +1,4 @@
-/** Where a request names its tenant (protocol 2), before anything is known of it. */
+/** Finds the tenant in a request (protocol 2), before anything else is known. */
 
 import { Fault } from '../core/fault.ts'
 import type { ResourceRef } from '../core/grant.ts'
@@ -6,7 +6,7 @@ import { isUuid } from '../core/validation/validate.ts'
 import type { Tenant } from './endpoint.ts'
 import type { RequestContext } from './route.ts'
 
-/** Whether the body must be read before it is known whose tenant is asked for. */
+/** Whether the body must be read to know the tenant. */
 export function namedInBody(tenant: Tenant, request: Request): boolean {
   return tenant === 'body.project_id' || (tenant === 'active' && activeOf(request) === undefined)
 }

@@ -1,4 +1,4 @@
-/** What callers learn of errors that no code foresaw: nothing but a code. */
+/** The response to unexpected errors: nothing but a code. */
 
 import { Fault } from '../core/fault.ts'
 import { describeError, type Log } from '../core/log.ts'

@@ -96,7 +96,7 @@ export const outboundFaults = [
 
 export const resolveCall = defineEndpoint({
   name: 'resolver.resolve',
-  summary: 'Send a request with credentials put in, and answer the sanitised response',
+  summary: 'Send a request with inserted credentials, and return the redacted response',
   method: 'POST',
   path: '/v1/resolve',
   access: { kind: 'token', capability: 'use' },
@@ -120,7 +120,7 @@ export const resolveCall = defineEndpoint({
 
 export const listDomains = defineEndpoint({
   name: 'resolver.allowlist',
-  summary: 'The domains that calls with this token may go to, for clients that read only those',
+  summary: 'List the allowed hosts of this token',
   method: 'GET',
   path: '/v1/allowlist',
   access: { kind: 'token', capability: 'use', action: 'domains.listed' },
@@ -136,7 +136,7 @@ const listOf = (example: string) =>
 
 export const listCredentials = defineEndpoint({
   name: 'resolver.credentials',
-  summary: 'The names of the credentials that calls with this token may use, and what each is for',
+  summary: 'List the credentials of this token by name, with purpose and policy',
   method: 'GET',
   path: '/v1/credentials/',
   access: { kind: 'token', capability: 'use', action: 'credentials.listed' },
@@ -165,7 +165,7 @@ export const listCredentials = defineEndpoint({
 /** What of a credential a stand-in is made of; a value only of settings, for tokens that may read. */
 export const listShapes = defineEndpoint({
   name: 'resolver.shapes',
-  summary: 'What stand-ins for the credentials that calls with this token may use are made of',
+  summary: 'List the shapes of stand-in values for the credentials of this token',
   method: 'GET',
   path: '/v1/shapes/',
   access: { kind: 'token', capability: 'use', action: 'shapes.read' },

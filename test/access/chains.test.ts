@@ -154,7 +154,7 @@ test('the refusal names the error, without what is stored', async () => {
   const [first, , third] = links
   const { read } = stored(first && third ? [first, third] : [])
   await expect(new ChainCache().of(id, read)).rejects.toThrow(
-    'What is stored of this signed workspace is not what its members signed. link 2 is refused: it does not continue the chain.',
+    'The stored data of this signed workspace does not match its signatures. link 2 is refused: it does not continue the chain.',
   )
 })
 

@@ -51,7 +51,7 @@ test('the demo succeeds in an empty directory without any environment, and leave
   const empty = mkdtempSync(join(tmpdir(), 'cr-demo-'))
   const { code, stdout, stderr } = await runProgram({ args: ['demo'], cwd: empty })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toContain('Everything was as told')
+  expect(stdout).toContain('All claims held')
   expect(stdout).not.toContain('✗')
   expect(stdout).not.toMatch(/svc_agt_[0-9A-Za-z]{71}/)
   expect(readdirSync(empty)).toEqual([])

@@ -55,7 +55,7 @@ test('a wrong password is exit 3 and says what to do, without a stack', async ()
   })
   expect({ code, out }).toEqual({ code: 3, out: '' })
   expect(err).toBe(
-    'cloakroom: The e-mail address or the password is wrong. (invalid_credentials)\n→ check the address and the password\n',
+    'cloakroom: The email address or password is wrong. (invalid_credentials)\n→ check the address and the password\n',
   )
 })
 
@@ -63,16 +63,16 @@ test('logging out ends the session here and on the server', async () => {
   const bob = await openAccount(app, 'bob@example.com')
   const kept = readFileSync(join(bob.home, '.config', 'cloakroom', 'session.json'), 'utf8')
   const { access } = JSON.parse(kept)
-  expect(await bob.must('logout')).toBe('Logged out.\n')
+  expect(await bob.must('logout')).toBe('Signed out.\n')
   expect(await bob.run(['whoami'])).toEqual({
     code: 3,
     out: '',
-    err: 'cloakroom: nobody is logged in\n→ log in with: cloakroom login EMAIL\n',
+    err: 'cloakroom: not signed in\n→ sign in with: cloakroom login EMAIL\n',
   })
   const ci = await bob.run(['run', '--', 'true'], { env: { SERVICE_TOKEN: '' } })
   expect([ci.code, ci.err]).toEqual([
     3,
-    expect.stringContaining('nobody is logged in, and SERVICE_TOKEN is set, but empty\n→ a CI'),
+    expect.stringContaining('not signed in, and SERVICE_TOKEN is empty\n→ CI systems'),
   ])
   const refused = await app.call('GET', '/api/users/me/', { token: access })
   expect(refused.status).toBe(401)
@@ -108,7 +108,7 @@ test('without --insecure-storage the session is sealed under a passphrase', asyn
   const wrong = await carol.run(['whoami'], { env: { SERVICE_PASSPHRASE: 'another' } })
   expect({ code: wrong.code, err: wrong.err }).toEqual({
     code: 3,
-    err: 'cloakroom: the passphrase is wrong\n→ try again; cloakroom logout starts over, and removes the session, saved tokens and your own values from this machine\n',
+    err: 'cloakroom: the passphrase is wrong\n→ retry, or start over with cloakroom logout, which removes the session, saved tokens and your own values from this machine\n',
   })
   carol.remove()
 })
@@ -126,7 +126,7 @@ test('a password changed elsewhere ends the session here, which says so and goes
   expect(await here.run(['workspace', 'list'])).toEqual({
     code: 3,
     out: '',
-    err: 'cloakroom: the session of finn@example.com expired, or was ended elsewhere, as by a new password\n→ log in again with: cloakroom login finn@example.com\n',
+    err: 'cloakroom: the session of finn@example.com expired or was ended elsewhere, for example by a password change\n→ sign in again with: cloakroom login finn@example.com\n',
   })
   expect((await here.run(login, { stdin: next })).code).toBe(0)
   expect(await here.json('workspace', 'list')).toHaveLength(1)
@@ -164,7 +164,7 @@ test('nothing is registered where the session could not be kept', async () => {
   })
   expect([refused.code, refused.err]).toEqual([
     2,
-    'cloakroom: there is no terminal to ask on\n→ there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage\n',
+    'cloakroom: the question needs a terminal\n→ no keyring on this machine: set SERVICE_PASSPHRASE or add --insecure-storage\n',
   ])
   expect(
     (await app.connection.sql`select 1 from users where email = 'erin@example.com'`).length,
@@ -229,7 +229,7 @@ test('a question without a terminal is exit 2 and names the option', async () =>
   const { code, err } = await ada.run(['login', 'ada@example.com'])
   expect({ code, err }).toEqual({
     code: 2,
-    err: 'cloakroom: there is no terminal to ask on\n→ give the password on standard input with --password-stdin\n',
+    err: 'cloakroom: the question needs a terminal\n→ give the password on standard input with --password-stdin\n',
   })
 })
 

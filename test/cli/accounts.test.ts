@@ -77,7 +77,7 @@ describe('a second log-in', () => {
     ])
     const back = await enter(ada, 'login', ['ada@one.example'])
     expect(back.err).toBe(
-      `${first} is in use now; ${bob} is still logged in: cloakroom account use ${bob}\n`,
+      `${first} is in use now; ${bob} is still signed in: cloakroom account use ${bob}\n`,
     )
   })
 
@@ -192,7 +192,7 @@ describe('a folder', () => {
     mkdirSync(folder)
     writeFileSync(join(folder, '.cloakroom.json'), '{"account":"ada@two.example"}')
     const { code, err } = await ada.run(['whoami'], { cwd: folder })
-    expect([code, err]).toEqual([2, expect.stringContaining('is not a settings file')])
+    expect([code, err]).toEqual([2, expect.stringContaining('is not a cloakroom settings file')])
     writeFileSync(join(folder, '.cloakroom.json'), readFileSync(join(ada.cwd, '.cloakroom.json')))
     expect(await whoIs(ada, [], { cwd: folder })).toMatchObject({ email: 'bob@two.example' })
   })
@@ -201,7 +201,7 @@ describe('a folder', () => {
     await ada.must('logout')
     const { code, err } = await ada.run(['secrets', 'list'])
     expect(code).toBe(3)
-    expect(err).toContain(`ada@two.example (account of the folder ${ada.cwd}) is not logged in`)
+    expect(err).toContain(`ada@two.example (account of the folder ${ada.cwd}) is not signed in`)
     expect(await ada.json('status')).toMatchObject({ logged_in: 'nobody' })
     expect(await whoIs(ada, [], { cwd: ada.home })).toMatchObject({ email: 'bob@two.example' })
     await enter(ada, 'login', ['ada@two.example'])
@@ -264,7 +264,7 @@ describe('accounts of two servers', () => {
 
   test('logging out ends one of them, or all', async () => {
     const { out, err } = await ada.run(['logout', '--account', 'far'], here)
-    expect([out, err]).toEqual(['Logged out.\n', 'Still logged in: near.\n'])
+    expect([out, err]).toEqual(['Signed out.\n', 'Still signed in: near.\n'])
     await enter(ada, 'login', ['ada@three.example', ...at(far)], here)
     const all = await ada.run(['logout', '--all', '--json'], here)
     expect(JSON.parse(all.out)).toEqual({
@@ -272,7 +272,7 @@ describe('accounts of two servers', () => {
       tokens: [],
       own_values: [],
     })
-    expect((await ada.run(['whoami'], here)).err).toContain('nobody is logged in')
+    expect((await ada.run(['whoami'], here)).err).toContain('not signed in')
     expect(existsSync(kept(ada, 'session.json'))).toBe(false)
   })
 })
@@ -327,6 +327,6 @@ test('a damaged list of accounts is named, and is exit 2', async () => {
   mkdirSync(join(ada.home, '.config', 'cloakroom'), { recursive: true })
   writeFileSync(kept(ada, 'accounts.json'), '{"accounts":[{"slot":"../../etc/passwd"}]}')
   const { code, err } = await ada.run(['whoami'])
-  expect([code, err]).toEqual([2, expect.stringContaining('does not say which accounts there are')])
+  expect([code, err]).toEqual([2, expect.stringContaining('is not a valid list of accounts')])
   ada.remove()
 })

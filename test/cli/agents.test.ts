@@ -44,13 +44,13 @@ test('call puts the credential on the wire and shows the answer redacted', async
     code: 0,
     out: 'got Bearer SVC_SECRET_STRIPE_KEY',
     // On a line of its own where both outputs are one screen.
-    err: '\na credential in the answer was redacted\n',
+    err: '\na credential in the response was redacted\n',
   })
   for (const options of [['-H', 'X-End: line'], ['--json']]) {
     const { out, err } = await ada.run([...args, ...options], as(token))
     expect({ isLine: out.endsWith('\n'), err }).toEqual({
       isLine: true,
-      err: 'a credential in the answer was redacted\n',
+      err: 'a credential in the response was redacted\n',
     })
   }
   expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)
@@ -91,7 +91,7 @@ test('a refusal is exit 5 with its code, a bad token exit 3', async () => {
   const blocked = await ada.run(['call', 'https://elsewhere.example/'], as(token))
   expect([blocked.code, blocked.err]).toEqual([
     5,
-    'cloakroom: elsewhere.example:443 is not on the allowlist of the workspace. An agent can ask for it: cloakroom proposals create --help (domain_blocked)\n' +
+    'cloakroom: elsewhere.example:443 is not on the allowlist of the workspace. An agent can request it: cloakroom proposals create --help (domain_blocked)\n' +
       `→ run: cloakroom allowlist add elsewhere.example\n${detailsOf('domain_blocked')}`,
   ])
   expect((await ada.run(['call', stage.url('/')], as('svc_agt_nonsense'))).code).toBe(3)
@@ -106,7 +106,7 @@ test('run gives the environment to the child and masks what it prints', async ()
     '-c',
     'echo "$STRIPE_KEY"; printf %s "$STRIPE_KEY" | base64 >&2',
   ])
-  const notice = '[REDACTED] in this output stands for a secret. Pass --no-mask to keep values.\n'
+  const notice = '[REDACTED] replaces secrets in this output. Pass --no-mask to keep values.\n'
   expect(masked).toMatchObject({ code: 0, out: '[REDACTED]\n' })
   expect([masked.err.replace(notice, ''), masked.err.includes(notice)]).toEqual([
     '[REDACTED]\n',
@@ -222,7 +222,7 @@ test('an environment without secrets is worth a remark, once it is said to be me
   expect(ran).toEqual({
     code: 0,
     out: '',
-    err: 'there are no secrets for this command: check the environment and the policies\n',
+    err: 'no secrets for this command: check the environment and the policies\n',
   })
 })
 
@@ -296,7 +296,7 @@ test('an agent for all projects works after a grant', async () => {
   await ada.must('token', 'grant', 'wide', listed?.id ?? '')
   expect(await ada.run(['token', 'ungrant', 'wide', listed?.id ?? ''])).toMatchObject({
     code: 0,
-    err: expect.stringContaining('until the token is revoked, or the workspace rekeyed'),
+    err: expect.stringContaining('until you revoke the token or rekey the workspace'),
   })
   expect(await ada.must('audit', 'list', '--action', 'token.issued')).toContain('wide/')
   expect((await ada.run(['audit', 'show', Bun.randomUUIDv7()])).code).toBe(4)
@@ -399,7 +399,7 @@ test('a time that is none is said so in words', async () => {
   const ran = await ada.run(['audit', 'list', '--since', 'yesterday'])
   expect([ran.code, ran.err]).toEqual([
     2,
-    expect.stringContaining('how long ago: 2026-03-14, 7d, 12h'),
+    expect.stringContaining('a time, a day or a duration: 2026-03-14, 7d, 12h'),
   ])
 })
 

@@ -20,7 +20,7 @@ const VALUE = marked('held_cli_')
 const HELD = '{"approval":{"by":"member","ttl_seconds":900}}'
 const SINGLY = '{"approval":{"by":"member","ttl_seconds":0}}'
 
-const PERSON = 'A person has to run this on a terminal, where the whole call is shown.'
+const PERSON = 'Run this in a terminal, where the whole call is shown.'
 
 let stage: Stage
 let ada: Terminal
@@ -116,7 +116,7 @@ describe('approvals allow', () => {
     const { code, err } = await ada.run(['approvals', 'allow', id, ...window, '--yes'])
     expect(code).toBe(0)
     expect(err).toContain(
-      `This allows GET, POST https://${stage.authorityOf()}/echo for 900 seconds.\nIt covers any query, headers and body, not only the call above.\n`,
+      `This allows GET, POST https://${stage.authorityOf()}/echo for 900 seconds.\nIt covers any query, headers and body, not only this call.\n`,
     )
     expect(await call({ body: 'other' })).toMatchObject({ status: 200 })
     expect(await call({ method: 'GET', body: null })).toMatchObject({ status: 200 })
@@ -126,20 +126,20 @@ describe('approvals allow', () => {
   })
 
   test.each([
-    ['a window longer than the policy', ['--for', '16m'], 'the policy of KEY permits 900 seconds'],
+    ['a window longer than the policy', ['--for', '16m'], 'the policy of KEY allows 900 seconds'],
     [
       'a window for another path',
       ['--for', '5m', '--path', '/other'],
-      'does not include this call',
+      'would not include this call',
     ],
     [
       'a window for other methods',
       ['--for', '5m', '--method', 'GET'],
-      'does not include this call',
+      'would not include this call',
     ],
-    ['a path that is not one', ['--for', '5m', '--path', '/a?b'], '--path is not the beginning'],
+    ['a path that is not one', ['--for', '5m', '--path', '/a?b'], '--path is not a path prefix'],
     ['an unknown method', ['--for', '5m', '--method', 'TRACE'], '--method takes GET, HEAD'],
-    ['a path without a window', ['--path', '/echo'], '--path and --method belong to a window'],
+    ['a path without a window', ['--path', '/echo'], '--path and --method need --for'],
   ])('refuses %s', async (_, options, message) => {
     const id = await requested()
     const { code, err } = await ada.run(['approvals', 'allow', id, ...options, '--yes'])
@@ -152,7 +152,7 @@ describe('approvals allow', () => {
     const { code, err } = await ada.run(['approvals', 'allow', id, '--for', '5m', '--yes'])
     expect([code, err]).toEqual([
       2,
-      'cloakroom: ONCE permits no window: each use is allowed singly.\n→ omit --for\n',
+      'cloakroom: ONCE allows no approval for a time: approve each call.\n→ omit --for\n',
     ])
   })
 
@@ -229,7 +229,7 @@ describe('approvals allow', () => {
 test('approvals deny refuses the same call for an hour, and with --mute all of them', async () => {
   const id = await requested()
   expect(await ada.must('approvals', 'deny', id.slice(-8))).toBe(
-    'Denied. The same call is refused for an hour.\n',
+    'Denied. Identical calls are denied for one hour.\n',
   )
   expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_denied' } })
   const other = await requested({ body: 'other' })
@@ -246,16 +246,16 @@ test('approvals list hides what does not verify, and --all has the reason', asyn
   const { out, err } = await ada.run(['approvals', 'list', '--quiet'])
   expect([out, err]).toEqual([
     `${good}\n`,
-    '1 request not shown, because it does not verify. See why: cloakroom approvals list --all\n',
+    '1 request hidden because verification failed. See the reasons: cloakroom approvals list --all\n',
   ])
   expect(await ada.json('approvals', 'list', '--all')).toMatchObject([
-    { id: bad, verified: false, fault: 'its digest is that of another call' },
+    { id: bad, verified: false, fault: 'its digest belongs to another call' },
     { id: good, verified: true, fault: null, agent: 'deploy-bot', status: 'pending' },
   ])
   const shown = await ada.run(['approvals', 'allow', bad, '--yes'])
   expect([shown.code, shown.err]).toEqual([
     5,
-    'cloakroom: The request does not verify: its digest is that of another call.\n→ see all of them: cloakroom approvals list --all\n',
+    'cloakroom: The request failed verification: its digest belongs to another call.\n→ see all of them: cloakroom approvals list --all\n',
   ])
 })
 
@@ -334,7 +334,7 @@ describe('approvals watch', () => {
       // Keys that arrive with the request answer no question.
       { when: `id       ${id}`, type: 'y\r' },
       { when: /Allow POST [^ ]+\/echo with a body of 15 bytes\?/, type: 'n\r' },
-      { when: 'Deny it for an hour?', type: 'y\r' },
+      { when: 'Deny it for one hour?', type: 'y\r' },
     ]
     const args = ['approvals', 'watch', '--once', '--no-notify']
     let readings = 0
@@ -345,7 +345,7 @@ describe('approvals watch', () => {
     const { code, screen } = await answering(args, person)
     // The pause and two questions.
     expect([code, screen.includes('\u0007'), readings]).toEqual([0, true, 3])
-    expect(screen).toContain('Denied. The same call is refused for an hour.')
+    expect(screen).toContain('Denied. Identical calls are denied for one hour.')
     expect(await ada.json('approvals', 'list', '--status', 'denied')).toMatchObject([{ id }])
   })
 })

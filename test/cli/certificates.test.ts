@@ -73,8 +73,8 @@ const withAuthority = async () => {
 }
 
 const OWN =
-  'if it is of your own authority, name its certificate: --ca-file ca.pem (SERVICE_CA_FILE)'
-const OTHER = 'check the address with: cloakroom config; a certificate is renewed at the server'
+  'for a private certificate authority, pass its certificate: --ca-file ca.pem (SERVICE_CA_FILE)'
+const OTHER = 'check the address with: cloakroom config; renew the certificate on the server'
 const CLOCK = "or this machine's clock is wrong"
 const later = (days: number) => new Date(Date.now() + days * DAY_MS)
 
@@ -91,14 +91,14 @@ const ways: Way[] = [
     'of an unknown authority',
     named,
     [],
-    'its authority is not known here (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
+    'its certificate authority is unknown on this machine (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
     OWN,
   ],
   [
     'of an unknown authority that it brings along',
     withAuthority,
     [],
-    'its authority is not known here (SELF_SIGNED_CERT_IN_CHAIN)',
+    'its certificate authority is unknown on this machine (SELF_SIGNED_CERT_IN_CHAIN)',
     OWN,
   ],
   [
@@ -128,7 +128,7 @@ describe('a certificate that is not trusted is named, and nothing is sent', () =
   test.each(ways)('%s', async (_, leaf, args, said, hint) => {
     const { origin, arrived } = gateway(await leaf())
     const { host } = new URL(origin)
-    const message = `${host} was reached, and its certificate is not trusted: ${said}`
+    const message = `${host} is reachable, but its certificate is not trusted: ${said}`
     expect(await ada.run(['status', '--server', origin, ...args])).toEqual({
       code: 6,
       out: expect.stringMatching(/^health +untrusted_certificate$/m),
@@ -161,7 +161,7 @@ describe('a certificate that is not trusted is named, and nothing is sent', () =
 test('what does not speak TLS is told from what is not there', async () => {
   const server = app.controlPlane.replace('http:', 'https:')
   const { code, err } = await ada.run(['status', '--server', server])
-  expect([code, err]).toEqual([6, expect.stringContaining('does not speak TLS')])
+  expect([code, err]).toEqual([6, expect.stringContaining('does not use TLS')])
   const nobody = await ada.run(['status', '--server', 'https://localhost:1'])
   expect([nobody.code, nobody.err]).toEqual([6, expect.stringContaining('cannot be reached')])
 })
@@ -169,7 +169,7 @@ test('what does not speak TLS is told from what is not there', async () => {
 test('http to what speaks TLS asks for https', async () => {
   const server = gateway(await named()).origin.replace('https:', 'http:')
   const { code, err } = await ada.run(['status', '--server', server])
-  expect([code, err]).toEqual([6, expect.stringContaining('is it https instead of http?')])
+  expect([code, err]).toEqual([6, expect.stringContaining('uses https instead of http')])
 })
 
 describe('the authority of --ca-file is trusted', () => {
@@ -200,7 +200,7 @@ describe('the authority of --ca-file is trusted', () => {
     const env = { SERVICE_TOKEN: token, SERVICE_RESOLVER_URL: origin, SERVICE_CA_FILE: 'ca.pem' }
     const { code, err } = await ada.run(['call', 'https://api.example.com/'], { env })
     // The resolver's own refusal.
-    expect([code, err]).toEqual([3, expect.stringContaining('the token is not accepted')])
+    expect([code, err]).toEqual([3, expect.stringContaining('token rejected')])
   })
 
   test('by the proxy, for requests and WebSockets', async () => {
@@ -253,8 +253,8 @@ describe('the authority of --ca-file is trusted', () => {
 
 test.each([
   ['is not there', 'missing.pem', 'missing.pem is not there'],
-  ['is no PEM', 'text.pem', 'text.pem is no PEM file of certificates'],
-  ['is damaged', 'damaged.pem', 'damaged.pem is no PEM file of certificates'],
+  ['is not a PEM', 'text.pem', 'text.pem is not a PEM file of certificates'],
+  ['is damaged', 'damaged.pem', 'damaged.pem is not a PEM file of certificates'],
 ])('a file that %s is refused before anything is sent', async (_, file, said) => {
   ada.write('text.pem', 'no certificate\n')
   const damaged = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'

@@ -43,9 +43,7 @@ describe('the program completes', () => {
     expect(await wordsFor('lo')).toEqual(['login', 'logout', 'lock'])
     expect(await wordsFor('secrets', 'pu')).toEqual(['pull', 'push'])
     const { out } = await ada.run(['__complete', 'secrets', 'pul'])
-    expect(out).toBe(
-      'pull\tprint every value, or write them to a file that only you may read\n:done\n',
-    )
+    expect(out).toBe('pull\tprint all values or write them to a file\n:done\n')
   })
 
   test('options of the command and those of all', async () => {

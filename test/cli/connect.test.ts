@@ -59,7 +59,7 @@ describe('The code flow', () => {
     const { code, err } = await stage.connect(args, { browse })
     expect(code).toBe(1)
     expect(err).toContain(`${stage.provider.url}/auth?`)
-    expect(err).toContain('The browser did not come back within 1 seconds.')
+    expect(err).toContain('The browser did not return within 1 seconds.')
   })
 
   test.each([
@@ -85,8 +85,8 @@ describe('The code flow', () => {
       { editToken: (it: Record<string, unknown>) => delete it.refresh_token },
       'issued no refresh token',
     ],
-    ['a broken token endpoint', { answer: cannedAnswers.broken }, 'answered 500 without a token'],
-    ['an HTML page', { answer: cannedAnswers.html }, 'answered 502 without a token'],
+    ['a broken token endpoint', { answer: cannedAnswers.broken }, 'returned 500 without a token'],
+    ['an HTML page', { answer: cannedAnswers.html }, 'returned 502 without a token'],
     ['a huge answer', { answer: cannedAnswers.huge }, 'more than 1 MiB'],
     ['a lost answer', { losesAnswer: true }, 'could not be reached'],
   ])('stores nothing after %s', async (_, fault, message) => {
@@ -204,7 +204,7 @@ describe('An MCP server', () => {
     [
       'no registration',
       { editMetadata: (it: Record<string, unknown>) => delete it.registration_endpoint },
-      'does not register clients by itself',
+      'does not support client registration',
     ],
     [
       'a wrong iss',

@@ -55,7 +55,7 @@ describe('env copy', () => {
     expect([code, out, err]).toEqual([
       5,
       '',
-      'cloakroom: payments/staging has another value or policy of MODE; nothing was copied\n→ --force overwrites them, and --dry-run shows all that would change\n',
+      'cloakroom: payments/staging has a different value or policy for MODE; nothing was copied\n→ --force overwrites them, and --dry-run shows all that would change\n',
     ])
     expect(await names(...in_('staging'))).toEqual(['MODE'])
   })
@@ -177,7 +177,7 @@ describe('an environment', () => {
     })
     expect(code).toBe(5)
     expect(Bun.stripANSI(screen).replace(/\s+/g, '')).toContain(
-      'Deletepreviewfrompaymentswith1secret(A)?For7days',
+      'Deletepreviewfrompaymentswith1secret(A)?Youcanrestoresecretsfor7days',
     )
     expect(await ada.json('env', 'delete', 'preview', '--yes')).toEqual({
       ...{ deleted: 'preview', secrets: 1, tokens: 1 },

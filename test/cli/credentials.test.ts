@@ -72,13 +72,13 @@ test('password change asks on a terminal, for the new one twice, and nowhere els
     cwd: dora.cwd,
     env: { HOME: dora.home, SERVICE_SERVER_URL: app.controlPlane },
     typed: [
-      { when: 'Present password', type: 'a mistyped one\r' },
+      { when: 'Current password', type: 'a mistyped one\r' },
       { when: 'New password', type: `${NEXT}\r` },
       { when: 'The same again', type: `${NEXT}\r` },
-      { when: /is wrong[\s\S]*Present password/, type: `${PASSWORD}\r` },
+      { when: /is wrong[\s\S]*Current password/, type: `${PASSWORD}\r` },
     ],
   })
-  expect([code, screen.includes('is changed')]).toEqual([0, true])
+  expect([code, screen.includes('was changed')]).toEqual([0, true])
   expect([screen.includes(PASSWORD), screen.includes(NEXT)]).toEqual([false, false])
   dora.remove()
 })
@@ -123,7 +123,7 @@ test('recover names the length of a cut recovery key, and the key and address wh
   expect(await recover('0'.repeat(64))).toEqual({
     code: 3,
     out: '',
-    err: 'cloakroom: The e-mail address or the recovery key is wrong. (invalid_credentials)\n→ check the recovery key and the address; each use replaces the key\n',
+    err: 'cloakroom: The email address or recovery key is wrong. (invalid_credentials)\n→ check the recovery key and the address; each use replaces the key\n',
   })
 })
 
@@ -145,12 +145,12 @@ test('account delete asks, and takes session and account with it', async () => {
   await bob.must('workspace', 'delete', 'signed', '--yes')
   const owner = await end(PASSWORD)
   expect(owner.code).toBe(5)
-  expect(owner.err).toContain('make somebody else one, or delete them. (last_owner)')
+  expect(owner.err).toContain('Make another member an owner, or delete them. (last_owner)')
   expect(owner.err).toMatch(/ [0-9a-f-]{36}: acme\n/)
   await app.connection.sql`delete from workspaces where name = 'acme'`
   const { code, out } = await end(PASSWORD)
   expect([code, out]).toEqual([0, expect.stringContaining('is deleted')])
-  expect((await bob.run(['whoami'])).err).toContain('nobody is logged in')
+  expect((await bob.run(['whoami'])).err).toContain('not signed in')
   expect((await logIn(bob, 'bob@example.com', PASSWORD)).code).toBe(3)
   bob.remove()
 })
@@ -163,10 +163,10 @@ test('account delete on a terminal wants yes before the password', async () => {
       env: { HOME: eve.home, SERVICE_SERVER_URL: app.controlPlane },
       typed,
     })
-  const no = await type([{ when: 'bring', type: '\r' }])
+  const no = await type([{ when: 'permanent', type: '\r' }])
   expect([no.code, no.screen.includes('nothing was done')]).toEqual([5, true])
   const yes = await type([
-    { when: 'bring', type: 'y\r' },
+    { when: 'permanent', type: 'y\r' },
     { when: 'Password', type: `${PASSWORD}\r` },
   ])
   expect([yes.code, yes.screen.includes('is deleted')]).toEqual([0, true])

@@ -123,8 +123,8 @@ describe('docker', () => {
       FITS: 'x'.repeat(65_530),
     }
     const attempt = () => writeValues('dotenv', values, 'docker')
-    expect(attempt).toThrow("KEY has a line break, which Docker's format cannot hold")
-    expect(attempt).toThrow('LATE ends with a carriage return, which Docker drops')
+    expect(attempt).toThrow("KEY has a line break, which Docker's format cannot represent")
+    expect(attempt).toThrow('LATE ends with a carriage return, which Docker removes')
     expect(attempt).toThrow('LONG is longer than Docker reads (65535 bytes a line)')
     expect(attempt).not.toThrow(/GOOD|FITS/)
   })
@@ -132,7 +132,7 @@ describe('docker', () => {
   test('keeps quotes, # and blanks, and refuses lines that Docker would not set', () => {
     expect(read('A="x" # y \n  B=\n# C=1\n', 'docker')).toEqual({ A: '"x" # y ', B: '' })
     expect(() => read('A=1\nNAME\n', 'docker')).toThrow('a.env, line 2: Docker takes this value')
-    expect(() => read('A B=1\n', 'docker')).toThrow('line 1: Docker refuses blanks before =')
+    expect(() => read('A B=1\n', 'docker')).toThrow('line 1: Docker rejects spaces before =')
   })
 })
 

@@ -128,17 +128,17 @@ describe('a file', () => {
     [
       '.env',
       'A=1\nB=x#y\nC\n',
-      '.env, line 2: some programs begin a comment at this #: use quotes\n.env, line 3: this is not NAME=value',
+      '.env, line 2: this # starts a comment in some programs: use quotes\n.env, line 3: this is not NAME=value',
     ],
-    ['.env', 'A=1\nB="x\n', '.env, line 2: the quotes are never closed'],
-    ['.env', 'A=1\nB-C=2\n', '.env, line 2: B-C cannot be the name of a secret'],
-    ['.env', '__proto__=1', '.env, line 1: __proto__ cannot be the name of a secret'],
-    ['a.json', '{"A":"1","B-C":"2"}', 'B-C cannot be the name of a secret'],
-    ['a.json', '{"A":"1","B":"\\ud800"}', 'B holds half a character'],
+    ['.env', 'A=1\nB="x\n', '.env, line 2: the quotes are not closed'],
+    ['.env', 'A=1\nB-C=2\n', '.env, line 2: B-C is not a valid secret name'],
+    ['.env', '__proto__=1', '.env, line 1: __proto__ is not a valid secret name'],
+    ['a.json', '{"A":"1","B-C":"2"}', 'B-C is not a valid secret name'],
+    ['a.json', '{"A":"1","B":"\\ud800"}', 'B contains an incomplete character'],
     [
       'a.json',
       '[{"key":"A","value":"1"},{"key":"A","value":"2"}]',
-      'A is there twice, with different values',
+      'A occurs twice with different values',
     ],
     ['a.json', '{"A":"1",\n"A":"2"}', 'a.json, line 2: A is there twice'],
     ['a.json', '{"secrets":{"A":"1","A":"1"}}', 'a.json, line 1: A is there twice'],
@@ -188,11 +188,11 @@ describe('a file', () => {
     const text = 'A=first\nB=2\nC=3\nC=3\nA=last\n'
     const values = readValues('.env', bytes(text), { note: (text) => notes.push(text) })
     expect(values).toEqual({ A: 'last', B: '2', C: '3' })
-    expect(notes).toEqual(['A is in .env more than once: the last value counts'])
+    expect(notes).toEqual(['A is in .env more than once: the last value is used'])
   })
 
   test('error never shows a value', () => {
-    const text = "A='never closed sk_live\nsk_live_alone\n"
+    const text = "A='not closed sk_live\nsk_live_alone\n"
     const error = (() => {
       try {
         return readValues('.env', bytes(text))
@@ -207,6 +207,6 @@ describe('a file', () => {
     const long = 'x\n'.repeat(500_000)
     expect(parseDotenv(`A="${long}"\n`).values).toEqual(new Map([['A', long]]))
     expect(parseDotenv(`A='${long}'\n`).values).toEqual(new Map([['A', long]]))
-    expect(() => readValues('.env', bytes(`A="${'\\'.repeat(500_001)}`))).toThrow('never closed')
+    expect(() => readValues('.env', bytes(`A="${'\\'.repeat(500_001)}`))).toThrow('not closed')
   })
 })

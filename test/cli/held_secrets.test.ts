@@ -55,7 +55,7 @@ test('a held secret is set, replaced, shown in words and revealed to its owner',
 
 test('an approval that is added to a secret prints the advice to replace its value', async () => {
   const advice = (key: string) =>
-    `Tokens could open ${key} until now. Replace the value where it was issued, and store the new one: cloakroom secrets set ${key} -e development\nEarlier versions and deleted values of that name were deleted.\n`
+    `Tokens could decrypt ${key} until now. Rotate the value at its issuer, and store the new one: cloakroom secrets set ${key} -e development\nEarlier versions and deleted values of this name were removed.\n`
   await ada.must('secrets', 'set', `OLD_KEY=${VALUE}`, `SET_KEY=${VALUE}`, `JSON_KEY=${VALUE}`)
   await ada.must('secrets', 'set', `OLD_KEY=${NEXT}`)
   const changed = await ada.run(['policy', 'set', 'OLD_KEY', '--approval', 'member'])
@@ -100,8 +100,11 @@ test('options of an approval that contradict others are refused before anything 
   await ada.must('policy', 'set', 'PLACED', '--locations', 'header,env')
   const refused: [args: string[], message: string][] = [
     [['--approval', 'owner'], '--approval is member, admin or none, not owner'],
-    [['--approval', 'member', '--approval-ttl', '25h'], '--approval-ttl is a time such as 15m'],
-    [['--approval', 'member', '--approval-ttl', '15'], '--approval-ttl is a time such as 15m'],
+    [
+      ['--approval', 'member', '--approval-ttl', '25h'],
+      '--approval-ttl must be a time such as 15m',
+    ],
+    [['--approval', 'member', '--approval-ttl', '15'], '--approval-ttl must be a time such as 15m'],
     [['--approval-ttl', '15m'], 'PLACED needs no approval, so --approval-ttl has no effect'],
     [['--approval', 'none', '--approval-ttl', '1m'], 'has no effect with --approval none'],
     [['--approval', 'member'], 'allowed_locations cannot be combined with approval'],
@@ -148,7 +151,7 @@ test('run and inject leave held secrets out, and say once why', async () => {
   await ada.must('secrets', 'set', 'GIVEN=yes', ...at)
   const print = ['sh', '-c', 'echo "[$HELD][$GIVEN]"']
   const note =
-    'left out, because each use needs an approval: HELD. Use `cloakroom call`, or the proxy with --remote.\n'
+    'omitted, because each use needs an approval: HELD. Use `cloakroom call`, or the proxy with --remote.\n'
   const bySession = await ada.run(['run', ...at, '--', ...print])
   expect(bySession).toEqual({ code: 0, out: '[][yes]\n', err: note })
   const issued = (await ada.json('workload-token', 'issue', 'ci', ...at)) as { token: string }

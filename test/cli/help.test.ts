@@ -1,7 +1,8 @@
 // tier: quick
-/** What `--help` shows, for every command. */
+/** The output of `--help`, for every command. */
 import { expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
+import { argumentText } from '../../src/cli/commands/argument_texts.ts'
 import { globalOptions } from '../../src/cli/options.ts'
 import { roleHelp } from '../../src/client/role_table.ts'
 import { answering } from './answering.ts'
@@ -44,6 +45,29 @@ test('the help of every command lists the global options', async () => {
   for (const words of commands) {
     const help = await helpOf(...words)
     for (const [flags] of globalOptions) expect(help).toContain(`  ${flags} `)
+  }
+})
+
+test('the help of every command begins with usage, description and examples', async () => {
+  for (const words of commands) {
+    const blocks = (await helpOf(...words)).split('\n\n')
+    expect(blocks[0]).toStartWith(`Usage: cloakroom ${words.join(' ')}`)
+    expect(blocks[2]).toStartWith(`Examples:\n  $ cloakroom ${words.join(' ')}`)
+  }
+})
+
+test('every argument of every command has a text', () => {
+  const specs = [...topLevel, ...groups.flatMap(({ commands }) => commands)]
+  const words = specs.flatMap(({ usage }) => usage.split(' ').slice(1))
+  expect(words.length).toBeGreaterThan(50)
+  expect(words.filter((word) => argumentText(word) === '')).toEqual([])
+})
+
+test('the help of a group lists its commands before the options', async () => {
+  for (const { name } of groups) {
+    const help = await helpOf(name)
+    expect(help.indexOf('\nCommands:\n')).toBeGreaterThan(0)
+    expect(help.indexOf('\nCommands:\n')).toBeLessThan(help.indexOf('Global options:\n'))
   }
 })
 

@@ -22,8 +22,7 @@ afterAll(() => {
   server.stop(true)
 })
 
-const hint =
-  'is that the right address, and of a version that goes with this one? see: cloakroom config'
+const hint = 'check the address and the server version: cloakroom config'
 const { text: token } = mintToken('agt')
 const call = (...options: string[]) => callBy(ada.run, ...options)
 const callBy = (run: Terminal['run'], ...options: string[]) =>
@@ -43,8 +42,8 @@ function endless(status: number): Response {
 }
 
 const answered = { status_code: 200, headers: {}, body: '', redacted: false }
-const silent = (status: number) => `answered ${status}, and does not say why`
-const notOurs = 'answered 200, but not as Cloakroom does'
+const silent = (status: number) => `returned ${status}, and gave no reason`
+const notOurs = 'returned 200, but not as a Cloakroom server'
 const cases: [string, () => Response, string][] = [
   ['500 with nothing', () => new Response('', { status: 500 }), silent(500)],
   ['a page of another server', () => new Response('<h1>Hello</h1>'), notOurs],
@@ -57,7 +56,7 @@ const cases: [string, () => Response, string][] = [
   [
     'a body that is not base64',
     () => Response.json({ ...answered, body: '%', body_encoding: 'base64' }),
-    'answered with a body that is not the base64 that it says it is',
+    'returned a body that is not valid base64',
   ],
   [
     'a refusal of other types',
@@ -67,12 +66,12 @@ const cases: [string, () => Response, string][] = [
   [
     'a redirect',
     () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
-    'answered 302, and leads elsewhere: no redirect is followed',
+    'returned 302, and redirects to another address, which is not followed',
   ],
 ]
 /** The command is a separate process, because the canary of this one would read the answer to its end. */
 const endlessCases: typeof cases = [
-  ['an answer without end', () => endless(200), 'answered 200 with more than 64 MiB'],
+  ['an answer without end', () => endless(200), 'returned 200 with more than 64 MiB'],
   ['a refusal without end', () => endless(500), silent(500)],
 ]
 
@@ -95,7 +94,7 @@ test.each([502, 503, 504])(
   async (status) => {
     answer = () => new Response('<html><h1>Bad Gateway</h1></html>', { status })
     const todo =
-      'so says a proxy in front of a server that does not answer it: is the server running? (on its machine: cloakroom health)'
+      'a proxy reports that the server does not respond: check it with cloakroom health on its machine'
     expect(await call()).toEqual(complaint(silent(status), todo))
   },
 )

@@ -86,10 +86,10 @@ test('what cannot be resolved is listed at once, with near names, and nothing is
     code: 4,
     out: '',
     err:
-      'cloakroom: 1:3 {{ API_KEI }} is not given to programs in payments/development; is it API_KEY?\n' +
-      '2:12 {{ NOWHERE }} is not given to programs in payments/development\n' +
-      '3:3 {{ CALLED_ONLY }} is not given to programs in payments/development\n' +
-      '3:20 {{ svc://payments/development/QQ }} is not given to programs in payments/development\n' +
+      'cloakroom: 1:3 {{ API_KEI }} is not available to programs in payments/development; is it API_KEY?\n' +
+      '2:12 {{ NOWHERE }} is not available to programs in payments/development\n' +
+      '3:3 {{ CALLED_ONLY }} is not available to programs in payments/development\n' +
+      '3:20 {{ svc://payments/development/QQ }} is not available to programs in payments/development\n' +
       'nothing was written\n→ see: cloakroom secrets list\n',
   })
   const { code, err } = await write('{{ PORT }}{{ PORT | json }}')
@@ -113,7 +113,7 @@ describe('the file', () => {
     const args = ['inject', '-i', 'app.tpl', '-o', 'out']
     expect(await ada.run(args)).toEqual({
       code: 0,
-      out: 'out written (readable by you only): PORT of payments/development\n',
+      out: 'out written (readable only by you): PORT of payments/development\n',
       err: '',
     })
     expect([read('out'), statSync(at('out')).mode & 0o777]).toEqual(['port=8080\n', 0o600])
@@ -128,7 +128,7 @@ describe('the file', () => {
     const refused = await ada.run(args)
     expect([refused.code, refused.err, read('out')]).toEqual([
       5,
-      expect.stringContaining('out is there and has other content; nothing was written'),
+      expect.stringContaining('out exists with different content; nothing was written'),
       'mine',
     ])
     expect((await ada.run([...args, '--force'])).code).toBe(0)
@@ -157,7 +157,7 @@ describe('what is no template', () => {
     const { code, err } = await inject('a'.repeat(4_194_305))
     expect([code, err]).toEqual([
       2,
-      'cloakroom: the template is longer than a template may be (4 MiB)\n',
+      'cloakroom: the template exceeds the template limit of 4 MiB\n',
     ])
     expect((await inject('a'.repeat(4_194_304))).code).toBe(0)
   })
@@ -166,7 +166,7 @@ describe('what is no template', () => {
     const value = marked('long'.repeat(10_000))
     await ada.must('secrets', 'set', `LONG=${value}`, '-e', 'long')
     const { code, err } = await write('{{ LONG }}'.repeat(2_000), ['-e', 'long'])
-    expect([code, err]).toEqual([2, expect.stringContaining('becomes too long')])
+    expect([code, err]).toEqual([2, expect.stringContaining('is too long')])
   })
 })
 
@@ -191,7 +191,7 @@ describe('with a token', () => {
     expect([other.code, other.out]).toEqual([5, ''])
     const shared = await inject('svc://shared/production/SENTRY_DSN', [], { env })
     expect([shared.code, shared.out]).toEqual([4, ''])
-    expect(shared.err).toContain('names a project that a token finds by its id only')
+    expect(shared.err).toContain('names a project, which needs its ID with a token')
   })
 
   test('one that may not read gets nothing', async () => {

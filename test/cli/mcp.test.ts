@@ -77,7 +77,7 @@ test('there are five tools, and none returns a value', async () => {
   ])
 })
 
-test('read_audit is not offered where nobody is logged in', async () => {
+test('read_audit is not offered where not signed in', async () => {
   const elsewhere = await connect(token, ada.cwd)
   const { tools } = await elsewhere.listTools()
   expect(tools.map(({ name }) => name)).toEqual([
@@ -135,7 +135,7 @@ test('call_api sends the credential and shows it redacted', async () => {
 test('a refusal is an error that says its code', async () => {
   expect(await use('call_api', { url: 'https://elsewhere.example/' })).toEqual({
     text:
-      'elsewhere.example:443 is not on the allowlist of the workspace. Ask for it with the tool request_access. (domain_blocked)\n' +
+      'elsewhere.example:443 is not on the allowlist of the workspace. Use the tool request_access to ask for it. (domain_blocked)\n' +
       '→ run: cloakroom allowlist add elsewhere.example',
     isError: true,
   })
@@ -149,7 +149,7 @@ test('check_status tells whether the token is accepted', async () => {
   })
   const stranger = await connect(`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`)
   const { token: verdict } = JSON.parse((await use('check_status', {}, stranger)).text)
-  expect(verdict).toContain('this token is not whole, or was altered')
+  expect(verdict).toContain('this token is incomplete or was altered')
   await stranger.close()
 })
 
@@ -288,7 +288,7 @@ test('a refused call names request_access, which asks the members and answers th
   const refused = await use('call_api', { url: 'https://other.example.com/' })
   expect([refused.isError, refused.text]).toEqual([
     true,
-    expect.stringContaining('Ask for it with the tool request_access.'),
+    expect.stringContaining('Use the tool request_access to ask for it.'),
   ])
   const asked = { reason: 'Needed for a report', hosts: ['other.example.com'] }
   const first = JSON.parse((await use('request_access', asked)).text)

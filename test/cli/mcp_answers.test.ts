@@ -192,7 +192,7 @@ test.each(names)('%s passes on how to remove the cause of a refusal', async (nam
   replies = { [tools[name]?.path ?? '']: refusedWith('quota_exceeded', advice) }
   const { result, text } = await use(name)
   expect(result.structuredContent?.error).toMatchObject({ code: 'quota_exceeded', ...advice })
-  expect(text).toContain("the server's setting is QUOTA_AGENTS")
+  expect(text).toContain('change the server setting QUOTA_AGENTS')
 })
 
 test('call_api names the command that allows a refused host', async () => {

@@ -15,7 +15,7 @@ const VALUE = marked('sk_live_mcp_not_real')
 const INSPECTOR = '@modelcontextprotocol/inspector'
 const TOOLS = ['list_credentials', 'call_api', 'request_access', 'check_status']
 const REFUSED =
-  'elsewhere.example:443 is not on the allowlist of the workspace. Ask for it with the tool request_access. (domain_blocked)\n' +
+  'elsewhere.example:443 is not on the allowlist of the workspace. Use the tool request_access to ask for it. (domain_blocked)\n' +
   '→ run: cloakroom allowlist add elsewhere.example'
 
 let stage: Stage

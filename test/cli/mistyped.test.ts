@@ -94,20 +94,20 @@ test('a wrong value is refused with the rule and the near word', async () => {
   const days = await ada.run(['token', 'issue', 'bot', '--expires-in-days', '0'])
   expect([days.code, days.err]).toEqual([
     2,
-    expect.stringContaining('is 1 to 3650, or never; 0 is neither'),
+    expect.stringContaining('must be 1 to 3650 or never, not 0'),
   ])
   const place = await ada.run(['policy', 'set', 'STRIPE_KEY', '--locations', 'headr'])
   expect([place.code, place.err]).toEqual([
     2,
     expect.stringContaining(
-      '--locations is not acceptable: headr is unknown\n→ did you mean header? use one of header, basic,',
+      '--locations is invalid: headr is unknown\n→ did you mean header? use one of header, basic,',
     ),
   ])
   const cut = await ada.run(['whoami', '--token', 'svc_agt_cut'])
-  expect(cut.err).toContain('this token is not whole, or was altered')
+  expect(cut.err).toContain('this token is incomplete or was altered')
   ada.write('bad.env', '1BAD=x\n')
   const { err } = await ada.run(['secrets', 'push', 'bad.env'])
-  expect(err).toContain('1BAD cannot be the name of a secret: it must be at most 128 letters')
+  expect(err).toContain('1BAD is not a valid secret name: it must be at most 128 letters')
 })
 
 test('registering a known address names the commands that open the account', async () => {
@@ -116,8 +116,8 @@ test('registering a known address names the commands that open the account', asy
   expect(again).toEqual(
     refusal(
       5,
-      `${email} has an account on this server`,
-      `log in with: cloakroom login ${email}; without the password: cloakroom recover ${email}`,
+      `${email} already has an account on this server`,
+      `sign in with: cloakroom login ${email}; if you forgot the password: cloakroom recover ${email}`,
     ),
   )
 })
@@ -150,7 +150,7 @@ test('a name that exists is refused with the command for what is there', async (
   const { code, err } = await ada.run(['run', '--', 'no-such-program'])
   expect([code, err]).toEqual([
     127,
-    expect.stringContaining('there is no program no-such-program\n→ check the name and PATH\n'),
+    expect.stringContaining('program not found: no-such-program\n→ check the name and PATH\n'),
   ])
 })
 

@@ -51,7 +51,7 @@ test('an invitation names workspace and role, and a personal workspace has to be
 test('the hint to log in has the argument that login needs', async () => {
   const eve = await openTerminal(app)
   expect(await eve.run(['whoami'])).toEqual(
-    refusal(3, 'nobody is logged in', 'log in with: cloakroom login EMAIL'),
+    refusal(3, 'not signed in', 'sign in with: cloakroom login EMAIL'),
   )
   eve.remove()
 })
@@ -89,8 +89,8 @@ test('init with another name keeps the project of the folder, unless --yes is gi
   expect(await ada.run(['init', 'paymets'])).toEqual(
     refusal(
       5,
-      'this folder uses the project payments; nothing was done',
-      'is it payments? use another project here with: cloakroom init paymets --yes',
+      'this folder uses the project payments; nothing was changed',
+      'is it payments? to use another project here, run: cloakroom init paymets --yes',
     ),
   )
   expect(await ada.must('project', 'list', '-q')).not.toContain('paymets')
@@ -103,7 +103,7 @@ test('a second workspace of the same name is created with --yes only', async () 
   expect(await ada.run(['workspace', 'create', 'twice'])).toEqual(
     refusal(
       5,
-      'you have a workspace twice already; nothing was created',
+      'you already have a workspace twice; nothing was created',
       'use it with: cloakroom workspace use twice; or add --yes to create another one',
     ),
   )
@@ -124,7 +124,7 @@ test('secrets pull writes into no missing folder, and over no folder', async () 
   expect(await ada.run(['secrets', 'pull', path])).toEqual(
     refusal(
       2,
-      `there is no folder ${folder}; nothing was done`,
+      `the folder ${folder} does not exist; nothing was done`,
       `create it with: mkdir -p ${folder}`,
     ),
   )

@@ -37,12 +37,12 @@ test('A webhook is added from standard input, tested, logged and removed', async
     /webhook +hooks\.example\.com +call\.refused, rekey\.due/,
   )
   expect(await ada.must('notify', 'test', id)).toBe(
-    `Queued. See what became of it: cloakroom notify log ${id}\n`,
+    `Queued. See the result: cloakroom notify log ${id}\n`,
   )
   expect(await ada.must('notify', 'log', id)).toContain('notice_target.test')
   expect(await ada.must('notify', 'log')).toContain(id)
   expect(await ada.must('notify', 'remove', id, '--yes')).toBe(
-    'Removed. It gets one last notice.\n',
+    'Removed. The target receives one last notice.\n',
   )
   expect(await ada.json('notify', 'list')).toEqual([])
   expect(await ada.run(['notify', 'test', id])).toMatchObject({ code: 4 })

@@ -1,7 +1,6 @@
 // tier: quick
 /** What a command says, in each form: for a person at a terminal, for a pipe, for a script. */
 import { describe, expect, test } from 'bun:test'
-import { cliErrors } from '../../src/cli/terminal/cli_error.ts'
 import { openOutput } from '../../src/cli/terminal/output.ts'
 import { hasColour } from '../../src/cli/terminal/streams.ts'
 import type { Column, Row } from '../../src/cli/terminal/table.ts'
@@ -159,14 +158,4 @@ test('colours are for terminals, unless the environment says otherwise', () => {
   expect(hasColour({ FORCE_COLOR: '0' }, true)).toBe(false)
   expect(hasColour({ FORCE_COLOR: '1', NO_COLOR: '1' }, true)).toBe(false)
   expect(hasColour({ TERM: 'dumb' }, true)).toBe(false)
-})
-
-test('every error code of the command line is documented with its exit code', async () => {
-  const text = await Bun.file(`${import.meta.dir}/../../docs/reference/cli.md`).text()
-  const listed = [...text.matchAll(/^\| `(\w+)` \| (\d+) \| (.+) \|$/gm)].map(
-    ([, code, exitCode, meaning]) => [code, Number(exitCode), meaning],
-  )
-  expect(listed).toEqual(
-    Object.entries(cliErrors).map(([code, [exitCode, meaning]]) => [code, exitCode, meaning]),
-  )
 })

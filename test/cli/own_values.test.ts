@@ -14,8 +14,7 @@ import { openSwitch } from './running/switched_server.ts'
 
 const TEAM = marked('team-value')
 const OWN = marked('own-value')
-const SAID =
-  'your own values are in force in payments/development: KEY (--no-mine leaves them out)\n'
+const SAID = 'your own values are used in payments/development: KEY (omit them with --no-mine)\n'
 
 let app: TestApp
 let ada: Terminal
@@ -141,7 +140,7 @@ describe('no server is sent one', () => {
   test('nor with a policy, which only a stored value has', async () => {
     for (const option of [['--plain'], ['--sensitive'], ['--policy', 'null']]) {
       const { code, err } = await ada.run(['secrets', 'set', 'KEY=x', '--mine', ...option])
-      expect([code, err.includes('a value of your own has no policy')]).toEqual([2, true])
+      expect([code, err.includes('your own values have no policy')]).toEqual([2, true])
     }
   })
 })
@@ -188,7 +187,7 @@ describe('the file', () => {
         ['secrets', 'delete', 'KEY', '--mine', '--yes'],
       ]) {
         const { code, out, err } = await ada.run(args)
-        expect([code, out, err.includes(`${FILE} does not open: it was altered`)]).toEqual([
+        expect([code, out, err.includes(`${FILE} cannot be decrypted: it was altered`)]).toEqual([
           1,
           '',
           true,
@@ -207,7 +206,7 @@ describe('the file', () => {
     await eve.must('secrets', 'set', 'KEY=hers')
     writeFileSync(pathOf(eve), readFileSync(pathOf(ada)))
     const { code, err } = await eve.run(['secrets', 'get', 'KEY'])
-    expect([code, err.includes('is of another account')]).toEqual([1, true])
+    expect([code, err.includes('belongs to another account')]).toEqual([1, true])
     eve.remove()
     const register = [
       'register',
@@ -282,8 +281,8 @@ test("logout says what goes with the session: tokens of agents, and values of on
   const { code, out, err } = await frank.run(['logout'])
   expect([code, out, err]).toEqual([
     0,
-    'Logged out.\n',
-    'Gone from this machine with it: tokens of agents (deploy-bot); your own values (HOST, KEY).\n',
+    'Signed out.\n',
+    'Also removed from this machine: tokens of agents (deploy-bot); your own values (HOST, KEY).\n',
   ])
   frank.remove()
 })

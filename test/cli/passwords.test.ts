@@ -22,7 +22,7 @@ const WEAK: [string, string][] = [
   ['elevenchars', 'it must have at least 12 characters'],
   ['Password1234!', 'This is similar to a commonly used password.'],
   ['aaaaaaaaaaaaaaaa', 'Repeated characters like "aaa" are easy to guess.'],
-  ['bob@example.com', 'It is made of your address.'],
+  ['bob@example.com', 'It is based on your email address.'],
 ]
 
 async function isRegistered(email: string): Promise<boolean> {

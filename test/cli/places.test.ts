@@ -50,7 +50,7 @@ test('a workspace is renamed, and deleted for good after asking what is lost', a
   })
   await ada.must('project', 'create', 'inside', '-w', 'Shorter')
   expect(await askedBy('workspace', 'delete', 'Shorter')).toContain(
-    'DeleteShorterfor1member,with1project(inside)?Nobodycanbringitback.',
+    'DeleteShorterfor1member,with1project(inside)?Thisispermanent.',
   )
   expect(await ada.json('workspace', 'delete', 'Shorter', '--yes')).toEqual({
     deleted: 'Shorter',
@@ -84,8 +84,8 @@ test('a project is renamed where its project file names it, and described', asyn
   const { out, err } = await ada.run(['project', 'rename', 'before', 'after'])
   const file = join(ada.cwd, '.cloakroom.json')
   expect([out, err]).toEqual([
-    'before is after now.\n',
-    `${file} says so too. Other folders that use it need: cloakroom link after\n`,
+    'Renamed before to after.\n',
+    `Updated ${file}. In other folders that use it, run: cloakroom link after\n`,
   ])
   expect(JSON.parse(readFileSync(file, 'utf8')).project).toBe('after')
   await ada.must('project', 'describe', 'after', 'what it is for')
@@ -105,7 +105,7 @@ test('deleting a project names what is lost', async () => {
   await ada.must('agent', 'create', 'doomed-bot')
   await ada.must('workload-token', 'issue', 'ci')
   expect(await askedBy('project', 'delete', 'doomed')).toContain(
-    'Deletedoomedwith3secrets(development2,production1),1agentand1workloadtoken?For7days',
+    'Deletedoomedwith3secrets(development2,production1),1agentand1workloadtoken?Anadmincanrestoretheproject',
   )
   expect(await ada.must('project', 'list', '-q')).toContain('doomed')
   await ada.must('project', 'delete', 'doomed', '--yes')

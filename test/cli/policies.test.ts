@@ -98,7 +98,7 @@ test('show explains what holds where a policy says nothing', async () => {
     ['key', 'FREE'],
     ['environment', 'development'],
     ['kind', 'secret'],
-    ['policy', 'narrows nothing'],
+    ['policy', 'no restrictions'],
     ['domains', 'any of the allowlist'],
     ['methods', 'any'],
     ['paths', 'any'],
@@ -138,13 +138,13 @@ test('what is not acceptable is said, with its option, and changes nothing', asy
   const before = await ada.json('secrets', 'history', 'STRIPE_KEY')
   for (const [args, said] of [
     [['set', 'STRIPE_KEY'], 'say what is to change'],
-    [['set', 'STRIPE_KEY', '--methods', 'SEND'], '--methods is not acceptable'],
-    [['set', 'STRIPE_KEY', '--paths', 'v1'], '--paths is not acceptable: must begin with /'],
+    [['set', 'STRIPE_KEY', '--methods', 'SEND'], '--methods is invalid'],
+    [['set', 'STRIPE_KEY', '--paths', 'v1'], '--paths is invalid: must begin with /'],
     [
       ['set', 'STRIPE_KEY', '--operations', 'viewer'],
-      '--operations is not acceptable: must be an operation such as query:viewer or rpc:tools/list',
+      '--operations is invalid: must be an operation such as query:viewer or rpc:tools/list',
     ],
-    [['clear', 'STRIPE_KEY', 'path'], 'a policy has no field path\n→ did you mean paths?'],
+    [['clear', 'STRIPE_KEY', 'path'], 'unknown policy field path\n→ did you mean paths?'],
     [
       ['set', 'STRIPE_KEY', '--domains', 'api.example.com,https://echo.internal'],
       'https://echo.internal is a URL.\n→ give the host: echo.internal',
@@ -156,7 +156,7 @@ test('what is not acceptable is said, with its option, and changes nothing', asy
   for (const [policy, said] of [
     ['{"allowed_hosts":["x"]}', 'unknown field: allowed_hosts\n→ is it allowed_domains?'],
     ['{"allowed_method":["GET"]}', 'unknown field: allowed_method\n→ is it allowed_methods?'],
-    ['{"allowed_methods":["SEND"]}', 'the policy is not valid: allowed_methods.0 must be one of'],
+    ['{"allowed_methods":["SEND"]}', 'the policy is invalid: allowed_methods.0 must be one of'],
     ['{', 'the policy is not JSON\n→ example: '],
   ] as const) {
     const { code, err } = await ada.run(['secrets', 'set', 'NEW=x', '--policy', policy])
@@ -183,7 +183,7 @@ test('a policy that was altered in the database is neither shown nor made good',
     expect([code, out, err]).toEqual([
       5,
       '',
-      expect.stringContaining('does not open with the policy'),
+      expect.stringContaining('cannot be decrypted with the policy'),
     ])
   }
 })
@@ -221,7 +221,7 @@ test('a value that somebody else stored in the same moment is not replaced unsee
     const raced = await eve.run(args)
     expect([raced.code, raced.err]).toEqual([
       5,
-      `cloakroom: The state has changed in the meantime. (conflict)\n  RACED: has version ${version}\n→ somebody else stored it in the meantime: look at it, and run the command again\n${detailsOf('conflict')}`,
+      `cloakroom: The item was changed by someone else. Reload it and retry. (conflict)\n  RACED: has version ${version}\n→ someone else changed it: review it and retry\n${detailsOf('conflict')}`,
     ])
     expect(await eve.must('secrets', 'get', 'RACED')).toBe(`number ${version}`)
   }

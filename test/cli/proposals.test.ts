@@ -32,13 +32,13 @@ const asAgent = (...args: string[]) => ada.run(args, { env: { SERVICE_TOKEN: tok
 
 test('an agent asks, and a member accepts: the host is allowed, and the secret may go there only', async () => {
   const refused = await asAgent('call', stage.url('/echo'))
-  expect(refused.err).toContain('An agent can ask for it: cloakroom proposals create --help')
+  expect(refused.err).toContain('An agent can request it: cloakroom proposals create --help')
   const host = stage.authorityOf()
   const reason = ['--reason', 'The deploy script posts \u202e to it'.replace('\u202e ', '')]
   const asked = await asAgent('proposals', 'create', ...reason, '--host', host, '--secret', 'NEW')
   expect([asked.code, asked.out]).toEqual([
     0,
-    'Proposed. Members see it with: cloakroom proposals list\n',
+    'Proposed. Members can list it with: cloakroom proposals list\n',
   ])
   const [listed] = (await ada.json('proposals', 'list')) as { id: string }[]
   const id = listed?.id ?? ''
@@ -71,7 +71,7 @@ test('a rejected proposal stays rejected for the agent', async () => {
     { env: { SERVICE_TOKEN: token } },
   )
   await ada.must('proposals', 'reject', out.trim())
-  expect((await ask()).out).toBe('This was proposed before, and is rejected.\n')
+  expect((await ask()).out).toBe('This was proposed before. Status: rejected.\n')
   expect(await ada.json('allowlist', 'list')).not.toContainEqual(
     expect.objectContaining({ domain: 'a.example.com' }),
   )
@@ -86,7 +86,7 @@ test('accepting asks first, and stores nothing when a value is missing', async (
   const unasked = await ada.run(['proposals', 'accept', id])
   expect([unasked.code, unasked.err]).toEqual([
     2,
-    expect.stringContaining('there is no terminal to ask on'),
+    expect.stringContaining('the question needs a terminal'),
   ])
   const empty = await ada.run(['proposals', 'accept', id, '--values-stdin', '--yes'], {
     stdin: '\n',

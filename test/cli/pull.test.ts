@@ -30,7 +30,7 @@ test('a file with other content is kept, unless --force or --yes says otherwise'
   expect(await pull('.env')).toEqual({
     code: 5,
     out: '',
-    err: 'cloakroom: .env is there and has other content; nothing was written\n→ replace it with --force, or name another file\n',
+    err: 'cloakroom: .env exists with different content; nothing was written\n→ replace it with --force, or give another file\n',
   })
   expect(read('.env')).toBe('MINE=1\n')
   for (const option of ['--force', '-f', '--yes']) {
@@ -99,7 +99,7 @@ test('the name says the format, --format wins, and a contradiction is said', asy
   expect(read('x.txt')).toBe("ONE_KEY='first value'\n")
   expect(await pull('y.json', '--format', 'dotenv')).toMatchObject({
     code: 0,
-    err: 'y.json is written as dotenv, though its name ends as that of json\n',
+    err: 'y.json is written as dotenv, although its extension means json\n',
   })
   expect(read('y.json')).toBe("ONE_KEY='first value'\n")
   expect(await pull('z.json', '--format', 'json')).toMatchObject({ code: 0, err: '' })

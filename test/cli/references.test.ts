@@ -108,7 +108,7 @@ describe('a value with references', () => {
         out: '',
         err:
           `cloakroom: BROKEN refers to GONE, ${NOT_THERE}\nOTHER refers to ROUND refers to OTHER: that is a circle\nROUND refers to OTHER refers to ROUND: that is a circle\n` +
-          '→ cloakroom secrets get NAME --raw shows a value as it is stored\n',
+          '→ show the stored value with: cloakroom secrets get NAME --raw\n',
       })
       const json = await ada.run(['secrets', 'get', 'BROKEN', '-e', 'broken', '--json'], { env })
       expect(JSON.parse(json.err).error.code).toBe('unresolved_reference')
@@ -144,7 +144,7 @@ describe('what is stored', () => {
   test('is text unless it is said, and that is said where it may be meant otherwise', async () => {
     expect(await set('LIKE=x${HOST}')).toMatchObject({
       code: 0,
-      err: 'LIKE: ${HOST} is text (--references has it stand for the secret)\n',
+      err: 'LIKE: ${HOST} is literal text (pass --references to resolve it)\n',
     })
     expect(await policyOf('LIKE')).toBeNull()
     expect(await ada.must('secrets', 'get', 'LIKE')).toBe('x${HOST}')
@@ -167,7 +167,7 @@ describe('what is stored', () => {
         out: '',
         err: `cloakroom: EARLY refers to LATER, not in payments/development
 nothing was stored
-→ store what is referred to first, or confirm with --yes\n`,
+→ store the referenced secrets first, or confirm with --yes\n`,
       })
     expect((await ada.run(elsewhere)).err).toContain('URL refers to PASSWORD, HOST, not in')
     expect([await policyOf('EARLY'), await ada.json('secrets', 'list', '-e', 'staging')]).toEqual([
@@ -223,7 +223,7 @@ nothing was stored
     expect(await ada.must('secrets', 'get', 'KEEPS')).toBe('<db.internal>')
     expect(await set('KEEPS=fixed')).toMatchObject({
       code: 0,
-      err: 'no longer with references: KEEPS\n',
+      err: 'references removed: KEEPS\n',
     })
     expect(await policyOf('KEEPS')).toBeNull()
   })

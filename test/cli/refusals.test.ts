@@ -133,7 +133,7 @@ describe('a path that is -', () => {
     const taken: string[] = []
     for (const args of [...takesPath, ['--ca-file=-', 'secrets', 'list']]) {
       const { err } = await nobody.run(args, { stdin: 'A=1\n' })
-      if (err.includes('- is no file here.\n→ name a file; one that is called - is ./-\n')) continue
+      if (err.includes('- is no file here.\n→ give a file; for a file named -, use ./-\n')) continue
       taken.push(args.join(' '))
     }
     expect(taken.sort()).toEqual([...STREAMS, 'secrets set --from-file=- x'].sort())
@@ -231,7 +231,7 @@ describe('a role that does not permit it', () => {
       expect([code, error.code, error.hint, error.message]).toEqual([
         5,
         'forbidden',
-        'see what each role may do: cloakroom workspace members --help',
+        'see the permissions of each role: cloakroom workspace members --help',
         expect.stringContaining(
           `This needs the role ${needed} in acme. Yours is ${role}. Ask owner@example.com (owner)`,
         ),

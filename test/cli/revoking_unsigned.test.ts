@@ -55,7 +55,7 @@ test.each([
   const working = await app.connection.sql`select id from tokens where revoked_at is null`
   refusing = true
   const { code, err } = await ada.run(stop)
-  expect([code, err]).toEqual([0, expect.stringContaining('the server took no signature for it')])
+  expect([code, err]).toEqual([0, expect.stringContaining('the revocation is not signed')])
   const left = await app.connection.sql`select id from tokens where revoked_at is null`
   expect(left).toHaveLength(working.length - 1)
 })

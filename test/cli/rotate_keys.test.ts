@@ -84,7 +84,7 @@ test('account rows of before the rotation are refused at login where the newer k
       where u.id = t.id`)
   await put('users_before')
   const refused = await login()
-  expect([refused.code, refused.err]).toEqual([5, expect.stringContaining('were replaced before')])
+  expect([refused.code, refused.err]).toEqual([5, expect.stringContaining('replaced keys')])
   await put('users_after')
   expect(await login()).toMatchObject({ code: 0 })
   await sql`drop table users_before, users_after`

@@ -53,9 +53,9 @@ test('an error of usage is JSON too', async () => {
     [['secrets', 'lst'], "unknown command 'lst'\n(Did you mean list?)", ' secrets'],
     [['project', 'use'], "missing required argument 'project'", ' project use'],
     [['secrets', 'list', '--nonsense'], "unknown option '--nonsense'", ' secrets list'],
-    [['secrets'], 'a command is missing', ' secrets'],
+    [['secrets'], 'missing command', ' secrets'],
   ] as const) {
-    const error = { code: 'usage', message, hint: `see cloakroom${command} --help` }
+    const error = { code: 'usage', message, hint: `run cloakroom${command} --help` }
     expect({ args, ...(await refused(...args)) }).toEqual({ args, code: 2, out: '', error })
   }
 })

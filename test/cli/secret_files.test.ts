@@ -25,7 +25,7 @@ test('nothing of a file is stored when a part of it cannot be', async () => {
     return err
   }
   expect(await refused('bad.env', 'A=1\nB=x#y\nnothing\n')).toBe(
-    'cloakroom: bad.env, line 2: some programs begin a comment at this #: use quotes\n' +
+    'cloakroom: bad.env, line 2: this # starts a comment in some programs: use quotes\n' +
       'bad.env, line 3: this is not NAME=value\n→ nothing was stored\n',
   )
   const many = Array.from({ length: 600 }, (_, index) => [`KEY_${index}`, 'x'])
@@ -35,7 +35,7 @@ test('nothing of a file is stored when a part of it cannot be', async () => {
     'long.json, line 1: LONG has 200,000 bytes; the limit is 98,271',
   )
   const names = JSON.stringify(Object.fromEntries([...many, ['NO-NAME', 'x']]))
-  expect(await refused('names.json', names)).toContain('NO-NAME cannot be the name of a secret')
+  expect(await refused('names.json', names)).toContain('NO-NAME is not a valid secret name')
   const latin = Buffer.from('A=1\nB=caf\u00e9\n', 'latin1')
   expect(await refused('latin.env', latin)).toContain('latin.env, line 2: this is not UTF-8')
 })

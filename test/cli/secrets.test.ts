@@ -121,7 +121,7 @@ test('set keeps a policy that it is not told about, and takes it away when told'
   const asked = await ada.run(['secrets', 'rollback', 'KEY', '2', ...at])
   expect([asked.code, asked.err]).toEqual([
     2,
-    'cloakroom: there is no terminal to ask on\n→ confirm with --yes\n',
+    'cloakroom: the question needs a terminal\n→ confirm with --yes\n',
   ])
   expect(await kept()).toBeNull()
   await ada.must('secrets', 'rollback', 'KEY', '2', '--yes', ...at)
@@ -208,7 +208,7 @@ test('deleting asks, and without a terminal wants --yes', async () => {
   const { code, err } = await ada.run(['project', 'delete', 'payments'])
   expect({ code, err }).toEqual({
     code: 2,
-    err: 'cloakroom: there is no terminal to ask on\n→ confirm with --yes\n',
+    err: 'cloakroom: the question needs a terminal\n→ confirm with --yes\n',
   })
 })
 

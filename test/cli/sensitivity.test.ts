@@ -128,7 +128,7 @@ test('run masks secrets and leaves settings, with a session and with a token', a
     expect([code, out, err]).toEqual([
       0,
       '{"ok":true,"port":8080,"url":"https://api.example.com/v1"}\n',
-      'key [REDACTED]\n[REDACTED] in this output stands for a secret. Pass --no-mask to keep values.\n',
+      'key [REDACTED]\n[REDACTED] replaces secrets in this output. Pass --no-mask to keep values.\n',
     ])
   }
 })

@@ -54,7 +54,7 @@ describe('a settings file', () => {
     })
     expect([code, err]).toEqual([
       0,
-      `${file} has no usable server: it does not count (cloakroom config server --unset)\n`,
+      `${file} has an invalid server, which is ignored (remove it with: cloakroom config server --unset)\n`,
     ])
     expect(JSON.parse(out)).toMatchObject([
       { setting: 'server', value: app.controlPlane, origin: 'account' },
@@ -72,7 +72,7 @@ describe('a settings file', () => {
       writeFileSync(file, text)
       expect(await ada.run(['whoami', '-q'])).toMatchObject({
         code: 0,
-        err: `${file} is not a settings file of cloakroom: nothing in it counts\n`,
+        err: `${file} is not a cloakroom settings file and is ignored\n`,
       })
       await ada.run(['config', 'environment', 'qa'])
       expect([inFile(), readFileSync(`${file}.broken`, 'utf8')]).toEqual([
@@ -87,7 +87,7 @@ describe('a settings file', () => {
     ada.write('.cloakroom.json', '{"server": 1')
     expect(await ada.run(['config'])).toMatchObject({
       code: 0,
-      err: expect.stringContaining('.cloakroom.json is not a settings file of cloakroom'),
+      err: expect.stringContaining('.cloakroom.json is not a cloakroom settings file'),
     })
     ada.write('.cloakroom.json', '{}')
   })
@@ -99,7 +99,7 @@ describe('a project file that cannot be used leads to no other project', () => {
     ', line 3: this is not JSON': merged,
     ', line 4: this is not JSON': '{\n  "project": "shop",\n\n}',
     ', line 1: this is not JSON': '',
-    ', line 1: this is no object of settings': '[]',
+    ', line 1: this is not an object of settings': '[]',
     ' has no usable project': '{"project":""}',
   }
   let token: string
@@ -133,7 +133,7 @@ describe('a project file that cannot be used leads to no other project', () => {
         2,
         '',
         expect.stringContaining(
-          `.cloakroom.json${fault}; nothing was done\n→ correct it, recreate it with cloakroom link`,
+          `.cloakroom.json${fault}; nothing was done\n→ fix it, recreate it with cloakroom link`,
         ),
       ])
     }
@@ -178,7 +178,7 @@ describe('a project file that cannot be used leads to no other project', () => {
   test('what is no setting is named', async () => {
     ada.write('.cloakroom.json', '{"project":"shop","bogus":"1"}')
     expect((await ada.run(['secrets', 'list'])).err).toContain(
-      'it says bogus\n→ it may say server,',
+      'it contains bogus\n→ allowed: server,',
     )
   })
 })
@@ -208,7 +208,8 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
     expect(await environmentOf(alike)).toMatchObject({ value: 'qa' })
     expect(await environmentOf({ SERVICE_TOKEN: 'one', CLOAKROOM_TOKEN: 'two' })).toEqual({
       code: 'usage',
-      message: 'SERVICE_TOKEN and CLOAKROOM_TOKEN are both set and differ: unset one of them',
+      message:
+        'SERVICE_TOKEN and CLOAKROOM_TOKEN are both set with different values: unset one of them',
       hint: null,
     })
   })
@@ -230,7 +231,7 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
     expect(() => config({ CLOAKROOM_SETTINGS: 'production' })).toThrow(ConfigError)
     expect(() =>
       config({ CLOAKROOM_SETTINGS: 'production', SERVICE_SETTINGS: 'development' }),
-    ).toThrow('SERVICE_SETTINGS and CLOAKROOM_SETTINGS are both set and differ')
+    ).toThrow('SERVICE_SETTINGS and CLOAKROOM_SETTINGS are both set with different values')
   })
 
   test('whatever the variable', () => {

@@ -149,7 +149,7 @@ describe('the client refuses a server that returns other links', () => {
     const { code, out } = await ada.run(inAcme('workspace', 'verify', '--json'))
     await sql`update memberships set role = 'owner' where workspace_id = ${acme}`
     await sql`update allowlist_entries set domain = 'm1.example' where domain = 'evil.example'`
-    const about = (what: string) => `the server's list is not what was signed of the ${what}`
+    const about = (what: string) => `the server's list does not match the signatures of the ${what}`
     expect([code, JSON.parse(out)]).toMatchObject([
       1,
       {
@@ -176,8 +176,8 @@ describe('the client refuses a server that returns other links', () => {
     const { out, err } = await ada.run(list)
     await sql`update allowlist_entries set domain = 'm1.example' where domain = 'evil.example'`
     expect(out).toBe(before.out)
-    expect(err).toContain('nobody signed (no call goes there): evil.example')
-    expect(err).toContain('members signed (agents reach it): m1.example')
+    expect(err).toContain('nobody signed (calls to them are blocked): evil.example')
+    expect(err).toContain('members signed (agents can reach them): m1.example')
   })
 
   test('its rows allow no host and give nobody a role in what is listed', async () => {
@@ -215,7 +215,7 @@ describe('the client refuses a server that returns other links', () => {
       return [code, error.code, error.message]
     }
     const what = (before: string, now: string) =>
-      `the workspace acme was ${before} when it was seen before, and the server shows ${now}; nothing was done`
+      `the workspace acme was ${before}, but the server now shows ${now}; nothing was done`
     const isPlain = [5, 'changed_name', what(`${acme} (signed)`, row?.id)]
     expect(await refused()).toEqual(isPlain)
     expect(await refused()).toEqual(isPlain)
@@ -238,7 +238,7 @@ test('a plain workspace that was used before is not, once it has the name of a s
   await sql`update workspaces set name = 'live' where name = 'notes'`
   expect(await ada.run(['project', 'create', 'payments', '-w', 'live'])).toMatchObject({
     code: 5,
-    err: expect.stringMatching(/the workspace live was \S+ \(signed\) when it was seen before/),
+    err: expect.stringMatching(/the workspace live was \S+ \(signed\), but the server now shows/),
   })
   await sql`update workspaces set name = 'notes' where name = 'live'`
   await ada.must('project', 'create', 'payments', '-w', 'notes')

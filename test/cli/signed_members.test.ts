@@ -111,7 +111,7 @@ test('an invitation that only the database has is not accepted', async () => {
     select ${id}, m.workspace_id, u.id, 'admin', 'invited', m.encrypted_workspace_key
     from memberships m join workspaces w on w.id = m.workspace_id, users u
     where w.name = 'acme' and u.email = 'eve@example.com'`
-  await expectNoInvitation('by its chain you are no member')
+  await expectNoInvitation('its chain does not list you as a member')
   await sql`delete from memberships where id = ${id}`
 })
 
@@ -134,7 +134,7 @@ test('several are invited by one link, with their fingerprints in any form', asy
 
 test('nor is one with another key than the one that the members have', async () => {
   const putBack = await replaceKey('eve@example.com')
-  await expectNoInvitation('its key is not that of epoch 1')
+  await expectNoInvitation('its key is not the key of epoch 1')
   await putBack()
 })
 
@@ -397,7 +397,7 @@ test('the key is the one that was committed to, whoever can write the database',
   expect([code, JSON.parse(err)]).toMatchObject([5, { error: { code: 'unverified_workspace' } }])
   expect([accepted.code, accepted.err]).toEqual([
     5,
-    expect.stringContaining('its key is not that of epoch 1'),
+    expect.stringContaining('its key is not the key of epoch 1'),
   ])
   expect(await ada.must(...inAcme('project', 'create', 'billing'))).toContain('billing')
 })

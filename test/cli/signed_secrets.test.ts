@@ -132,7 +132,7 @@ describe('a token', () => {
     ]) {
       const refused = await ada.run(command)
       expect(refused).toMatchObject({ code: 5, out: '' })
-      expect(refused.err).toContain('is not what its members signed: the manifest is refused')
+      expect(refused.err).toContain('does not match its signatures: the manifest is refused')
     }
     await sql()`update secrets set value = ${after?.value}, value_hash = ${after?.value_hash} where key = 'ADDED' and environment = 'development'`
     expect(await ada.reveal('secrets', 'get', 'ADDED')).toBe('newer')
@@ -163,7 +163,7 @@ describe('a token', () => {
     expect(altered.why).toEqual([
       expect.stringMatching(/^billing\/busy: the manifest is refused/),
       expect.stringContaining(
-        `token ci (${ci.id}), which says it was granted by ada@example.com, ${ci.fingerprint}: `,
+        `token ci (${ci.id}), which claims to be granted by ada@example.com, ${ci.fingerprint}: `,
       ),
     ])
     const said = await ada.must('workspace', 'verify')
@@ -178,7 +178,7 @@ describe('a token', () => {
     const { code, err } = await ada.run(['workspace', 'rekey', '--yes'])
     expect({ code, err }).toMatchObject({ code: 0 })
     expect(err).toMatch(
-      /not carried over: written over \(.+\), which says it was granted by ada@example\.com, ([0-9a-f]{4} ){15}[0-9a-f]{4}: /,
+      /not carried over: written over \(.+\), which claims to be granted by ada@example\.com, ([0-9a-f]{4} ){15}[0-9a-f]{4}: /,
     )
     expect(err).not.toContain('not carried over: other')
     expect(await ada.reveal('secrets', 'get', 'ADDED')).toBe('newer')

@@ -79,7 +79,7 @@ test('status asks no default resolver when the server is on another machine', as
   const env = { SERVICE_SERVER_URL: 'https://vault.invalid', SERVICE_RESOLVER_URL: '' }
   const { out } = await ada.run(['status', '--json'], { env })
   const { failures, ...fields } = JSON.parse(out)
-  expect(fields.resolver_health).toBe('not checked: no resolver is set')
+  expect(fields.resolver_health).toBe('not checked: no resolver configured')
   expect(failures).toMatchObject([{ part: 'server' }])
 })
 

@@ -70,7 +70,7 @@ describe('an environment without secrets, where others have some', () => {
   const refused = {
     code: 4,
     out: '',
-    err: `cloakroom: ${remark}\n→ choose one with -e; --allow-empty goes on without any\n`,
+    err: `cloakroom: ${remark}\n→ choose one with -e, or continue without secrets with --allow-empty\n`,
   }
 
   test('is remarked on by the list, which is empty', async () => {

@@ -74,9 +74,7 @@ describe('keys of other people, in a plain workspace', () => {
     writeFileSync(path, JSON.stringify({ ...session, knownKeys: others }))
     const refused = await ada.run(['workspace', 'invite', 'bob@example.com'])
     expect(refused.code).toBe(5)
-    expect(refused.err).toContain(
-      'the public key of bob@example.com is not the one that was seen before',
-    )
+    expect(refused.err).toContain('the public key of bob@example.com has changed')
     expect(
       (await ada.run(['workspace', 'invite', 'bob@example.com', '--accept-changed-keys'])).code,
     ).toBe(0)
@@ -108,7 +106,7 @@ describe('keys of other people, in a plain workspace', () => {
     const [row] = await sql`select signing_key from users where email = 'bob@example.com'`
     await sql`update users set signing_key = null where email = 'bob@example.com'`
     const refused = await ada.run(['workspace', 'invite', 'bob@example.com'])
-    expect(refused).toMatchObject({ code: 5, err: expect.stringContaining('seen before') })
+    expect(refused).toMatchObject({ code: 5, err: expect.stringContaining('has changed') })
     await sql`update users set signing_key = ${row?.signing_key} where email = 'bob@example.com'`
     await ada.must('workspace', 'invite', 'bob@example.com')
   })
@@ -134,7 +132,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
         await bob.run(['secrets', 'get', 'SHARED', '-w', named, '-p', 'shared']),
       ).toMatchObject({
         code: 4,
-        err: `cloakroom: you are invited to ${acme}, and no member yet\n→ accept it with: cloakroom workspace accept ${acme}\n`,
+        err: `cloakroom: you are invited to ${acme} but have not accepted\n→ accept it with: cloakroom workspace accept ${acme}\n`,
       })
     }
     await bob.must('workspace', 'accept', acme)
@@ -195,7 +193,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
     expect([asked.code, Bun.stripANSI(asked.screen).replace(/\s+/g, '')]).toEqual([
       5,
       expect.stringContaining(
-        'permanentlyendswhattheoldkeyopens:earlierversions(of1secret),andrestoringwhatwasdeleted(1deletedsecret,andprojects).',
+        'Thispermanentlydeletes:earlierversions(of1secret)anddeleteditems(1deletedsecret,andprojects).',
       ),
     ])
     expect((await ada.run(['workspace', 'rekey'])).code).toBe(2)

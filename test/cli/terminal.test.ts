@@ -127,7 +127,7 @@ test('tables fit the terminal, and colour is left out where it is not wanted', a
 
 describe('the first value of an environment whose name may be mistyped', () => {
   const question =
-    /payments has no secrets in prodution; it has some in development \(\d\)\. Make prodution\?/
+    /payments has no secrets in prodution; it has some in development \(\d\)\. Create prodution\?/
   const at = ['-e', 'prodution']
   const set = ['secrets', 'set', `A=${VALUE}`, ...at]
   const environments = async () => {

@@ -12,7 +12,7 @@ const NONSENSE = 'svc_wkl_what_is_in_the_file'
 
 let app: TestApp
 let ada: Terminal
-/** A machine on which nobody is logged in. */
+/** A machine on which not signed in. */
 let runner: Terminal
 let agent: string
 let reading: string
@@ -109,7 +109,7 @@ describe('one line says what is wrong, without what is in the file, and nothing 
   }
 
   test('both are set', async () => {
-    const reason = 'must not be set beside SERVICE_TOKEN: unset one of them'
+    const reason = 'must not be set together with SERVICE_TOKEN: unset one of them'
     await refused(put(NONSENSE), reason, { SERVICE_TOKEN: reading })
   })
 
@@ -166,6 +166,6 @@ test('what needs no token does not look at it; what needs a person says so', asy
   const { code, err } = await withFile(put(reading), ['secrets', 'set', 'A=b'])
   expect([code, err]).toEqual([
     3,
-    expect.stringContaining('this needs a person: SERVICE_TOKEN_FILE cannot do it'),
+    expect.stringContaining('this command needs a session: SERVICE_TOKEN_FILE is not enough'),
   ])
 })

@@ -11,7 +11,7 @@ const VALUE = marked('sk_live_tokens_1')
 
 let app: TestApp
 let ada: Terminal
-/** A machine on which nobody is logged in. */
+/** A machine on which not signed in. */
 let runner: Terminal
 let using: string
 let reading: string
@@ -109,7 +109,7 @@ test('a token that may use is told how to get one that may read', async () => {
 test('what needs a person says so, and not to log in alone', async () => {
   const { code, err } = await withToken(using, ['secrets', 'set', 'A=b'])
   expect(code).toBe(3)
-  expect(err).toContain('this needs a person: SERVICE_TOKEN cannot do it')
+  expect(err).toContain('this command needs a session: SERVICE_TOKEN is not enough')
   expect(err).toContain('secrets pull')
 })
 
@@ -126,7 +126,7 @@ test('a token that is revoked, or no token at all, says so in place of "log in"'
     ['run', '--', 'true'],
   ]) {
     const { code, err } = await withToken(gone, args)
-    expect([code, err]).toEqual([3, expect.stringContaining('the token is not accepted')])
+    expect([code, err]).toEqual([3, expect.stringContaining('token rejected')])
     expect(err).not.toContain('log in')
     const nonsense = await withToken('nonsense', args)
     expect([nonsense.code, nonsense.err]).toEqual([3, expect.stringContaining('svc_agt_')])

@@ -68,7 +68,7 @@ test('after unlock no passphrase is asked for, until lock', async () => {
   expect(existsSync(socket())).toBe(false)
   expect((await run(['whoami'])).code).toBe(2)
   expect(JSON.parse((await run(['status', '--json'])).out)).not.toHaveProperty('unlocked_until')
-  expect((await run(['lock'])).out).toBe('It was locked already.\n')
+  expect((await run(['lock'])).out).toBe('It was already locked.\n')
 })
 
 test('the passphrase is asked for on a terminal, not echoed, and again after a wrong one', async () => {
@@ -160,7 +160,7 @@ test('a time that is none, or too long, is a usage error', async () => {
 test('where nothing is sealed there is nothing to unlock', async () => {
   const bob = await openSpawningTerminal(app)
   const { code, err } = await bob.run(['unlock'], { env: here() })
-  expect([code, err]).toEqual([3, expect.stringContaining('nothing to unlock')])
+  expect([code, err]).toEqual([3, expect.stringContaining('is protected by a passphrase')])
   bob.remove()
 })
 
@@ -183,11 +183,11 @@ describe('a socket that somebody else may have put there', () => {
 
   const isRefused = async () => {
     const { code, err } = await run(['unlock'], knowing())
-    expect([code, err]).toEqual([5, expect.stringContaining('is not yours alone')])
+    expect([code, err]).toEqual([5, expect.stringContaining('may belong to another user')])
     expect((await run(['whoami'])).code).toBe(2)
     expect((await run(['whoami'], knowing())).code).toBe(0)
     const status = JSON.parse((await run(['status', '--json'])).out)
-    expect(status.unlocked_until).toContain('is not yours alone')
+    expect(status.unlocked_until).toContain('may belong to another user')
     expect(heard).toBe(0)
   }
 

@@ -40,7 +40,7 @@ describe('an empty value', () => {
       expect(JSON.parse(err).error).toEqual({
         code: 'empty_value',
         message: '1 value would be empty: KEPT; nothing was stored',
-        hint: 'check where the value comes from, or pass --allow-empty to store it',
+        hint: 'check the source of the value, or pass --allow-empty to store it',
       })
     })
 

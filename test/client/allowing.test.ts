@@ -85,7 +85,7 @@ test('a policy is widened where it narrows, and nothing else of it changes', () 
     description: 'cards',
   })
   expect(widened(policy, { rule: 'allowed_methods', entry: 'GET' })).toBe(policy)
-  // A list that is not there narrows nothing: one with this entry alone would.
+  // A list that is not there no restrictions: one with this entry alone would.
   expect(widened(policy, { rule: 'allowed_domains', entry: 'api.example.com' })).toBe(policy)
   const query = { rule: 'allowed_locations', entry: 'query' } as const
   expect(widened(null, query)).toEqual({ allowed_locations: ['header', 'basic', 'env', 'query'] })

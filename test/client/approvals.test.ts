@@ -98,10 +98,10 @@ describe('a request is hidden', () => {
     const [id, other] = [await requested(), await requested({ body: 'other' })]
     const { digest } = await held.approval(other)
     await sql()`update approvals set digest = ${`x${digest.slice(1)}`} where id = ${id}`
-    expect(await faultOf(id)).toBe('its digest is that of another call')
+    expect(await faultOf(id)).toBe('its digest belongs to another call')
     const second = await held.issue()
     await sql()`update approvals set token_id = ${second.id} where id = ${other}`
-    expect(await faultOf(other)).toBe('its call is that of another token')
+    expect(await faultOf(other)).toBe('its call belongs to another token')
   })
 
   test('when its details are moved from another request, or deleted', async () => {
@@ -114,7 +114,7 @@ describe('a request is hidden', () => {
   test('when the server hides or adds a secret that needs an approval', async () => {
     const [id, other] = [await requested(), await requested({ body: 'other' })]
     await sql()`update approvals set secrets = jsonb_set(secrets, '{0,held}', 'false') where id = ${id}`
-    expect(await faultOf(id)).toBe('the secrets that it needs an approval for are others')
+    expect(await faultOf(id)).toBe('the secrets that need approval have changed')
     await sql()`update approvals set secrets = secrets - 1 where id = ${other}`
     expect(await faultOf(other)).toBe('its call uses other secrets')
   })
@@ -123,9 +123,9 @@ describe('a request is hidden', () => {
     const id = await requested()
     const request = await verifiedRequest(place(), id)
     await held.store('KEY', marked('replaced_'), HELD)
-    expect(await faultOf(id)).toBe('KEY has another value or policy since the request')
+    expect(await faultOf(id)).toBe('KEY has a different value or policy since the request')
     const released = releaseRequest(place(), request, null)
-    await expect(released).rejects.toThrow('KEY does not open with its policy')
+    await expect(released).rejects.toThrow('KEY cannot be decrypted with its policy')
     expect((await held.approval(id)).status).toBe('pending')
   })
 
@@ -134,7 +134,7 @@ describe('a request is hidden', () => {
     const lax = { approval: { by: 'member', ttl_seconds: 86_400 } }
     await sql()`update secrets set policy = ${JSON.stringify(lax)}::text::jsonb
       where key = 'KEY' and project_id = ${held.project.projectId}`
-    expect(await faultOf(id)).toBe('KEY has another value or policy since the request')
+    expect(await faultOf(id)).toBe('KEY has a different value or policy since the request')
   })
 
   test('when its token was revoked or has no signed grant', async () => {
@@ -160,7 +160,7 @@ test('a list has those that verify as requests, and the reason beside the others
   await sql()`update approvals set digest = 'x' where id = ${bad}`
   const listed = await readApprovals(place(), ['pending'])
   expect(listed.map(({ id, request, fault }) => [id, request !== null, fault])).toEqual([
-    [bad, false, 'its digest is that of another call'],
+    [bad, false, 'its digest belongs to another call'],
     [good, true, null],
   ])
 })

@@ -162,7 +162,7 @@ describe('reading', () => {
     served = shown as SignedText[]
     const refused = opened().of(HERE)
     await expect(refused).rejects.toThrow(UntrustedChain)
-    await expect(refused).rejects.toThrow('what the server shows of acme is not what its members')
+    await expect(refused).rejects.toThrow('the server data of acme does not match its signatures')
     expect(store.get(HERE.id)).toEqual(before as KnownChain)
     served = ours
     expect((await opened().of(HERE)).seq).toBe(3)
@@ -188,8 +188,8 @@ describe('the key', () => {
   })
 
   test.each([
-    ['another key', shown(1, new Uint8Array(32).fill(8)), 'its key is not that of epoch 1'],
-    ['an epoch that has not begun', shown(2, KEY), 'its key is of epoch 2, not 1'],
+    ['another key', shown(1, new Uint8Array(32).fill(8)), 'its key is not the key of epoch 1'],
+    ['an epoch that has not begun', shown(2, KEY), 'its key has epoch 2, not 1'],
   ])('%s is refused, known or not', async (_, workspace, why) => {
     for (let time = 0; time < 2; time += 1)
       await expect(opened().requireKey(workspace)).rejects.toThrow(why)
@@ -204,7 +204,7 @@ describe('the key', () => {
     served = [...ours, await signLink(chain, change, identity.signingKey)]
     await opened().requireKey(shown(2, next))
     expect(notices).toEqual(['met acme', 'acme 2'])
-    await expect(opened().requireKey(shown(1, KEY))).rejects.toThrow('its key is of epoch 1, not 2')
+    await expect(opened().requireKey(shown(1, KEY))).rejects.toThrow('its key has epoch 1, not 2')
   })
 })
 
@@ -290,6 +290,8 @@ describe('signing', () => {
   test('a person who is not a member of the chain signs nothing', async () => {
     const chain = await opened().of(HERE)
     expect(ownId(chain, HERE, identity.signing_key)).toBe(ADA)
-    expect(() => ownId(chain, HERE, stranger.signing_key)).toThrow('by its chain you are no member')
+    expect(() => ownId(chain, HERE, stranger.signing_key)).toThrow(
+      'its chain does not list you as a member',
+    )
   })
 })

@@ -67,7 +67,7 @@ test.each([
 ])('an endless answer to %s is read up to its limit', async (_, work, limit) => {
   answer = () => endless(200)
   expect(await errorOf(work())).toEqual(
-    new AnswerError(origin, `answered 200 with more than ${limit} MiB`),
+    new AnswerError(origin, `returned 200 with more than ${limit} MiB`),
   )
   // The rest is in buffers on the way.
   expect(sent).toBeLessThan((limit + 64) * MIB)
@@ -77,7 +77,7 @@ test.each([200, 500])('an answer %d that drips has a deadline', async (status) =
   answer = () => dripping(status)
   const impatient = openApi(origin, () => null, { timeoutMs: 100 })
   expect(await errorOf(impatient.call(getMe, {}))).toEqual(
-    new AnswerError(origin, 'did not answer in full within 0.1 seconds'),
+    new AnswerError(origin, 'did not respond completely within 0.1 seconds'),
   )
 })
 
@@ -104,7 +104,7 @@ const pageOf = (entries: number, next_cursor: string | null) =>
 test('a list with endless pages is read up to its limit', async () => {
   answer = () => pageOf(10, `${asked}`)
   const small = openApi(origin, () => null, { listLimit: 100_000 })
-  const endlessList = new AnswerError(origin, 'answers a list without end')
+  const endlessList = new AnswerError(origin, 'returns an endless list')
   expect(await errorOf(small.list(listAllowlist, params))).toEqual(endlessList)
   expect(asked).toBeLessThan(12)
   answer = () => pageOf(0, 'again')
@@ -125,7 +125,7 @@ test('an answer that would expand is not expanded', async () => {
     return new Response(bomb, { headers: { 'content-encoding': 'gzip' } })
   }
   expect(await errorOf(api.call(getMe, {}))).toEqual(
-    new AnswerError(origin, 'answered 200, but not as Cloakroom does'),
+    new AnswerError(origin, 'returned 200, but not as a Cloakroom server'),
   )
 })
 
@@ -143,7 +143,7 @@ test.each([
   ],
 ])('an answer with %s is not accepted', async (_, made) => {
   answer = made
-  const expected = new AnswerError(origin, 'answered 200, but not as Cloakroom does')
+  const expected = new AnswerError(origin, 'returned 200, but not as a Cloakroom server')
   expect(await errorOf(api.call(getMe, {}))).toEqual(expected)
   expect(await errorOf(api.call(resolveCall, call))).toEqual(expected)
   expect(await errorOf(api.list(listAllowlist, params))).toEqual(expected)
@@ -162,22 +162,17 @@ test("another server's page is no deletion", async () => {
 })
 
 test.each([
-  ['empty', '', 500, 'does not say why'],
-  ['a page', '<html>Bad gateway</html>', 502, 'does not say why'],
-  ['null', 'null', 404, 'does not say why'],
-  ['of other types', '{"error_code":7,"message":{"a":1},"fields":"x"}', 422, 'does not say why'],
-  [
-    'fields of other types',
-    '{"error_code":"x","message":"y","fields":[1]}',
-    422,
-    'does not say why',
-  ],
-  ['a redirect', '', 301, 'leads elsewhere: no redirect is followed'],
+  ['empty', '', 500, 'gave no reason'],
+  ['a page', '<html>Bad gateway</html>', 502, 'gave no reason'],
+  ['null', 'null', 404, 'gave no reason'],
+  ['of other types', '{"error_code":7,"message":{"a":1},"fields":"x"}', 422, 'gave no reason'],
+  ['fields of other types', '{"error_code":"x","message":"y","fields":[1]}', 422, 'gave no reason'],
+  ['a redirect', '', 301, 'redirects to another address, which is not followed'],
 ])('a refusal that is %s says its status and host', async (_, body, status, what) => {
   answer = () => new Response(body, { status, headers: { location: 'http://127.0.0.1:1/' } })
   const error = await errorOf(api.call(getMe, {}))
   expect(error).toBeInstanceOf(ApiError)
-  expect(error).toMatchObject({ status, message: `${host} answered ${status}, and ${what}` })
+  expect(error).toMatchObject({ status, message: `${host} returned ${status}, and ${what}` })
 })
 
 test('our refusal keeps its words', async () => {

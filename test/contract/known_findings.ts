@@ -19,9 +19,9 @@ export const ofControlPlane: Reason[] = [
   refused(/cursor: is not a cursor of this list/, 'a cursor is text that the server made'),
   refused(/is (given|named) twice|names an? \w+ twice/, 'entries are compared by one field'),
   refused(/current_password: is wrong/, 'it is compared with what is stored'),
-  refused(/is no answer to a challenge/, 'it is compared with what this server signed'),
-  refused(/is none at which this server uses passkeys/, 'it is compared with the configuration'),
-  refused(/key_proof: must be the signature/, 'it is verified over other fields'),
+  refused(/is not a response to a challenge/, 'it is compared with what this server signed'),
+  refused(/is not an origin for passkeys of this server/, 'it is compared with the configuration'),
+  refused(/key_proof: must be a signature/, 'it is verified over other fields'),
   refused(
     /email: must be a valid email|members\.0: must be/,
     '`format: email` takes a@b and "a b"@c',
@@ -33,13 +33,13 @@ export const ofControlPlane: Reason[] = [
   ),
   refused(/must be an? (token envelope|envelope of version 1)/, 'its first byte is inside base64'),
   refused(
-    /capabilities: (must be|a narrowed or limited token can only use)/,
+    /capabilities: (must be|narrowed and limited tokens can only use)/,
     'one list in one order, which generated clients show as a list, and which depends on other fields',
   ),
   refused(/must begin with \/ and hold neither/, 'as of text: the pattern would hide what it is'),
   refused(/must be a refresh token/, 'its checksum is in it'),
   refused(
-    /target_domain: is required, or target_url/,
+    /target_domain: is required unless target_url is given/,
     'one of two fields, for clients of two forms',
   ),
   refused(

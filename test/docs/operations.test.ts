@@ -2,16 +2,28 @@
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { Registry } from 'prom-client'
-import { documentConfig } from '../../src/core/config/config.ts'
+import { describeConfig } from '../../src/core/config/config.ts'
+import { groupSettings } from '../../src/core/config/groups.ts'
+import { renderSettingsDocs, SETTINGS_DOCS } from '../../src/dev/settings_docs.ts'
 import { openGauges } from '../../src/features/metrics/gauges.ts'
 import { openInstruments } from '../../src/features/metrics/instruments.ts'
 import { textOf } from './documents.ts'
 
 const page = textOf('docs/guides/self-hosting.md')
 
-test('the table of settings is the one that the declaration prints', () => {
-  const [, table] = /<!-- settings -->\n(.*?)\n<!-- \/settings -->/s.exec(page) ?? []
-  expect(table).toBe(documentConfig())
+test('docs/reference/settings.md is what the declarations contain (bun src/dev/settings_docs.ts writes it)', async () => {
+  expect(await Bun.file(SETTINGS_DOCS).text()).toBe(renderSettingsDocs())
+})
+
+test('every setting is in one group of the documentation, with its values or an example', () => {
+  const all = describeConfig()
+  const grouped = groupSettings(all).flatMap(({ settings }) => settings.map(({ name }) => name))
+  expect(grouped.sort()).toEqual(all.map(({ name }) => name).sort())
+  const valuesOf = (name: string) => all.find((setting) => setting.name === name)?.values
+  expect(valuesOf('ROLE')).toBe('`all`, `control-plane`, `resolver`')
+  expect(valuesOf('DRAIN_SECONDS')).toBe('seconds from 0 to 300')
+  expect(valuesOf('QUOTA_AGENTS')).toBe('from 1 to 1000000')
+  expect(valuesOf('DATA_DIR')).toBe('')
 })
 
 test('docs/guides/monitoring.md lists every metric, and no other', () => {

@@ -74,7 +74,7 @@ describe('a fault', () => {
     expect(await response.json()).toEqual({
       status: 'failure',
       error_code: 'validation_error',
-      message: 'Some fields are not valid. a: is bad',
+      message: 'Some fields are invalid. a: is bad',
       fields: [{ path: 'a', message: 'is bad' }],
       ...adviceFor('validation_error'),
       request_id: 'the-id',
@@ -85,7 +85,7 @@ describe('a fault', () => {
     expect(await response.json()).toEqual({
       error_code: 'validation_error',
       ...adviceFor('validation_error'),
-      message: 'Some fields are not valid. a: is bad',
+      message: 'Some fields are invalid. a: is bad',
     })
   })
   test.each([

@@ -49,7 +49,7 @@ test(`a production install has at most ${MAX_MEGABYTES} MB`, async () => {
 test('the demo runs and keeps its promises', async () => {
   const { code, out, err } = await run(process.execPath, main, 'demo')
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  expect(out).toContain('the demo left nothing behind')
+  expect(out).toContain('the demo left no traces')
 })
 
 test('a server starts, and its console address answers how to get the console', async () => {

@@ -84,7 +84,7 @@ describe('with a command', () => {
     expect((await proxyWith(['--', 'sh', '-c', 'kill -TERM $$'])).code).toBe(143)
     expect(await proxyWith(['--', 'no-such-program'])).toMatchObject({
       code: 127,
-      err: 'cloakroom: there is no program no-such-program\n→ check the name and PATH\n',
+      err: 'cloakroom: program not found: no-such-program\n→ check the name and PATH\n',
     })
   })
 
@@ -170,20 +170,20 @@ describe('with a command', () => {
     }
     const errOf = async (path: string) => (await proxyWith(['--', path])).err
     expect(await errOf(program('wget', 'exit 0'))).toBe(
-      'cloakroom: wget reads no variable that names authorities: add --ca-certificate="$SSL_CERT_FILE"\n',
+      'cloakroom: wget reads no certificate variable: add --ca-certificate="$SSL_CERT_FILE"\n',
     )
     expect(await errOf(program('sudo', 'exit 0'))).toBe(
-      'cloakroom: sudo takes these variables away: add --preserve-env\n',
+      'cloakroom: sudo removes these variables: add --preserve-env\n',
     )
     expect(await errOf(program('ruby', 'exit 0'))).toBe(
-      'cloakroom: ruby follows http_proxy only, in Net::HTTP: put env http_proxy="$HTTPS_PROXY" before it\n',
+      'cloakroom: ruby reads only http_proxy in Net::HTTP: put env http_proxy="$HTTPS_PROXY" before it\n',
     )
     expect(await errOf(program('rclone', 'exit 0'))).toBe(
-      'cloakroom: rclone does not bear AWS_CA_BUNDLE: put env -u AWS_CA_BUNDLE before it\n',
+      'cloakroom: rclone fails with AWS_CA_BUNDLE: put env -u AWS_CA_BUNDLE before it\n',
     )
     const node = (version: string) => errOf(program('node', `echo ${version}`))
     expect(await node('v20.20.2')).toBe(
-      'cloakroom: node v20.20.2 goes past the proxy: it follows HTTPS_PROXY from 22.21 and 24.5 on, older ones with undici (EnvHttpProxyAgent)\n',
+      'cloakroom: node v20.20.2 ignores the proxy: HTTPS_PROXY needs Node 22.21 or 24.5, or undici (EnvHttpProxyAgent)\n',
     )
     for (const version of ['v22.20.0', 'v23.11.0', 'v24.4.9'])
       expect(await node(version)).toContain(version)
@@ -244,7 +244,7 @@ describe('with a command', () => {
     expect(out).toBe(`[${shown}]\n`)
     expect(await proxyWith(['--stand-ins', 'some', ...command])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--stand-ins is all or none'),
+      err: expect.stringContaining('--stand-ins must be all or none'),
     })
   })
 
@@ -278,8 +278,8 @@ describe('with a command', () => {
     expect(err.trim().split('\n').sort()).toEqual([
       'cloakroom: not set: ALSO, LISTED (JSON, so its secret part is unknown)',
       "cloakroom: not set: HTTPS_PROXY, SERVICE_TOKEN (the proxy's own)",
-      'cloakroom: not set: LD_PRELOAD (it makes the loader and the C library bring foreign code into programs)',
-      'cloakroom: not set: PATH (it decides which program a name represents)',
+      'cloakroom: not set: LD_PRELOAD (it loads foreign code into programs through the loader or C library)',
+      'cloakroom: not set: PATH (it controls which program a name runs)',
     ])
   })
 

@@ -82,7 +82,7 @@ test.each([
   change()
   await expect(later()).rejects.toMatchObject({
     code: 'forbidden',
-    message: expect.stringContaining('Nothing is sent: what the server shows of acme'),
+    message: expect.stringContaining('Nothing is sent: the server data of acme'),
   })
 })
 

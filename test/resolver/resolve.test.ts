@@ -346,7 +346,7 @@ describe('the request itself', () => {
       },
     })
     expect((body as { message: string }).message).toStartWith(
-      `Some fields are not valid. ${complaint}`,
+      `Some fields are invalid. ${complaint}`,
     )
     expect(await countRecords()).toBe(before)
     expect(stage.upstream.bytes).toBe(sent)
@@ -779,7 +779,7 @@ describe('policies', () => {
     const blocked = 'The policy of the secret P does not permit this method (allowed_methods: GET).'
     await expectRefused(stage, bound, call, 'policy_blocked', blocked)
     const unreadable =
-      'The secret P cannot be decrypted: it was altered or sealed under another key.'
+      'The secret P cannot be decrypted. It was altered or sealed with another key.'
     for (const altered of [null, '{}', '{"allowed_methods":["GET","DELETE"]}']) {
       await sql`update secrets set policy = ${altered}::text::json
         where workspace_id = ${bound.workspaceId}`

@@ -106,7 +106,7 @@ describe('data that was moved in the database does not open', () => {
     ...(environment ? { environment } : {}),
   })
   const unreadable = (name: string) =>
-    `The secret ${name} cannot be decrypted: it was altered or sealed under another key.`
+    `The secret ${name} cannot be decrypted. It was altered or sealed with another key.`
 
   test('a value, to another key', async () => {
     const { sql } = stage.app.connection

@@ -56,7 +56,7 @@ for (const [what, policy] of [
     expect(JSON.parse(err.trim().split('\n').at(-1) ?? '').error).toMatchObject({
       code: 'unproven_policy',
       message:
-        'A_KEY: what is stored does not open with the policy that the server shows; nothing was stored',
+        'A_KEY: the stored value cannot be decrypted with the policy from the server; nothing was stored',
     })
     expect(await stored()).toEqual(before)
     expect(await ada.json('secrets', 'list')).toHaveLength(1)

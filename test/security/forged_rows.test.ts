@@ -167,7 +167,7 @@ describe('a password', () => {
       update users set recovery_verifier_hash =
         (select recovery_verifier_hash from users where id = ${mallory.person.userId})
       where id = ${person.userId}`
-    const message = 'The e-mail address or the recovery key is wrong.'
+    const message = 'The email address or recovery key is wrong.'
     expectFailure(await begin(mallory.person), 'invalid_credentials', { message })
     expectFailure(await begin(person), 'invalid_credentials', { message })
   })

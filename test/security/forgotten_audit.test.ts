@@ -208,8 +208,8 @@ test('the endpoints that change something and record nothing are these, each for
       ...['auth.prelogin', 'auth.recover', 'auth.recover.begin', 'auth.recovery.replace'],
       ...['auth.refresh', 'auth.sessions.revoke'],
     ],
-    'figures of the whole installation, computed from what is there': ['metrics.compute'],
-    'it changes nothing, and the delivery log has it': ['notice_targets.test'],
+    'figures of the whole server, computed from stored data': ['metrics.compute'],
+    'it changes nothing and is in the delivery log': ['notice_targets.test'],
   })
 })
 

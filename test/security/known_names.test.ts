@@ -68,7 +68,7 @@ describe('a workspace', () => {
     expect(await refused(...create('one', '-w', 'live'))).toEqual({
       code: 5,
       kind: 'changed_name',
-      message: `the workspace live was ${live} (signed) when it was seen before, and the server shows ${theirs} (signed); nothing was done`,
+      message: `the workspace live was ${live} (signed), but the server now shows ${theirs} (signed); nothing was done`,
       hint: expect.stringContaining(`cloakroom workspace accept-name ${theirs}`),
     })
     expect(await refused(...create('one', '-w', 'theirs'))).toMatchObject({ kind: 'changed_name' })
@@ -133,7 +133,7 @@ describe('the personal workspace', () => {
     expect(await refused('project', 'create', 'mine')).toMatchObject({
       code: 5,
       kind: 'changed_name',
-      message: expect.stringContaining(`was ${own} (signed) when it was seen before`),
+      message: expect.stringContaining(`was ${own} (signed), but the server now shows`),
     })
     expect(await count('projects', 'workspace_id', theirs)).toBe(0)
     await personal(own)
@@ -147,7 +147,7 @@ describe('the personal workspace', () => {
       5,
       {
         code: 'unverified_workspace',
-        message: expect.stringContaining('somebody else founded it'),
+        message: expect.stringContaining('someone else created it'),
       },
     ])
     await other.must('project', 'list', '-w', 'live')
@@ -204,7 +204,7 @@ describe('a project', () => {
       expect(await refused(...inLive('-p', 'payments', ...args))).toMatchObject({
         code: 5,
         kind: 'changed_name',
-        message: `the project payments was ${payments} when it was seen before, and the server shows ${decoy}; nothing was done`,
+        message: `the project payments was ${payments}, but the server now shows ${decoy}; nothing was done`,
       })
     expect(await count('secrets', 'project_id', decoy)).toBe(0)
     await ada.must(...inLive('secrets', 'set', 'KEY=value', '-p', payments))

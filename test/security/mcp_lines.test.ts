@@ -49,7 +49,7 @@ const refusal = (code: number, message: string, id: unknown = null) => ({
 })
 const LONG = 'a'.repeat(11 * 1_048_576)
 const TOO_LONG = 'a line has more than 10 MiB'
-const NO_MESSAGE = 'a line is no message of JSON-RPC 2.0'
+const NO_MESSAGE = 'a line is not a JSON-RPC 2.0 message'
 
 test.each([
   ['garbage', 'garbage', refusal(-32_700, 'a line is not JSON')],

@@ -18,7 +18,7 @@ let app: TestApp
 let ada: Terminal
 let bob: Terminal
 
-const KNOWN = 'is not the one that was seen before (epoch 1); nothing was done'
+const KNOWN = 'has changed (epoch 1); nothing was done'
 
 beforeAll(async () => {
   app = await startTestApp()
@@ -101,7 +101,7 @@ test.each([
         error: {
           code: 'changed_key',
           message: `the key of acme ${KNOWN}`,
-          hint: 'compare it with another member before you accept it: cloakroom workspace accept-key acme',
+          hint: 'compare it with another member, then accept it: cloakroom workspace accept-key acme',
         },
       },
     ])
@@ -170,7 +170,7 @@ test('an epoch that is over does not come back; a new one is taken, and said', a
   const listed = await bob.run(['secrets', 'list', '-w', 'acme', '-p', 'payments'])
   expect(listed).toMatchObject({
     code: 0,
-    err: 'the key of acme is a new one, of epoch 2: somebody rekeyed it\n',
+    err: 'acme has a new key, epoch 2: a member rekeyed it\n',
   })
   const older = async () => {
     for (const { id, value } of rows) {
@@ -196,7 +196,7 @@ test('an epoch that is over does not come back; a new one is taken, and said', a
       expect([code, err]).toEqual([
         5,
         expect.stringContaining(
-          'the server has an older key of acme: of epoch 1, and that of 2 was seen before',
+          'the server has an older key of acme: epoch 1, but this machine has seen epoch 2',
         ),
       ])
     }
@@ -204,7 +204,7 @@ test('an epoch that is over does not come back; a new one is taken, and said', a
 })
 
 test('a local proxy that runs uses nothing more', async () => {
-  const fault = new UntrustedKey('the key of acme is not the one that was seen before (epoch 1)')
+  const fault = new UntrustedKey('the key of acme has changed (epoch 1)')
   const vault = new VaultCache({
     api: app.as(),
     workspace: () => Promise.reject(fault),

@@ -105,13 +105,14 @@ describe('a new value', () => {
     expectFailure(await store({ ORDER: value }), 'validation_error', {
       fields: [{ path: 'secrets.ORDER', message }],
     })
-    const said = { fields: [{ path: 'secrets.0', message: 'is sealed under another epoch' }] }
+    const said = { fields: [{ path: 'secrets.0', message: 'is sealed for another epoch' }] }
     expectFailure(await store([{ key: 'ORDER', value, policy: NARROW }]), 'epoch_conflict', said)
   })
 })
 
 describe('rolling back', () => {
-  const message = 'This version has another policy than the secret has today: send it as `policy`.'
+  const message =
+    'This version has a different policy than the current version. Send it as `policy`.'
 
   test('to another policy is a conflict unless the call names that policy', async () => {
     for (const [before, today] of [

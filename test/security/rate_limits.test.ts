@@ -43,7 +43,7 @@ async function spend(count: number, call: () => Promise<Answer>): Promise<Answer
 const failure = {
   status: 'failure',
   error_code: 'rate_limited',
-  message: 'Too many requests: wait and try again.',
+  message: 'Too many requests. Wait and retry.',
   ...adviceFor('rate_limited'),
   request_id: expect.any(String),
 }

@@ -66,7 +66,7 @@ test('a link out of the folder is not read, one within it is', async () => {
   expect(await push('.env')).toMatchObject({
     code: 2,
     err: expect.stringContaining(
-      '.env is a link that leads out of this folder, and is not followed',
+      '.env is a link to a file outside of this folder, so it is not followed',
     ),
   })
   expect((await push('../../private.env')).code).toBe(0)

@@ -109,7 +109,7 @@ test('a refusal names both numbers and stores nothing', async () => {
   expect(body).toMatchObject({
     error_code: 'validation_error',
     message: expect.stringContaining(
-      'has 32 names in credential_ref, each counted once an hour; 2 records may have 18',
+      'has 32 names in credential_ref, which are counted once per hour; 2 records may have 18',
     ),
   })
   expect((await stored()).rows).toBe(before.rows)

@@ -124,7 +124,7 @@ const isRefusedRole = (status: number, name: CallerName): name is Role =>
 
 /** A refusal names the roles needed and the role held; where a handler decides, it may need more than the matrix. */
 function sentenceFor({ access }: Endpoint, held: Role): unknown {
-  if (access.kind === 'session') return 'Only the owner of this installation may call this.'
+  if (access.kind === 'session') return 'Only the server owner can call this.'
   const needed = access.kind === 'member' && !permits(held, access.permission)
   return needed
     ? roleSentences(matrix[access.permission], held)

@@ -45,10 +45,10 @@ describe('run', () => {
         const { code, out, err } = await ada.run(['run', ...mask, ...BASH], { env })
         expect([code, out]).toEqual([5, ''])
         expect(err).toBe(
-          'cloakroom: the secret BASH_ENV makes a shell run commands, or read its lines in another way\n' +
+          'cloakroom: the secret BASH_ENV makes a shell run commands or parse its input differently\n' +
             'the secret NODE_OPTIONS makes an interpreter load foreign code\n' +
             'nothing was run\n' +
-            '→ if that is meant, say so before the command: --allow-env BASH_ENV --allow-env NODE_OPTIONS\n',
+            '→ to allow it, add before the command: --allow-env BASH_ENV --allow-env NODE_OPTIONS\n',
         )
       }
     }
@@ -81,7 +81,7 @@ describe('run', () => {
     expect((await ada.run(args, { stdin: `${value}\0rest` })).code).toBe(0)
     const { code, out, err } = await ada.run(['run', '-e', 'zero', ...BASH])
     expect([code, out, err.includes(value)]).toEqual([5, '', false])
-    expect(err).toContain('ZERO: a zero byte is in the value')
+    expect(err).toContain('ZERO: the value has a zero byte')
   })
 
   test('refuses them from a server that delivers what it sealed itself', async () => {

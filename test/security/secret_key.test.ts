@@ -183,7 +183,7 @@ describe('a new key before the old one', () => {
     expect([...(await whose(left))]).toEqual([{ email: ada.email }])
     const without = await start(NEW, { SECRET_KEY_LOST: idOf(OLD) })
     expectFailure(await beginRecovery(without), 'invalid_credentials', {
-      message: 'The e-mail address or the recovery key is wrong.',
+      message: 'The email address or recovery key is wrong.',
     })
     const { token } = await logInAs(without, ada)
     await without.as(token).call(replaceRecovery, {

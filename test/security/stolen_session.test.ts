@@ -175,7 +175,7 @@ const bare = async (token: Minted) => {
 
 const WRONG: Record<string, string> = {
   current_password: 'is wrong',
-  credential: 'is no answer to a challenge that this session was given',
+  credential: 'is not a response to a challenge of this session',
 }
 const ofPasskey = async (person: Person = owner) => ({
   passkey_id: String((await addTo(app, person)).shown.id),
@@ -594,7 +594,7 @@ describe('a stolen access token', () => {
       const sent = (binding?: string) =>
         callOf(name, { params: params(), body: { grant, ...(binding && { binding }) } })
       const junk = randomBytes(32).toString('base64')
-      const fields = [{ path: 'binding', message: 'it is not the one that is stored' }]
+      const fields = [{ path: 'binding', message: 'it differs from the stored one' }]
       await expectRefused(sent(junk), 'link_refused', fields)
       await expectDone(sent(await bindingOf(project, token())))
       await expectDone(sent())

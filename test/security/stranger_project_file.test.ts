@@ -149,7 +149,7 @@ async function refusals(way: (args: string[]) => Promise<Run>): Promise<Record<s
     const { code, out, err } = await way(args)
     const isRefused =
       code === 5 &&
-      err.includes('which you have not trusted for this folder; nothing was sent') &&
+      err.includes('You have not trusted it for this folder; nothing was sent') &&
       err.includes('cloakroom trust')
     seen[args.join(' ')] = isRefused ? 'refused' : { code, out, err }
   }
@@ -235,7 +235,7 @@ describe('nothing arrives at a stranger', () => {
       '--insecure-storage',
     ]
     const { code, err } = await ada.run(args, { env: server, stdin })
-    expect([code, err]).toEqual([6, expect.stringContaining('no redirect is followed')])
+    expect([code, err]).toEqual([6, expect.stringContaining('which is not followed')])
     const env = { ...server, SERVICE_TOKEN: token }
     expect((await ada.run(['run', '--', 'true'], { env })).code).toBe(6)
     await redirecting.stop(true)
@@ -386,7 +386,7 @@ describe("commands that give the user's consent", () => {
 test('a token in a project file is refused, not read', async () => {
   const { run } = clone('with-token', { ...ours(), token })
   const { code, err } = await run(['call', 'https://a.example/'])
-  expect([code, err]).toEqual([2, expect.stringContaining('is not a settings file')])
+  expect([code, err]).toEqual([2, expect.stringContaining('is not a cloakroom settings file')])
 })
 
 test('a session goes to the server that it was made with only', async () => {
@@ -427,6 +427,6 @@ describe('beyond this machine without encryption', () => {
     const { run } = clone('far', { server: FAR })
     expect((await run(['trust'])).err).toContain('--insecure-http')
     ada.write('far/.cloakroom.json', JSON.stringify({ server: FAR, insecure_http: true }))
-    expect((await run(['status'])).err).toContain('is not a settings file')
+    expect((await run(['status'])).err).toContain('is not a cloakroom settings file')
   })
 })

@@ -39,8 +39,8 @@ test.each([
     code: 5,
     out: '',
     err:
-      `cloakroom: 2:1 ${reference} is of ${place}, which this command was not told to read\n` +
-      `nothing was written\n→ if that is meant: --from ${place}\n`,
+      `cloakroom: 2:1 ${reference} is in ${place}, which this command does not read\n` +
+      `nothing was written\n→ to allow it: --from ${place}\n`,
   })
   // No --force represents it, and naming one environment names no other.
   expect((await inject('--force', '--from', 'bank/development')).code).toBe(5)
@@ -56,7 +56,11 @@ test('it is a link that leads out of the folder, and is not read', async () => {
   symlinkSync('../outside', join(ada.cwd, 'clone', 'app.tpl'))
   const cwd = join(ada.cwd, 'clone')
   const { code, out, err } = await ada.run(['inject', '-i', 'app.tpl'], { cwd })
-  expect([code, out, err]).toEqual([2, '', expect.stringContaining('leads out of this folder')])
+  expect([code, out, err]).toEqual([
+    2,
+    '',
+    expect.stringContaining('is a link to a file outside of this folder'),
+  ])
 })
 
 test('it drives the terminal by what it names', async () => {

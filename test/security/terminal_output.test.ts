@@ -13,7 +13,7 @@ import { sharedApp, type TestApp } from '../support/app.ts'
 const ESCAPES = '\x1b]0;title\x07\x1b[31mred\x1b[2J\x9b1m\rover\u202e'
 const SHOWN = '?]0;title??[31mred?[2J?1m?over?'
 const NOTE =
-  'Control and invisible characters are shown as ?. Pipe the output or write it to a file to get it unchanged.'
+  'Control and invisible characters are shown as ?. Pipe the output or write it to a file for the original.'
 
 describe('call', () => {
   let answer: Record<string, unknown> = {}
@@ -75,7 +75,7 @@ describe('call', () => {
     expect(await onTerminal()).toEqual({
       code: 0,
       screen:
-        'The answer has 6 bytes that are not UTF-8 text. They are not printed on a terminal. Use `--output FILE` or a pipe.\n',
+        'The response has 6 bytes that are not UTF-8 text, so it is not printed to the terminal. Use `--output FILE` or a pipe.\n',
     })
   })
 
@@ -96,7 +96,7 @@ describe('call', () => {
     answer = binary
     expect(await onTerminal('--output', 'answer.bin')).toEqual({
       code: 0,
-      screen: '6 bytes written to answer.bin (readable by you only).\n',
+      screen: '6 bytes written to answer.bin (readable only by you).\n',
     })
     expect(new Uint8Array(readFileSync(join(ada.cwd, 'answer.bin')))).toEqual(BYTES)
     const { out } = await inPipe('-o', 'other.bin', '--json')
@@ -111,7 +111,7 @@ describe('call', () => {
 
   test.each([
     ['exists', 'kept.txt', 'kept.txt exists; nothing was sent'],
-    ['is in no folder', 'missing/answer', 'there is no folder missing'],
+    ['is in no folder', 'missing/answer', 'the folder missing does not exist'],
   ])('is not made when the file of --output %s', async (_, file, problem) => {
     writeFileSync(join(ada.cwd, 'kept.txt'), 'kept')
     const before = calls

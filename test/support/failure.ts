@@ -15,7 +15,7 @@ import type { Answer, CallOptions, TestApp } from './app.ts'
 type Details = { message?: string; fields?: FieldFault[]; fix?: Fix }
 
 /** The role matrix compares the sentence of each endpoint and role. */
-const BY_ROLE = /^(Your role does not permit this\.|This needs the role .+\. Yours is \w+\.)$/
+const BY_ROLE = /^(Your role does not allow this\.|This needs the role .+\. Yours is \w+\.)$/
 
 /** Without a `fix` any is accepted: which one helps is in test/http/advice.test.ts. */
 export function expectFailure(

@@ -3,6 +3,11 @@
 /** Globs. To check more, add a path. */
 export const paths: readonly string[] = [
   'src/console/**',
+  'src/cli/**',
+  'src/client/**',
+  'src/core/config/**',
+  'src/features/**',
+  'src/http/**',
   'test/console/**',
   'test/*.ts',
   'test/{access,audit,bench,binary,client,clients,contract,core,corpus,crash,database}/**',
@@ -71,6 +76,10 @@ export const paths: readonly string[] = [
   'test/docs/commands.test.ts',
   'test/docs/sentences.test.ts',
   'test/support/command_lines.ts',
+  'docs/reference/cli.md',
+  'docs/reference/cli/*.md',
+  'docs/reference/limits.md',
+  'docs/reference/settings.md',
 ]
 
 /** Globs of the files whose comments, test titles and headings need a subject. */

@@ -1,5 +1,5 @@
 /**
- * Which account a command works with: the one that is named, else the one of the folder, else the one in
+ * The account of a command: the named one, else the one of the folder, else the one in
  * use, else the only one of the server that is set. An account works with its own server and no other.
  */
 import { oneNamed } from '../named.ts'
@@ -9,11 +9,11 @@ import { type Account, accountOf, type Person, type Registry } from './registry.
 
 /** Why it is this one, in words. */
 export type Choice = { account: Account; why: string }
-/** Who is named may not be logged in: then a folder is theirs. */
+/** A named account may be signed out. Then only a folder belongs to it. */
 export type Named = { person: Person; account: Account | null; why: string }
 
 export type Wanted = {
-  /** Of `--account`. */
+  /** From `--account`. */
   flag: string | undefined
   env: Record<string, string | undefined>
   cwd: string
@@ -22,7 +22,7 @@ export type Wanted = {
 /** Origins of addresses that an account's own stand in for. */
 const GENERAL: readonly Setting['origin'][] = ['global file', 'default']
 
-/** Who is named, or whose the folder is. @throws CliError for a name of none */
+/** The named account, or the owner of the folder. @throws CliError for an unknown name */
 export function namedAccount(registry: Registry, { flag, env, cwd }: Wanted): Named | null {
   const { SERVICE_ACCOUNT: variable } = env
   const typed = flag ?? (variable || undefined)
@@ -71,7 +71,7 @@ function setting(value: string): Setting {
   return { value, origin: 'account' }
 }
 
-/** The account to work with at this server. @throws CliError when there is none, or several */
+/** The account for this server. @throws CliError without one, or with several */
 export function chooseAccount(registry: Registry, named: Named | null, server: string): Choice {
   if (named) return atServer(named, server)
   const { all, inUse } = registry
@@ -82,7 +82,7 @@ export function chooseAccount(registry: Registry, named: Named | null, server: s
     const names = all.flatMap((account) => (account.server === server ? [account.name] : []))
     throw new CliError(
       'ambiguous_name',
-      `several accounts are logged in at ${server}: ${names.join(', ')}`,
+      `several accounts are signed in at ${server}: ${names.join(', ')}`,
       'choose one with --account, or: cloakroom account use <account>',
     )
   }
@@ -95,23 +95,23 @@ function atServer({ person, account, why }: Named, server: string): Choice {
     throw new CliError(
       'not_logged_in',
       `${who} (${why}) is an account at ${person.server}, not at ${server}`,
-      'omit the server or the account; cloakroom config shows where they come from',
+      'omit the server or the account; cloakroom config shows their source',
     )
   }
   if (account) return { account, why }
   throw new CliError(
     'not_logged_in',
-    `${person.email} (${why}) is not logged in`,
-    `log in with: cloakroom login ${person.email} (or choose another account for the folder with: cloakroom account use <account> --here)`,
+    `${person.email} (${why}) is not signed in`,
+    `sign in with: cloakroom login ${person.email} (or choose another account for the folder with: cloakroom account use <account> --here)`,
   )
 }
 
 function nobody(all: readonly Account[], server: string): CliError {
-  const hint = 'log in with: cloakroom login EMAIL'
+  const hint = 'sign in with: cloakroom login EMAIL'
   const [only, another] = all
-  if (!only) return new CliError('not_logged_in', 'nobody is logged in', hint)
+  if (!only) return new CliError('not_logged_in', 'not signed in', hint)
   const said = another
-    ? `no account is logged in at ${server}`
+    ? `no account is signed in at ${server}`
     : `the session is for ${only.server}, not ${server}`
   return new CliError('not_logged_in', said, hint)
 }
@@ -119,7 +119,7 @@ function nobody(all: readonly Account[], server: string): CliError {
 const MAX_NAME = 100
 
 /**
- * What an account is called from now on: as asked for, else as before, else `email@host`.
+ * The name of an account: the given one, else the previous one, else `email@host`.
  *
  * @throws CliError for a name that another account has, or that cannot be typed
  */
@@ -131,7 +131,7 @@ export function nameFor(
   const taken = (name: string) => all.some((other) => other.name === name && other.slot !== slot)
   if (asked !== undefined) {
     if (asked === '' || asked.startsWith('-') || asked.length > MAX_NAME || /\p{C}/u.test(asked))
-      throw new CliError('usage', `a name has 1 to ${MAX_NAME} characters, and no - before them`)
+      throw new CliError('usage', `a name has 1 to ${MAX_NAME} characters and cannot begin with -`)
     if (!taken(asked)) return asked
     const { email: owner = '' } = all.find(({ name }) => name === asked) ?? {}
     throw new CliError(

@@ -17,7 +17,7 @@ import { type Account, accountOf, FIRST_SLOT, keepAccount, type Registry } from 
 
 type EntranceOptions = OptionValues<typeof entranceOptions>
 
-/** What is shown of a session that was just made. */
+/** The printed facts about a new session. */
 type Entered = {
   account: string
   email: string
@@ -37,7 +37,7 @@ export function showEntered({ output }: Context, entered: Entered, recoveryKey: 
   output.record(output.isJson ? { ...entered, recovery_key: recoveryKey } : entered)
 }
 
-/** Where a session will be kept, and under which name. */
+/** The place and name of a new session. */
 export type Place = { account: Account; store: SessionStore; known: Registry }
 
 /** Asks for what keeping the session takes before the server is asked for anything. @throws CliError */
@@ -116,12 +116,12 @@ async function tellOthers(
   if (before && before.name !== name) output.note(`${before.name} is called ${name} now.`)
   if (inUse && inUse.slot !== slot) {
     const back = `cloakroom account use ${inUse.name}`
-    output.note(`${name} is in use now; ${inUse.name} is still logged in: ${back}`)
+    output.note(`${name} is in use now; ${inUse.name} is still signed in: ${back}`)
   }
   await tellExceptions(context, account)
 }
 
-/** What was just chosen may count for less than something nearer. */
+/** A nearer setting may override the new choice. */
 export async function tellExceptions(
   { accounts, output }: Context,
   account: Account,

@@ -9,7 +9,7 @@ import { openOwnValues } from '../session/own_values.ts'
 import type { StoredSession } from '../session/session_store.ts'
 import { type Account, endAccount } from './registry.ts'
 
-/** What was kept with a session, by name. */
+/** Data stored with a session, by name. */
 export type Wiped = { tokens: string[]; own: string[] }
 
 export function tellWiped({ output }: Pick<Context, 'output'>, { tokens, own }: Wiped): void {
@@ -17,7 +17,7 @@ export function tellWiped({ output }: Pick<Context, 'output'>, { tokens, own }: 
     tokens.length > 0 && `tokens of agents (${tokens.join(', ')})`,
     own.length > 0 && `your own values (${own.join(', ')})`,
   ].filter(Boolean)
-  if (kept.length > 0) output.note(`Gone from this machine with it: ${kept.join('; ')}.`)
+  if (kept.length > 0) output.note(`Also removed from this machine: ${kept.join('; ')}.`)
 }
 
 export async function endSession(context: Context, account: Account): Promise<Wiped> {
@@ -27,7 +27,9 @@ export async function endSession(context: Context, account: Account): Promise<Wi
   const tokens = stored === null ? [] : await agentsOf(context, stored)
   if (stored) {
     await endOnServer(context, stored).catch(() =>
-      context.output.warn('the server could not be told; the session ends there when it expires'),
+      context.output.warn(
+        'the server could not be reached; the session on the server ends when it expires',
+      ),
     )
   }
   await store.clear()
@@ -46,7 +48,7 @@ function ownNames({ env }: Context, { slot }: Account, stored: StoredSession): s
   }
 }
 
-/** A token says itself whose it is; where it cannot be asked, or is none any more, its agent's id has to do. */
+/** Asks each token for its agent's name. Falls back to the agent's ID if the server does not answer or rejects the token. */
 function agentsOf({ insecureHttp }: Context, { server, agentTokens }: StoredSession) {
   const nameOf = async ([, token]: [string, string]) => {
     demandSafeAddress(server, insecureHttp, 'the server')

@@ -19,17 +19,17 @@ import {
 import { FIRST_SLOT, keepAccount, type Registry, readRegistry } from './registry.ts'
 
 export type Accounts = {
-  /** What `--account` says. */
+  /** The value of `--account`. */
   flag: string | undefined
   /** With the session of a version that knew one account only. @throws CliError when it does not open */
   registry(): Promise<Registry>
-  /** Who is named, or whose the folder is. @throws CliError for a name of none */
+  /** The named account, or the owner of the folder. @throws CliError for an unknown name */
   named(): Promise<Named | null>
-  /** Whom this command works as, at the server that is set. @throws CliError when nobody can be meant */
+  /** The account of this command at the selected server. @throws CliError without one */
   chosen(server: string): Promise<Choice>
-  /** Where the session in a slot is kept. */
+  /** The store of the session in a slot. */
   store(slot: string): Promise<SessionStore>
-  /** What all sessions in files are sealed with; null where none is. @throws CliError */
+  /** The seal of all sessions in files; null without any. @throws CliError */
   sealingKey(): Promise<SealingKey | null>
 }
 

@@ -79,7 +79,7 @@ export async function readNewPassword(
 export function showRecoveryKey(context: Context, recoveryKey: string): void {
   if (context.output.isJson) return
   context.output.warn(
-    'Recovery key, shown this once. Without it a forgotten password loses everything:',
+    'Recovery key, shown only once. Without it, a forgotten password means losing all secrets:',
   )
   context.output.warn(recoveryKey)
 }

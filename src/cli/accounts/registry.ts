@@ -1,6 +1,6 @@
 /**
- * Which accounts are logged in on this machine, which of them is in use, and which folders belong to one:
- * names and addresses, no key and no token. It stands in the user's own configuration, so that no
+ * The accounts that are signed in on this machine, the one in use, and the folders of each:
+ * names and addresses, no key and no token. It is in the user's own configuration, so that no
  * repository can say whose account works in it. A folder is known by its real path.
  */
 import { realpathSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { CliError } from '../terminal/cli_error.ts'
 
 type Env = Record<string, string | undefined>
 
-/** Where a session was kept when a machine had one only; the first account has it still. */
+/** The place of the session when a machine had only one. The first account still uses it. */
 export const FIRST_SLOT = 'session'
 
 /** Names the file, or the entry of the keyring, that holds the session. */
@@ -25,7 +25,7 @@ const account = z.strictObject({
   email: z.string(),
   resolver: z.string().optional(),
 })
-/** Who somebody is: it holds beyond a log-out. */
+/** The identity of an account. It stays after signing out. */
 const person = z.strictObject({ server: z.string(), email: z.string() })
 const file = z.strictObject({
   inUse: slot.nullable().default(null),
@@ -42,7 +42,7 @@ export type Registry = {
   isKept: boolean
   all: readonly Account[]
   inUse: Account | null
-  /** Whose this folder is, or the nearest one above that is somebody's; they may have logged out. */
+  /** The owner of this folder, or of the nearest parent with an owner. The owner may be signed out. */
   ofFolder(folder: string): { person: Person; folder: string } | null
 }
 
@@ -96,7 +96,7 @@ export function endAccount(env: Env, { slot: gone }: Account): void {
   })
 }
 
-/** The same, and its folders are nobody's. */
+/** Also removes its folders. */
 export function forgetAccount(env: Env, gone: Account): void {
   endAccount(env, gone)
   change(env, (kept) => {
@@ -135,8 +135,8 @@ function read(env: Env): Kept | null {
   } catch {
     throw new CliError(
       'invalid_file',
-      `${path} does not say which accounts there are`,
-      'remove it, and log in again with: cloakroom login EMAIL',
+      `${path} is not a valid list of accounts`,
+      'remove it, and sign in again with: cloakroom login EMAIL',
     )
   }
 }

@@ -1,5 +1,5 @@
 /**
- * One entry of somebody else's settings file: put in, replaced or taken away, with all the rest as it is byte
+ * One entry of another program's settings file: added, replaced or removed, with the rest unchanged byte
  * for byte. The outcome is read again; where anything else came out of it, nothing is written.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -10,12 +10,12 @@ export type Path = readonly string[]
 export type Format = {
   /** @throws Error for what is not of this format */
   parse(text: string): unknown
-  /** `null` takes the entry away. */
+  /** `null` removes the entry. */
   edit(text: string, path: Path, entry: ProgramEntry | null): string
 }
 
 /**
- * Returns the entry that was there, and the text with the other one; `null` is none.
+ * Returns the previous entry, and the text with the new one. `null` means no entry.
  *
  * @throws Error for a text that is not of the format, or that cannot be changed without changing the rest
  */
@@ -45,7 +45,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What the file is to say. @throws Error where something else stands in the way */
+/** The new text of the file. @throws Error if other content prevents it */
 function expected(value: unknown, path: Path, entry: ProgramEntry | null): unknown {
   const [key = '', ...rest] = path
   if (value !== undefined && !isObject(value)) throw new Error('no place for it')

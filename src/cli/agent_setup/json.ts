@@ -67,7 +67,7 @@ function after(text: string, last: Node, [key = '', ...rest]: Path, entry: Progr
   ]
 }
 
-/** Takes away the lines of a property, and the comma before the last one; `null` where others are in its lines. */
+/** Removes the lines of a property, and the comma before the last one. `null` if its lines have other properties. */
 function linesOf(text: string, property: Node | undefined): Edit[] | null {
   const siblings = property?.parent?.children
   if (!property || siblings === undefined) return null
@@ -83,7 +83,7 @@ function linesOf(text: string, property: Node | undefined): Edit[] | null {
   return [{ offset: separator, length: 1, content: '' }, gone]
 }
 
-/** A value as its neighbour stands: over several lines, unless that one is in a line with others. */
+/** Formats a value like its neighbour: over several lines, unless the neighbour shares a line. */
 function written(text: string, neighbour: Node, value: unknown): string {
   const indent = indentOf(text, neighbour)
   if (indent === null) return JSON.stringify(value)
@@ -96,7 +96,7 @@ function breakBefore(text: string, neighbour: Node): string {
   return indent === null ? ' ' : `${eolOf(text)}${indent}`
 }
 
-/** `null` where something else stands before it in its line. */
+/** `null` if something else precedes it in its line. */
 function indentOf(text: string, { offset }: Node): string | null {
   const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
   return before.trim() === '' ? before : null

@@ -90,7 +90,7 @@ export function remoteServerOf(
   const label = labelOf(url.hostname)
   const secret = given.secret ?? `${label.toUpperCase().replaceAll('-', '_')}_MCP`
   if (!new RegExp(`^${SECRET_NAME}$`).test(secret))
-    throw new CliError('usage', `${secret} is not the name of a secret`, 'give one with --secret')
+    throw new CliError('usage', `${secret} is not a secret name`, 'give one with --secret')
   const counts = given.user ? environment?.origin !== 'default' : environment?.origin === 'flag'
   return {
     url,
@@ -113,7 +113,7 @@ function checkedName(name: string): string {
   throw new CliError(
     'usage',
     `${JSON.stringify(name)} cannot name a remote server`,
-    'use letters, digits, - and _ with --name; cloakroom is the name of cloakroom mcp',
+    'choose a --name with letters, digits, - and _; cloakroom is reserved for cloakroom mcp',
   )
 }
 

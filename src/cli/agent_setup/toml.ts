@@ -1,4 +1,4 @@
-/** TOML of which one table, with those below it, is put at the end, replaced or taken away. */
+/** TOML text in which one table with its subtables is appended, replaced or removed. */
 import { parse, stringify } from 'smol-toml'
 import { eolOf, type Format, type Path } from './formats.ts'
 
@@ -10,7 +10,7 @@ export const toml: Format = {
     const gap = from > 0 && lines[from - 1] === '' ? 1 : 0
     const nested = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), entry)
     const table = entry && stringify(nested).trimEnd().split('\n')
-    // A new table stands apart from what is before it, and leaves no gap behind.
+    // A blank line separates a new table from the text before it. Removing the table leaves no gap.
     if (table) lines.splice(from, to - from, ...(from === 0 || gap ? [] : ['']), ...table)
     else lines.splice(from - gap, to - from + gap)
     const eol = eolOf(text)
@@ -18,7 +18,7 @@ export const toml: Format = {
   },
 }
 
-/** From the header of the table to the end of the last of its own; where there is none, the end. */
+/** From the header of the table to the end of its last subtable. Without the table, the end of the text. */
 function tablesIn(lines: readonly string[], path: Path): [from: number, to: number] {
   const name = path.map((key) => `(?:${key}|"${key}"|'${key}')`).join('\\s*\\.\\s*')
   const own = new RegExp(`^\\s*\\[\\s*${name}\\s*[\\].]`)
@@ -26,7 +26,7 @@ function tablesIn(lines: readonly string[], path: Path): [from: number, to: numb
   if (from === -1) return [lines.length, lines.length]
   const length = lines.slice(from).findIndex((line) => /^\s*\[/.test(line) && !own.test(line))
   const to = length === -1 ? lines.length : from + length
-  // What stands before the next table belongs to that.
+  // Comments before the next table belong to that table.
   const last = lines.slice(from, to).findLastIndex((line) => !/^\s*(#.*)?$/.test(line))
   return [from, from + last + 1]
 }

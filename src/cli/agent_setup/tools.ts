@@ -1,4 +1,4 @@
-/** Where each program that is told of `cloakroom mcp` keeps what is a person's own. */
+/** The settings files of each program that can start `cloakroom mcp`. */
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Program, type ProgramEntry, programs } from '../../client/agents/agent_setup.ts'
@@ -8,11 +8,11 @@ import { type ReachedServer, remoteEntries } from './remote.ts'
 type Env = Record<string, string | undefined>
 
 export type AgentProgram = Program & {
-  /** The same as of the project, of a person's own files. */
+  /** The user's settings files, with the same form as a project's files. */
   user(env: Env): readonly string[]
   /** @throws CliError where the program does not support the transport */
   remote(server: ReachedServer): ProgramEntry
-  /** Where the servers stand in what a file says already, if that differs. */
+  /** The key of the servers in an existing file, if it differs. */
   serversIn?(present: unknown): readonly string[]
 }
 
@@ -56,7 +56,7 @@ export const tools: Readonly<Record<string, AgentProgram>> = {
 
 export const toolNames = Object.keys(tools)
 
-/** Where VS Code keeps what is the user's own. */
+/** The folder of VS Code's user settings. */
 function applicationData(env: Env): string {
   if (process.platform === 'darwin') return home(env, 'Library', 'Application Support')
   return env.APPDATA || configHome(env)

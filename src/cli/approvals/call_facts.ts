@@ -42,7 +42,7 @@ export function bodySize(request: VerifiedRequest): string {
     : `about ${claimed.toLocaleString('en')} bytes, unverified`
 }
 
-/** The question about one call. It repeats the call, because a long request scrolls away. */
+/** The question about one call. It repeats the call, because a long request scrolls off the screen. */
 export function allowQuestion(request: VerifiedRequest): string {
   const { method, host } = callFacts(request)
   const { pathname } = new URL(request.call.target_url)

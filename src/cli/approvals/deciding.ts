@@ -57,6 +57,6 @@ export function nowOf({ host }: Context): Date {
 
 /** A program does not decide: an agent could run the command, too. */
 export function personRequired(): CliError {
-  const message = 'A person has to run this on a terminal, where the whole call is shown.'
+  const message = 'Run this in a terminal, where the whole call is shown.'
   return new CliError('terminal_required', message)
 }

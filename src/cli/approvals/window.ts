@@ -20,27 +20,23 @@ export function windowFor(request: VerifiedRequest, options: WindowOptions): Rel
   const { call } = request
   if (options.for === undefined) {
     if (options.path ?? options.method)
-      throw new CliError('usage', '--path and --method belong to a window', 'add --for 15m')
+      throw new CliError('usage', '--path and --method need --for', 'add --for 15m')
     if (call.body_sha256 !== null) return null
-    const message = 'The call opens a WebSocket or a gRPC stream, so only a window releases it.'
+    const message = 'The call opens a WebSocket or gRPC stream, which needs an approval for a time.'
     throw new CliError('usage', message, 'add --for 15m')
   }
   const seconds = secondsOf(request, options.for)
   const url = new URL(call.target_url)
   const path_prefix = options.path ?? url.pathname
   if (!isReleasePath(path_prefix))
-    throw new CliError(
-      'usage',
-      '--path is not the beginning of a path',
-      'example: --path /v1/charges',
-    )
+    throw new CliError('usage', '--path is not a path prefix', 'example: --path /v1/charges')
   const methods = methodsOf(options.method ?? [call.method])
   const includesCall =
     methods.some((method) => method === call.method) && policyPathMatches(path_prefix, url.pathname)
   if (includesCall) return { host: url.host, methods, path_prefix, seconds }
   throw new CliError(
     'usage',
-    `The window does not include this call: ${call.method} ${url.pathname}`,
+    `The approval would not include this call: ${call.method} ${url.pathname}`,
     'widen --path or --method, or omit them',
   )
 }
@@ -52,12 +48,12 @@ function secondsOf({ held }: VerifiedRequest, text: string): number {
   if (most === 0)
     throw new CliError(
       'usage',
-      `${name} permits no window: each use is allowed singly.`,
+      `${name} allows no approval for a time: approve each call.`,
       'omit --for',
     )
   const seconds = durationOf(text, FOR) / 1000
   if (seconds <= most) return seconds
-  throw new CliError('usage', `--for is too long: the policy of ${name} permits ${most} seconds.`)
+  throw new CliError('usage', `--for is too long: the policy of ${name} allows ${most} seconds.`)
 }
 
 function methodsOf(given: readonly string[]): ReleaseWindow['methods'] {
@@ -67,12 +63,12 @@ function methodsOf(given: readonly string[]): ReleaseWindow['methods'] {
   throw new CliError('usage', `--method takes ${callMethods.join(', ')}`)
 }
 
-/** What a window lets through, for the person who is asked to allow it. */
+/** The calls that a window allows, for the person who decides. */
 export function windowWarning({ host, methods, path_prefix, seconds }: ReleaseWindow): string[] {
   const calls = `${methods.join(', ')} https://${host}${path_prefix}`
   return [
     `This allows ${calls} for ${seconds} seconds.`,
-    'It covers any query, headers and body, not only the call above.',
+    'It covers any query, headers and body, not only this call.',
   ]
 }
 

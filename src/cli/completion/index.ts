@@ -29,7 +29,7 @@ export async function runComplete(
   const line = readLine(words, { entries, globals, aliases: ALIASES })
   const { candidates, shell } = await answerOf(host, line, entries).catch(() => NOTHING)
   const lines = candidates
-    // A name with a line break or an escape is nobody's to type.
+    // Nobody can type a name with a line break or an escape.
     .filter(({ word }) => word.startsWith(line.current) && !/\p{C}/u.test(word))
     .map(({ word, about }) => (about === undefined ? word : `${word}\t${about}`))
   const text = [...lines, `:${shell}`, ''].join('\n')

@@ -1,4 +1,4 @@
-/** What is being typed: the command so far, and what may stand in place of the last word. */
+/** The line being typed: the command so far, and candidates for the last word. */
 import { type Group, nameOf, type Spec } from '../command.ts'
 import type { GlobalOptions } from '../context.ts'
 
@@ -16,9 +16,9 @@ export type Line = {
   wanted:
     | { kind: 'commands'; group: Group | null }
     | { kind: 'options'; flags: readonly Flag[] }
-    /** By placeholder; `prefix` is the option's name where it stands in the same word. */
+    /** By placeholder. `prefix` is the option's name if it is in the same word. */
     | { kind: 'value'; placeholder: string | null; prefix: string }
-    /** What follows a program of `run` and `proxy`. */
+    /** Words after the program of `run` and `proxy`. */
     | { kind: 'program'; isFirst: boolean }
 }
 
@@ -35,10 +35,10 @@ export function flagOf(flags: string, about: string): Flag {
 
 /** `words` without the program's name; the last one is being typed. */
 export function readLine(words: readonly string[], catalogue: Catalogue): Line {
-  const { before, current } = split(words)
+  const { previous, current } = split(words)
   const given: Record<string, string> = {}
   const state: State = { group: null, spec: null, positionals: 0, isProgram: false, open: null }
-  for (const word of before) step(state, word, catalogue, given)
+  for (const word of previous) step(state, word, catalogue, given)
   return { given, current, wanted: wantedOf(state, current, catalogue) }
 }
 
@@ -53,11 +53,11 @@ type State = {
 }
 
 /** bash makes three words of `--env=sta`; here they are two: the option and its value. */
-function split(words: readonly string[]): { before: string[]; current: string } {
+function split(words: readonly string[]): { previous: string[]; current: string } {
   const joined = words.filter((word, at) => word !== '=' || !words[at - 1]?.startsWith('--'))
   const isEmpty = words.at(-1) === '=' && joined.length < words.length
   const typed = isEmpty ? [...joined, ''] : joined
-  return { before: typed.slice(0, -1), current: typed.at(-1) ?? '' }
+  return { previous: typed.slice(0, -1), current: typed.at(-1) ?? '' }
 }
 
 function step(

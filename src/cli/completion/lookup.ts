@@ -115,7 +115,7 @@ async function ask(api: Api, [kind, id = '']: ListName): Promise<void> {
       await api.call(listEnvironments, { params: { project_id: id } })
       return
     case 'secrets':
-      // Of more than 500 names, the first are completed.
+      // Only the first 500 names are completed.
       await api.call(showCoverage, { params: { project_id: id }, query: { limit: 500 } })
   }
 }

@@ -37,7 +37,7 @@ const lists = z.record(
 export type KnownName = { id: string; name: string }
 export type KnownList = { names: readonly KnownName[]; isFresh: boolean }
 
-/** What a list is of, such as `secrets` of a project and an environment. */
+/** The subject of a list, such as `secrets` with a project and an environment. */
 export type ListName =
   | readonly ['workspaces']
   | readonly ['projects' | 'agents' | 'members', workspaceId: string]
@@ -50,12 +50,12 @@ export type Names = {
   learn(endpoint: Endpoint, input: unknown, answer: unknown): void
 }
 
-/** What the answers for this account said. */
+/** Names from the responses for this account. */
 export function namesOf(env: Env, { slot, server }: Pick<Account, 'slot' | 'server'>): Names {
   return openNames(env, slot === FIRST_SLOT ? server : `${server} ${slot}`)
 }
 
-/** Of one server, where one account is known at it. */
+/** The names of one server, if exactly one account is known there. */
 export function openNames(env: Env, server: string): Names {
   const path = namesFile(env)
   return {
@@ -108,7 +108,7 @@ function read(path: string): z.output<typeof lists> {
   }
 }
 
-/** What cannot be remembered is asked for again. */
+/** Lists that cannot be stored are requested again. */
 function keep(path: string, known: z.output<typeof lists>): void {
   const newest = Object.entries(known).sort(([, one], [, other]) => other.at - one.at)
   try {

@@ -1,6 +1,6 @@
 /**
- * What completes an argument or the value of an option: by the word in its brackets. `<agent>` is completed
- * with the names of agents wherever it stands, so a new command declares its completion by its usage.
+ * Sources that complete an argument or the value of an option, by the word in its brackets. `<agent>` is completed
+ * with agent names everywhere, so a new command declares its completion by its usage.
  */
 import { capabilities } from '../../core/capability.ts'
 import { roles } from '../../core/grant.ts'

@@ -18,25 +18,28 @@ import { askSecret, readPasswordFromStdin } from '../terminal/prompts.ts'
 export const flowOptions = [
   ['--device', 'confirm a code on any device instead of opening a browser here (RFC 8628)'],
   ['--no-browser', 'print the address instead of opening a browser'],
-  ['--redirect-uri <url>', 'address registered at the provider: http://127.0.0.1:8976/callback'],
-  ['--wait <duration>', 'how long to wait for the browser: 30s to 1h', '5m'],
-  ['--allow', 'add hosts that are missing to the allowlist'],
+  [
+    '--redirect-uri <url>',
+    'redirect address registered at the provider: http://127.0.0.1:8976/callback',
+  ],
+  ['--wait <duration>', 'how long to wait for the browser: 1s to 1h', '5m'],
+  ['--allow', 'add missing hosts to the allowlist'],
   ['--authorize-url <url>', 'authorization endpoint'],
   ['--issuer <url>', 'issuer with metadata (RFC 8414 or OpenID)'],
 ] as const
 
 export const providerOptions = [
   ['--provider <name>', `${Object.keys(presets).join(', ')}`],
-  ['--url <url>', 'MCP server; its metadata names everything else'],
+  ['--url <url>', 'MCP server; its metadata provides the other settings'],
   ['--token-url <url>', 'token endpoint'],
   ['--device-url <url>', 'device authorization endpoint'],
-  ['--client-id <id>', 'client registered at the provider'],
+  ['--client-id <id>', 'client ID registered at the provider'],
   ['--client-secret-stdin', 'read the client secret from standard input'],
   ['--public-client', 'the client has no secret'],
   ['--client-auth <method>', 'basic, post or none'],
   ['--client-metadata-url <url>', 'public client ID metadata document'],
   ['--scope <scope...>', 'scopes to request'],
-  ['--parameter <name=value...>', 'added to the authorization request'],
+  ['--parameter <name=value...>', 'parameter to add to the authorization request'],
 ] as const
 
 export type ProviderOptions = OptionValues<typeof providerOptions> & {

@@ -10,7 +10,7 @@ import { askSecret, readPasswordFromStdin } from '../terminal/prompts.ts'
 import { demandRoot } from './store_root.ts'
 
 export const keyOptions = [
-  ['--field <name=value...>', 'a field of github_app or aws_role that is not secret'],
+  ['--field <name=value...>', 'a non-secret field of github_app or aws_role'],
   ['--private-key <path>', 'PEM file with the private key of a GitHub App'],
   ['--secret-key-stdin', 'read the AWS secret access key from standard input'],
 ] as const

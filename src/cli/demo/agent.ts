@@ -43,7 +43,7 @@ export async function ask({ token }: Agent, url: string, body: object): Promise<
   return { status: response.status, answer: (await response.json()) as Seen['answer'] }
 }
 
-/** What of an answer is worth showing. */
+/** The printed part of a response. */
 export function pick({ status_code, body, redacted, error_code }: Record<string, unknown>) {
   return error_code === undefined ? { status_code, body, redacted } : { error_code }
 }

@@ -1,5 +1,5 @@
 /**
- * Certificates for servers on this machine: a throw-away authority and what it signs. Used by the demo,
+ * Certificates for servers on this machine: a temporary authority and its certificates. Used by the demo,
  * `cloakroom echo` and the tests; never for anything that others should trust.
  */
 import type { X509Certificate } from '@peculiar/x509'

@@ -9,7 +9,7 @@ import type { Authority } from './certificates.ts'
 
 export const ECHO_HOST = 'echo.internal'
 
-/** What of a request may be shown on a screen. */
+/** The part of a request that may be printed. */
 export type Shown = { method: string; path: string; headers: Record<string, string>; bytes: number }
 
 export type EchoApi = { port: number; stop(): Promise<void> }

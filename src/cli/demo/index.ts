@@ -1,5 +1,5 @@
 /**
- * `cloakroom demo`: the main job end to end on this machine. Every step is checked while it is told;
+ * `cloakroom demo`: the main job end to end on this machine. Every step is checked while it is printed;
  * the exit code is 0 only if all of it was true.
  */
 
@@ -27,14 +27,14 @@ export async function runDemo(): Promise<number> {
   const failures = narrator.failures()
   process.stdout.write(
     failures === 0
-      ? '\nEverything was as told; the demo left nothing behind.\nNext: cloakroom serve\n'
+      ? '\nAll claims held, and the demo left no traces.\nNext: cloakroom serve\n'
       : `\n${failures} of the claims did not hold.\n`,
   )
   return failures === 0 ? 0 : 1
 }
 
 async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agent): Promise<void> {
-  narrator.step('The agent calls the API with a name in place of the key')
+  narrator.step('The agent calls the API with a name instead of the key')
   const bearer = await show(stage, narrator, agent, {
     path: '/v1/charges',
     authorization: 'Bearer SVC_SECRET_PAYMENTS_KEY',
@@ -42,7 +42,7 @@ async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agen
   narrator.check('the API accepted the real key', bearer.answer.status_code === 200)
   narrator.check('the agent never saw it', !mentions(bearer))
 
-  narrator.step('The same with Basic credentials')
+  narrator.step('The agent calls it with Basic credentials')
   const pair = Buffer.from(`${BASIC_USER}:SVC_SECRET_BASIC_PASSWORD`).toString('base64')
   const basic = await show(stage, narrator, agent, {
     path: '/v1/charges',
@@ -70,7 +70,7 @@ async function beRefused(
   agent: Agent,
 ): Promise<void> {
   const authorization = 'Bearer SVC_SECRET_PAYMENTS_KEY'
-  narrator.step('A domain that nobody allowed')
+  narrator.step('The agent calls a host that is not allowed')
   const blocked = await show(stage, narrator, agent, {
     path: '/collect',
     authorization,
@@ -85,7 +85,7 @@ async function beRefused(
   const asked = await ask(agent, `${stage.controlPlane}${deliverEnvironment.path}`, {})
   narrator.show('the agent saw', { http: asked.status, ...pick(asked.answer) })
   narrator.check(
-    'refused: its token uses, and does not read',
+    'refused: its token may use secrets, not read them',
     asked.status === 403 && asked.answer.error_code === 'scope_required',
   )
 
@@ -93,7 +93,7 @@ async function beRefused(
   await revoke(owner, agent)
   const revoked = await show(stage, narrator, agent, { path: '/v1/charges', authorization })
   narrator.check(
-    'refused from that moment on',
+    'refused immediately',
     revoked.status === 401 && revoked.answer.error_code === 'invalid_token',
   )
 }
@@ -120,7 +120,7 @@ async function lookBehind({ app }: Stage, narrator: Narrator): Promise<void> {
     )
   }
   narrator.check(
-    'five decisions, with names and without values',
+    'five decisions with names, without values',
     records.length === 5 && !JSON.stringify(records).includes(credentials.PAYMENTS_KEY),
   )
 
@@ -129,7 +129,7 @@ async function lookBehind({ app }: Stage, narrator: Narrator): Promise<void> {
     await sql`select key, encode(value, 'hex') as value from secrets where key = 'PAYMENTS_KEY'`
   narrator.show(row?.key, `${row?.value.slice(0, 96)}…`)
   narrator.check(
-    'ciphertext, under two layers',
+    'ciphertext in two layers',
     !Buffer.from(row?.value ?? '', 'hex').includes(credentials.PAYMENTS_KEY),
   )
 }

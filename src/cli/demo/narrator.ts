@@ -6,7 +6,7 @@ export type Narrator = {
   step(title: string): void
   /** A labelled line under the step. */
   show(label: string, what: unknown): void
-  /** What must be true for the demo to be honest. */
+  /** A claim of the demo, which must be true. */
   check(claim: string, holds: boolean): void
   /** How many claims did not hold. */
   failures(): number

@@ -1,4 +1,4 @@
-/** The demo's person, whose workspace is signed: what they make and allow goes with signatures of theirs. */
+/** The person of the demo, who owns a signed workspace and signs all changes. */
 
 import { logInByPassword, type OpenSession, signUp } from '../../client/account/log_in.ts'
 import { allowHosts } from '../../client/actions/allowlist.ts'
@@ -35,7 +35,7 @@ const NOTHING_KNOWN: KnownChains = {
 }
 
 export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> {
-  narrator.step('A person registers; keys are made on the client')
+  narrator.step('A person registers; the client generates the keys')
   const [email, password] = ['ada@example.com', 'a long passphrase that stays here']
   await signUp(stage.controlPlane, email, password)
   const session = await logInByPassword(stage.controlPlane, email, password)
@@ -43,7 +43,7 @@ export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> 
   narrator.show('server', stage.controlPlane)
   narrator.show('account', email)
   narrator.check(
-    'the client opened its own private key and workspace key',
+    'the client decrypted its private key and workspace key',
     workspace.key.length === 32,
   )
 
@@ -64,7 +64,7 @@ export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> 
     },
   )
   for (const { key, value } of secrets) narrator.show(key, `${value.slice(0, 48)}…`)
-  narrator.check('the server took three ciphertexts', created === 3)
+  narrator.check('the server stored three ciphertexts', created === 3)
 
   narrator.step('One domain is allowed')
   const domain = stage.apiAuthority
@@ -85,7 +85,7 @@ export async function employAgent(
   narrator: Narrator,
   { session, workspace, projectId }: Owner,
 ): Promise<Agent> {
-  narrator.step('An agent gets a token, and the token the key of one environment')
+  narrator.step('An agent gets a token with the key of one environment')
   const id = uuidv7()
   const scope = { kind: 'agent', agentId: id, projectId: null, environment: null } as const
   const places = [{ projectId, environment: ENVIRONMENT }]
@@ -96,7 +96,7 @@ export async function employAgent(
   })
   narrator.show('token', `${made.text.slice(0, 16)}…`)
   narrator.show('granted', `payments / ${ENVIRONMENT}`)
-  narrator.check('the server was not shown the token', registered.token === null)
+  narrator.check('the server never received the token', registered.token === null)
   return { token: made.text, tokenId: made.id, registrationId: registered.agent.id }
 }
 

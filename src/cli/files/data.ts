@@ -125,18 +125,18 @@ function nameOf(key: unknown, line: number): string {
 
 function yamlScalar({ value, source = '', tag }: Scalar) {
   if (tag !== undefined && tag !== 'tag:yaml.org,2002:str')
-    return { fault: 'has a tag that has no meaning here' }
+    return { fault: 'has an unsupported tag' }
   if (value === null) return { fault: NO_VALUE }
   if (typeof value === 'number') return exactNumber(value, source)
   if (typeof value === 'boolean') return { text: source }
   return typeof value === 'string' ? { text: value } : { fault: NUMBER }
 }
 
-const NO_ANCHOR = 'an alias has no anchor: write the value itself'
+const NO_ANCHOR = 'an alias has no anchor: write the value instead'
 
 const YAML_FAULTS: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'a tab indents this line: use spaces',
-  MULTIPLE_DOCS: 'a second document begins: use one file for each',
+  MULTIPLE_DOCS: 'the file has a second document: use one file per document',
 }
 
 /** The parser's own sentences may quote values. */
@@ -162,11 +162,12 @@ function distinct(names: Names): Names {
 function entriesOf(tree: Tree): Reading {
   const inner = unwrapped(tree)
   if ('items' in inner) return infisical(inner.items)
-  if (!('names' in inner)) throw new Unreadable(inner.line, 'the file must hold names with texts')
+  if (!('names' in inner))
+    throw new Unreadable(inner.line, 'the file must contain names with text values')
   return collected(inner.names.map(([name, value, line]) => ({ name, line, value: plain(value) })))
 }
 
-/** What exports have under `secrets`. */
+/** The content of `secrets` in exports. */
 function unwrapped(tree: Tree): Tree {
   if (!('names' in tree)) return tree
   const secrets = tree.names.find(([name]) => name === 'secrets')
@@ -176,7 +177,7 @@ function unwrapped(tree: Tree): Tree {
   throw new Unreadable(beside[2], `${beside[0]} beside \`secrets\` would be lost`)
 }
 
-/** Of Doppler's `secrets download --format json` without flattening, what programs get. */
+/** From Doppler's `secrets download --format json` without flattening, what programs get. */
 function plain(tree: Tree): Tree {
   if (!('names' in tree)) return tree
   return fieldOf(tree.names, 'computed') ?? tree
@@ -190,7 +191,7 @@ function infisical(items: readonly Tree[]): Reading {
       const name = fieldOf(fields, 'key') ?? fieldOf(fields, 'secretKey')
       const value = fieldOf(fields, 'value') ?? fieldOf(fields, 'secretValue')
       if (!name || !('text' in name) || !value)
-        throw new Unreadable(item.line, 'this entry of the list has no `key` with a `value`')
+        throw new Unreadable(item.line, 'this list entry has no `key` and `value`')
       return { name: name.text, line: item.line, value }
     }),
   )

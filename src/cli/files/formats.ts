@@ -22,7 +22,7 @@ const ENDINGS: readonly (readonly [RegExp, ExportFormat])[] = [
   [/\.env(\.[\w-]+)?$/i, 'dotenv'],
 ]
 
-/** What the name of a file says of its format; `.env.local` is dotenv too. */
+/** The format by the name of a file. `.env.local` is also dotenv. */
 export function formatOfName(path: string): ExportFormat | undefined {
   return ENDINGS.find(([ending]) => ending.test(path))?.[1]
 }
@@ -31,7 +31,7 @@ type Note = (text: string) => void
 /** A dialect is of `.env` files; without one, what all that read them agree on is read. */
 export type ReadOptions = { note?: Note; dialect?: Dialect | undefined }
 
-/** Of a file that was named, or of standard input. @throws CliError */
+/** The values of a file or of standard input. @throws CliError */
 export function readValuesOf(host: Host, path: string, options: ReadOptions): Values {
   return readValues(basename(path), readNamedFile(host, path), options)
 }
@@ -71,14 +71,14 @@ function fromDialect(file: string, text: string, dialect: Dialect, note: Note): 
   const last = new Map(reading.found.map((each) => [each.name, each]))
   const replaced = reading.found.filter(({ name, value }) => last.get(name)?.value !== value)
   for (const name of new Set(replaced.map(({ name }) => name)))
-    note(`${name} is in ${file} more than once: the last value counts`)
+    note(`${name} is in ${file} more than once: the last value is used`)
   return checked(file, { ...reading, found: [...last.values()] })
 }
 
 function readDotenv(file: string, text: string, note: Note): Reading {
   const { values, lines, problems, replaced } = parseDotenv(text)
   if (problems.length === 0)
-    for (const key of replaced) note(`${key} is in ${file} more than once: the last value counts`)
+    for (const key of replaced) note(`${key} is in ${file} more than once: the last value is used`)
   const found = [...values].map(([name, value]) => ({ name, value, line: lines.get(name) ?? 1 }))
   return { found, faults: problems }
 }
@@ -118,9 +118,9 @@ function limited(lines: readonly string[]): readonly string[] {
 function reasonAgainst(name: string, value: string, before: string | undefined): string | null {
   const fault = faultOfSecretName(name)
   if (fault !== null) return fault
-  if (!value.isWellFormed()) return `${name} holds half a character`
+  if (!value.isWellFormed()) return `${name} contains an incomplete character`
   const isTwice = before !== undefined && before !== value
-  return isTwice ? `${name} is there twice, with different values` : null
+  return isTwice ? `${name} occurs twice with different values` : null
 }
 
 /** @throws CliError for what is not UTF-8, with the number of the line */
@@ -163,8 +163,8 @@ function dotenvLines(sorted: Sorted): string {
   if (refused.length === 0) return lines.join('')
   throw new CliError(
     'unreadable_value',
-    `${refused.join(', ')} cannot be written to a .env file so that every program reads the same value`,
-    'name the program that reads it, with --dialect, or choose json, yaml or shell with --format',
+    `${refused.join(', ')} would be read differently by different programs in a .env file`,
+    'choose the program that reads it with --dialect, or choose json, yaml or shell with --format',
   )
 }
 

@@ -25,7 +25,7 @@ const CHUNK = 65_536
 const INPUT = /^(-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/
 const STREAM = /^(-|\/dev\/(stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
 
-/** A file of the user's own configuration as text; `null` where there is none. @throws CliError */
+/** A file of the user's own configuration as text; `null` if it does not exist. @throws CliError */
 export function readOwnFile(path: string): string | null {
   return read(path, { most: MOST_OF_OWN, flags: 0 })?.toString('utf8') ?? null
 }
@@ -39,7 +39,7 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** A file of a folder that may be somebody else's, which is no link; `null` where there is none. @throws CliError */
+/** A regular file in a folder that may belong to someone else; `null` if it does not exist. @throws CliError */
 export function readProjectText(path: string): string | null {
   return (
     read(path, { most: MOST_OF_SETTINGS, flags: constants.O_NOFOLLOW })?.toString('utf8') ?? null
@@ -47,7 +47,7 @@ export function readProjectText(path: string): string | null {
 }
 
 /**
- * What a command was told to read; `-` is standard input. In the current folder no link that leads out of it
+ * The file given to a command; `-` is standard input. In the current folder no link that leads out of it
  * is followed: the person may not know that it is one.
  *
  * @throws CliError
@@ -67,8 +67,8 @@ export function demandInside(host: Host, path: string, here: string = host.cwd):
   if (real === null || !isBelow || !leadsOut(realpathSync(here), real)) return
   throw new CliError(
     'invalid_file',
-    `${path} is a link that leads out of this folder, and is not followed`,
-    `if that is meant, name the file itself: ${real}`,
+    `${path} is a link to a file outside of this folder, so it is not followed`,
+    `to use it, give the file itself: ${real}`,
   )
 }
 
@@ -111,7 +111,7 @@ function opened(path: string, place: string, flags: number): number | null {
     throw new CliError(
       'invalid_file',
       code === 'ELOOP'
-        ? `${path} is a link, and is not followed`
+        ? `${path} is a link, so it is not followed`
         : `${path} cannot be read (${code})`,
     )
   }
@@ -139,5 +139,5 @@ function drained(file: number, name: string, most: number): Buffer {
 }
 
 function tooLong(name: string, most: number): CliError {
-  return new CliError('invalid_file', `${name} is too long: at most ${most} bytes are read`)
+  return new CliError('invalid_file', `${name} is too long: the limit is ${most} bytes`)
 }

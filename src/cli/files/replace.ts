@@ -65,7 +65,7 @@ export function demandWritable(directory: string): void {
     throw new CliError(
       'invalid_file',
       `${why}; nothing was done`,
-      `make ${directory} writable, or name another folder in XDG_CONFIG_HOME`,
+      `make ${directory} writable, or set XDG_CONFIG_HOME to another folder`,
     )
   }
 }

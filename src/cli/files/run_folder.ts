@@ -22,7 +22,7 @@ export function openRunFolder(parent: string, now: () => number = Date.now): Run
     mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new CliError('invalid_file', `${path} cannot be made (${code})`)
+    throw new CliError('invalid_file', `${path} cannot be created (${code})`)
   }
   const lock = lockFile(join(path, LOCK), 0)
   return {

@@ -24,7 +24,7 @@ export async function writePrivately(
   const isSame =
     size === Buffer.byteLength(content) && readNamedFile(host, path).equals(Buffer.from(content))
   if (size !== null && !isSame) {
-    await askToReplace(host, path, yes, 'is there and has other content; nothing was written')
+    await askToReplace(host, path, yes, 'exists with different content; nothing was written')
   }
   // The same content too: the mode of the file, or another name of it, may let others read it.
   replaceFile(path, content, 'secret', file)
@@ -55,7 +55,7 @@ function demandFolder(path: string, file: string): void {
   const folder = dirname(path)
   throw new CliError(
     'invalid_file',
-    `there is no folder ${folder}; nothing was done`,
+    `the folder ${folder} does not exist; nothing was done`,
     `create it with: mkdir -p ${folder}`,
   )
 }
@@ -65,7 +65,7 @@ async function askToReplace(host: Host, path: string, yes: boolean, reason: stri
     throw new CliError(
       'file_exists',
       `${path} ${reason}`,
-      'replace it with --force, or name another file',
+      'replace it with --force, or give another file',
     )
   }
   await confirmed(host, { yes }, `Replace ${path}?`)

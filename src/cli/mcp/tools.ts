@@ -86,7 +86,7 @@ function parseArguments<I extends z.ZodObject>(name: string, input: I, args: unk
 
 function unknownTool(name: string, tools: readonly Tool[]): CliError {
   const known = tools.map(({ listed }) => listed.name).join(', ')
-  return new CliError('not_found', `There is no tool ${name}.`, `Use one of: ${known}.`)
+  return new CliError('not_found', `Unknown tool: ${name}.`, `Use one of: ${known}.`)
 }
 
 function resultOf(text: string): CallToolResult {

@@ -10,7 +10,7 @@ import { fromUtf8 } from '../../core/crypto/encoding.ts'
 
 const MOST_MIB = 10
 const MOST_BYTES = MOST_MIB * 1_048_576
-/** What is kept of the ends of a longer line, to find its id. */
+/** The ends of a longer line that are kept to find its ID. */
 const END_BYTES = 256
 const NEWLINE = 10
 const PARSE_ERROR = -32_700
@@ -93,9 +93,9 @@ function messageIn(line: Line): { message: JSONRPCMessage } | Refusal | null {
   if (given === undefined) return { id: null, code: PARSE_ERROR, refused: 'a line is not JSON' }
   const message = messageOf(given)
   if (message) return { message }
-  // What claims to be an answer gets none.
+  // Messages that claim to be a response get no response.
   if (answerLike.safeParse(given).success) return null
-  const refused = 'a line is no message of JSON-RPC 2.0'
+  const refused = 'a line is not a JSON-RPC 2.0 message'
   return { id: idOf(given), code: INVALID_REQUEST, refused }
 }
 
@@ -103,7 +103,7 @@ function emptyLine(): Line {
   return { parts: [], size: 0, end: Buffer.alloc(0) }
 }
 
-/** Of a line that is too long the first part and the last bytes are kept. */
+/** Keeps the first part and the last bytes of a line that is too long. */
 function extend(line: Line, part: Buffer): void {
   if (part.length === 0) return
   line.size += part.length
@@ -147,7 +147,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What is nested too deeply is none either. */
+/** Rejects messages that are nested too deeply. */
 function messageOf(given: unknown): JSONRPCMessage | null {
   try {
     return JSONRPCMessageSchema.parse(given)

@@ -58,9 +58,9 @@ function approverOf(text: string | undefined): Approver | 'none' | undefined {
 
 /** Fields of the policy that an approval excludes, with what to do about each. */
 const EXCLUDED: Readonly<Record<string, string>> = {
-  kind: 'it is renewed by itself, so it cannot be kept from the server',
+  kind: 'the server renews it, so it cannot be withheld from the server',
   references: 'its value refers to other secrets',
-  allowed_locations: 'name its places again: --locations header',
+  allowed_locations: 'set its locations again: --locations header',
 }
 
 /** @throws CliError */
@@ -89,7 +89,7 @@ export function adviseReplacing(
   if (exposed.length === 0) return
   const names = exposed.map(({ key }) => key)
   output.warn(
-    `Tokens could open ${names.join(', ')} until now. Replace the value where it was issued, and store the new one: cloakroom secrets set ${names[0]} -e ${environment}`,
-    'Earlier versions and deleted values of that name were deleted.',
+    `Tokens could decrypt ${names.join(', ')} until now. Rotate the value at its issuer, and store the new one: cloakroom secrets set ${names[0]} -e ${environment}`,
+    'Earlier versions and deleted values of this name were removed.',
   )
 }

@@ -1,4 +1,4 @@
-/** Where a stored secret may go, without its value being typed again: it is opened and re-encrypted here. */
+/** Changes the policy of a stored secret without typing its value: decrypts and re-encrypts it on this machine. */
 import { type ProvenValue, provenValue } from '../../client/actions/stored_secrets.ts'
 import { policyInWords } from '../../client/secrets/policy_in_words.ts'
 import { isSamePolicy } from '../../core/crypto/secret_value.ts'
@@ -25,10 +25,10 @@ export async function change(
   const stored = await provenSecret(scope, key)
   const policy = await policyFor(stored, scope)
   const here = `${scope.project.name}/${scope.environment}: ${key}`
-  const words = policyInWords(policy) || 'its policy narrows nothing'
+  const words = policyInWords(policy) || 'no restrictions'
   if (isSamePolicy(policy, stored.policy)) {
     const data = { key, version: stored.version, policy, changed: false }
-    context.output.done(`${here} has this policy already: ${words}.`, data)
+    context.output.done(`${here} already has this policy: ${words}.`, data)
     return
   }
   const { value, version: expectedVersion } = stored

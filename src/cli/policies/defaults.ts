@@ -19,7 +19,7 @@ const NARROWING = [
   'read_only',
 ]
 
-/** New secrets without a policy of their own get it, and that is said; settings and what is there do not. */
+/** New secrets without a policy get it, which is printed. Settings and existing secrets do not. */
 export function withDefaults(context: Context, entries: readonly Entry[]): readonly Entry[] {
   const added = entries.filter(
     ({ policy, expectedVersion }) => policy === undefined && expectedVersion === 0,
@@ -31,7 +31,7 @@ export function withDefaults(context: Context, entries: readonly Entry[]): reado
   return entries.map((entry) => (added.includes(entry) ? { ...entry, policy } : entry))
 }
 
-/** Of the project that the file names, and no other. @throws CliError */
+/** The default policy, only for the project in the file. @throws CliError */
 function defaultPolicy({ settings, cwd }: Context): Policy | null {
   const path = settings.project?.origin === 'project file' ? findProjectFile(cwd) : null
   const said = path === null ? undefined : readDefaultPolicy(path)
@@ -40,8 +40,8 @@ function defaultPolicy({ settings, cwd }: Context): Policy | null {
   if (success && data !== null && onlyNarrows(data)) return data
   throw new CliError(
     'invalid_file',
-    `the policy of ${path} is none, or does more than narrow; nothing was stored`,
-    `it may have ${NARROWING.join(', ')}, and allowed_locations of ${USUAL_LOCATIONS.join(', ')}`,
+    `the policy in ${path} is invalid or not only restrictive; nothing was stored`,
+    `allowed fields: ${NARROWING.join(', ')}, and allowed_locations of ${USUAL_LOCATIONS.join(', ')}`,
   )
 }
 

@@ -14,7 +14,7 @@ type Field = {
   name: Exclude<keyof Policy, 'sensitive' | 'kind'>
   /** Null where the option has its own meaning (`approval.ts`). */
   option: keyof FieldOptions | null
-  /** What holds where a policy does not say it. */
+  /** Defaults of fields that a policy does not have. */
   absent: string
   /** Whether a comma cannot be part of an entry, and so may stand between two. */
   commas?: true
@@ -47,7 +47,7 @@ const fields: Readonly<Record<string, Field>> = {
 }
 
 export const policyFields = Object.keys(fields)
-/** The same as the fields of a policy are called in JSON. */
+/** The JSON names of policy fields. */
 export const policyNames = [...Object.values(fields).map(({ name }) => name), 'sensitive', 'kind']
 
 /** Each field, with what holds where the policy does not say it. */
@@ -72,7 +72,7 @@ export function withFields(policy: Policy | null, options: FieldOptions): Policy
   return checked(changed)
 }
 
-/** What narrows nothing, and the approval, without which tokens could open the value: these are named. */
+/** Fields that restrict nothing, and approval: removing it lets tokens decrypt the value, so it must be named. */
 const MEANING = ['basic-encoding', 'references', 'description', 'approval']
 
 /** Without these fields; without all that narrow where none is named. @throws CliError */
@@ -89,7 +89,7 @@ function fieldNamed(word: string): Field {
   const near = nearNames(word, policyFields)
   const hint =
     near.length > 0 ? `did you mean ${near.join(', ')}?` : `use one of ${policyFields.join(', ')}`
-  throw new CliError('usage', `a policy has no field ${word}`, hint)
+  throw new CliError('usage', `unknown policy field ${word}`, hint)
 }
 
 /** An empty text is an empty list, which allows nothing. */
@@ -111,7 +111,7 @@ function checked(policy: Record<string, unknown>): Policy | null {
   if (issue?.code === 'invalid_value') throw unknownEntry(word, issue, policy)
   throw new CliError(
     'usage',
-    `--${word} is not acceptable: ${issue?.message}`,
+    `--${word} is invalid: ${issue?.message}`,
     'examples: cloakroom policy set --help',
   )
 }
@@ -135,7 +135,7 @@ function unknownEntry(
   const hint = `use one of ${values.join(', ')}`
   return new CliError(
     'usage',
-    `--${word} is not acceptable: ${typed} is unknown`,
+    `--${word} is invalid: ${typed} is unknown`,
     near.length > 0 ? continued(`did you mean ${near.join(', ')}?`, hint) : hint,
   )
 }

@@ -1,4 +1,4 @@
-/** Whose credentials a proxy uses and under whose name: an agent's token, or the person logged in. */
+/** The credentials and name that a proxy uses: an agent's token, or the signed-in person. */
 import { join } from 'node:path'
 import { ApiError } from '../../client/http/api.ts'
 import type { OpenWorkspace } from '../../client/workspace.ts'
@@ -39,11 +39,7 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
     )
   }
   if (parseToken(order.token)?.kind !== 'agt') {
-    throw new CliError(
-      'invalid_token',
-      'this is not the token of an agent',
-      'agent tokens: svc_agt_…',
-    )
+    throw new CliError('invalid_token', 'this is not an agent token', 'agent tokens: svc_agt_…')
   }
   return remoteBackend({
     resolver: await context.resolver(),
@@ -62,7 +58,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
     throw new CliError(
       'token_required',
       '--remote needs the token of an agent',
-      'set SERVICE_TOKEN, or name an agent with --agent and a token is made for this run',
+      'set SERVICE_TOKEN, or pass --agent to create a token for this run',
     )
   }
   const { session, workspace, project, environment } = await projectScope(context)
@@ -145,7 +141,7 @@ async function openedAnew(session: Session, workspaceId: string): Promise<OpenWo
   throw new ApiError(404, { error_code: 'not_found' })
 }
 
-/** One token for each agent in whose name something is reported, for this run. */
+/** One token for each agent that reports records in this run. */
 function openTokens(session: Session) {
   const tokens = new Map<string, Promise<RunToken>>()
   const make = async (workspaceId: string, agent: string) =>
@@ -182,7 +178,7 @@ async function agentKnownAs(session: Session, workspaceId: string, agent: string
     demandHome(scope, found)
     return knownAgent(scope, [found], agent, 'of this workspace')
   }
-  // For good: the record is put aside, and the others go on.
+  // A permanent failure: the record is set aside, and the others continue.
   throw new ApiError(409, { error_code: 'conflict' })
 }
 
@@ -203,7 +199,7 @@ function notPermitted(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'forbidden') return error
   return new CliError(
     'not_permitted',
-    'you may not make a token for an agent',
-    'ask an admin for one (SERVICE_TOKEN), or leave --agent out: records then carry your name',
+    'your role cannot create agent tokens',
+    'ask an admin for one (SERVICE_TOKEN), or omit --agent to record calls under your name',
   )
 }

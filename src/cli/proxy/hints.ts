@@ -1,19 +1,19 @@
-/** What helps programs that no variable leads through the proxy, or has trust it. */
+/** Hints for programs that ignore the variables of the proxy or of its certificate authority. */
 import { basename } from 'node:path'
 import { HelperFailed, runHelper } from '../../core/helper_program.ts'
 
 type Env = Record<string, string | undefined>
 
-const RUBY = 'follows http_proxy only, in Net::HTTP: put env http_proxy="$HTTPS_PROXY" before it'
+const RUBY = 'reads only http_proxy in Net::HTTP: put env http_proxy="$HTTPS_PROXY" before it'
 
 const hints: Record<string, string> = {
-  wget: 'reads no variable that names authorities: add --ca-certificate="$SSL_CERT_FILE"',
-  rclone: 'does not bear AWS_CA_BUNDLE: put env -u AWS_CA_BUNDLE before it',
+  wget: 'reads no certificate variable: add --ca-certificate="$SSL_CERT_FILE"',
+  rclone: 'fails with AWS_CA_BUNDLE: put env -u AWS_CA_BUNDLE before it',
   ruby: RUBY,
   bundle: RUBY,
   rails: RUBY,
   rake: RUBY,
-  sudo: 'takes these variables away: add --preserve-env',
+  sudo: 'removes these variables: add --preserve-env',
 }
 
 /** Versions of Node.js that follow HTTPS_PROXY: from these on, and all later ones. */
@@ -32,7 +32,7 @@ async function hintForNode(program: string, env: Env): Promise<string | null> {
   const version = await versionOf(program, env)
   const [, major = '', minor = ''] = /^v(\d+)\.(\d+)\./.exec(version) ?? []
   if (major === '' || follows(Number(major), Number(minor))) return null
-  return `node ${version} goes past the proxy: it follows HTTPS_PROXY from 22.21 and 24.5 on, older ones with undici (EnvHttpProxyAgent)`
+  return `node ${version} ignores the proxy: HTTPS_PROXY needs Node 22.21 or 24.5, or undici (EnvHttpProxyAgent)`
 }
 
 function follows(major: number, minor: number): boolean {

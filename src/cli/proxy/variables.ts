@@ -12,7 +12,7 @@ export type Drawn = {
   variables(own: readonly string[]): { set: Record<string, string>; skipped: Skipped[] }
 }
 
-/** What is for the command line itself, or for the programs that it starts. */
+/** Variables for the command line itself, or for the programs that it starts. */
 const OURS = /^(SERVICE|CLOAKROOM)_/i
 
 export const NOTHING_DRAWN: Drawn = {
@@ -50,7 +50,7 @@ function reasonAgainst(
   return steered === null ? reason && unshaped[reason] : `it ${steered}`
 }
 
-/** Of what is not set the program knows nothing: in answers it stays a placeholder. */
+/** Values of unset variables stay placeholders in responses. */
 function steers(name: string): boolean {
   return OURS.test(name) || unsafeReason(name) !== null
 }

@@ -1,6 +1,6 @@
 /**
- * The fallback of `run`: what was delivered last, sealed in a file, for when the server is away. A server that
- * refuses is not away: what was revoked is not used again by way of the file.
+ * The fallback of `run`: the last delivery, sealed in a file, for when the server is unavailable. A server that
+ * refuses is available: revoked values are never used from the file.
  */
 import { dirname } from 'node:path'
 import {
@@ -20,7 +20,7 @@ import { explain } from '../terminal/explain.ts'
 import { relativeTime } from '../terminal/moments.ts'
 import type { Delivered, Source } from '../values/delivered.ts'
 
-/** Milliseconds after which a server that says nothing is away, where there is something else to go on with. */
+/** Milliseconds until a silent server counts as unavailable if there is a fallback. */
 const PATIENCE_MS = 10_000
 /** Milliseconds that clocks may differ by. */
 const SKEW_MS = 300_000
@@ -54,7 +54,7 @@ export function withFallback(source: Source, options: FallbackOptions): Source {
     deliver: async () => {
       const { server } = asked
       const late = () =>
-        new LateAnswer(server, `did not answer within ${PATIENCE_MS / 1_000} seconds`)
+        new LateAnswer(server, `did not respond within ${PATIENCE_MS / 1_000} seconds`)
       try {
         const values = await withTimeout(PATIENCE_MS, source.deliver(), late)
         keep(values)
@@ -67,7 +67,7 @@ export function withFallback(source: Source, options: FallbackOptions): Source {
   }
 }
 
-/** `null` where there is none yet. @throws CliError */
+/** `null` if it does not exist yet. @throws CliError */
 function read(
   { holder, asked }: Source,
   { host, path }: Pick<FallbackOptions, 'host' | 'path'>,
@@ -82,25 +82,25 @@ function read(
     throw new CliError(
       'wrong_fallback',
       `${path} ${error.message}; nothing was run`,
-      'name another file with --fallback, or remove this one',
+      'use another file with --fallback, or remove this one',
     )
   }
 }
 
-/** @throws CliError for one that is too old; the error of the server where there is none */
+/** @throws CliError for a fallback that is too old; the server error without a fallback */
 function recall(source: Source, options: FallbackOptions, error: unknown): Delivered {
   const { path, maxAgeMs, warn, now } = options
   const kept = read(source, options)
   const { message } = explain(error)
-  if (kept === null) throw new CliError('unreachable', `${message}, and ${path} is not there yet`)
+  if (kept === null) throw new CliError('unreachable', `${message}, and ${path} does not exist yet`)
   const { fetchedAt, values } = kept
   const ageMs = now().getTime() - fetchedAt.getTime()
   const age = `${relativeTime(fetchedAt, now())} (${fetchedAt.toISOString()})`
   if (ageMs > maxAgeMs || ageMs < -SKEW_MS) {
     throw new CliError(
       'old_fallback',
-      `${message}, and what is in ${path} was fetched ${age}`,
-      'it may be older with --fallback-max-age; is the clock right?',
+      `${message}, and ${path} was fetched ${age}`,
+      'raise --fallback-max-age to accept it, and check the system clock',
     )
   }
   const own = Object.keys(values).filter((name) => values[name]?.isOwn)
@@ -108,7 +108,7 @@ function recall(source: Source, options: FallbackOptions, error: unknown): Deliv
     throw new CliError('wrong_fallback', `${message}, and ${path} has values of your own: ${own}`)
   }
   const also = own.length > 0 ? `, with values of your own: ${own.join(', ')}` : ''
-  warn(`WARNING: ${message}: going on with ${path}, which was fetched ${age}${also}`)
+  warn(`WARNING: ${message}: using ${path}, fetched ${age}${also}`)
   return values
 }
 

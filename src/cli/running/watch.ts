@@ -1,6 +1,6 @@
 /**
  * `run --watch`: the command is started again when a value changed that it was given, and for no other
- * reason. A server that is away, or refuses, leaves it running with what it has.
+ * reason. If the server is unavailable or refuses, the command keeps running with its current values.
  */
 import { endsWithin } from '../../core/async/timeout.ts'
 import { endGroup, type Running } from '../terminal/child.ts'
@@ -22,7 +22,7 @@ export type Watch = {
   graceMs: number
   /** @throws CliError for values that no program must be started with */
   start(values: Delivered): Running
-  /** The same, before the one that runs is ended. */
+  /** Also called before the running command is ended. */
   check(values: Delivered): void
   warn(text: string): void
 }
@@ -38,7 +38,7 @@ export async function runWatched(watch: Watch): Promise<number> {
       const change = await Promise.race([running.ended, changes.next()])
       const ended = await Promise.race([running.ended, null])
       if (typeof change === 'number' || ended !== null) return running.ended
-      warn(`${change.names.join(', ')} changed: the command is started again`)
+      warn(`${change.names.join(', ')} changed: restarting the command`)
       await endGroup(running.pid, graceMs)
       await endsWithin(LAST_OUTPUT_MS, running.ended)
       if (ending.isWanted()) return running.ended
@@ -50,7 +50,7 @@ export async function runWatched(watch: Watch): Promise<number> {
   }
 }
 
-/** Whoever ends us means the command, and not the restart of it that is under way. */
+/** A signal that ends this process ends the command, even during its restart. */
 function listenForEnd() {
   let isWanted = false
   const want = () => {
@@ -82,7 +82,7 @@ function openChanges({ source, first, intervalMs, check, warn }: Watch) {
     const names = changedNames(known, values)
     const against = names.length === 0 ? null : refusalBy(() => check(values))
     if (against !== null)
-      warn(`${names.join(', ')} changed; the command goes on as it is: ${against}`)
+      warn(`${names.join(', ')} changed; the command continues unchanged: ${against}`)
     if (names.length === 0 || against !== null) return null
     known = values
     return { values, names }
@@ -127,7 +127,7 @@ function openNews(warn: (text: string) => void) {
   let last: string | null = null
   return {
     bad: (message: string) => {
-      if (message !== last) warn(`${message}: the command goes on with what it has`)
+      if (message !== last) warn(`${message}: the command continues with its current values`)
       last = message
     },
     good: () => {

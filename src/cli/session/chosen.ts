@@ -1,4 +1,4 @@
-/** Which workspace a command means: by id, by a name that is known, or the one that is meant where none is named. */
+/** The workspace of a command: by ID, by a known name, or the default. */
 
 import type { KnownNames, NameList } from '../../client/known_names.ts'
 import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
@@ -32,13 +32,17 @@ export async function choose<T extends Entry>(
   const invited = active.some(isNamed) ? undefined : all.find(isNamed)
   if (invited?.status === 'invited') {
     const hint = `accept it with: cloakroom workspace accept ${invited.name}`
-    throw new CliError('not_found', `you are invited to ${invited.name}, and no member yet`, hint)
+    throw new CliError(
+      'not_found',
+      `you are invited to ${invited.name} but have not accepted`,
+      hint,
+    )
   }
   const kind = { what: 'workspace', list: 'workspace list' }
   return knownOne(person.knownNames, namesOfWorkspaces(person), active, named, kind)
 }
 
-/** The one of before: that another is the personal one now, or the only one, is the server's word. */
+/** The previous default workspace: only the server claims that another is now the personal or only one. */
 async function usual<T extends Entry>(person: Person, active: readonly T[]): Promise<T> {
   const list = usualList(person)
   const { knownNames } = person
@@ -53,7 +57,7 @@ async function usual<T extends Entry>(person: Person, active: readonly T[]): Pro
     if (isPersonal(found) && isSignedId(found.id)) await demandOwn(person, found)
     knownNames.learn(list, [meant])
   }
-  demandKnown(knownNames, list, meant, 'the workspace that is meant where none is named')
+  demandKnown(knownNames, list, meant, 'the default workspace')
   return found
 }
 
@@ -74,5 +78,5 @@ function isPersonal({ type, role }: Entry): boolean {
 async function demandOwn({ chains, identity }: Person, workspace: Entry): Promise<void> {
   const [links, { signing_key }] = await Promise.all([chains.history(workspace), identity()])
   if (isFounder(links, signing_key)) return
-  throw new UntrustedChain(workspace, 'it is no personal one of yours: somebody else founded it')
+  throw new UntrustedChain(workspace, 'it is not your personal workspace: someone else created it')
 }

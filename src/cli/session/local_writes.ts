@@ -1,5 +1,5 @@
 /**
- * What a command writes on this machine after the server did what it was asked. Whether it can is checked before the first
+ * Local writes of a command after the server made the change. Whether it can is checked before the first
  * call that changes something: then nothing was done. A write that fails all the same is a warning, because the command
  * succeeded.
  */
@@ -42,7 +42,7 @@ export function openLocalWrites(
     } catch (error) {
       if (!isDone || !(error instanceof CliError) || error.code !== 'invalid_file') throw error
       warn(
-        `The change was made, but this machine could not note it: ${error.message}.`,
+        `The change was made, but this machine could not record it: ${error.message}.`,
         'Make the folder writable. The next command reads it from the server again.',
       )
     }

@@ -23,7 +23,7 @@ export async function namingRole(
   return roleDenied(place, place.role, matrix[access.permission], members)
 }
 
-/** Who has the role was refused for another reason. Of members, an admin changes only those below. */
+/** Someone with the role was refused for another reason. Admins can change only members below them. */
 function isEnough(held: string, permission: Permission): boolean {
   if (permission === 'member.manage' && held === 'admin') return false
   return matrix[permission].some((role) => role === held)

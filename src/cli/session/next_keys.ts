@@ -30,7 +30,7 @@ export async function keepNext(session: Keeper, next: NextKeys | null): Promise<
   await change(session, { next: texts })
 }
 
-/** With the person's own values, which are sealed to the keys of before. */
+/** With the person's own values, which are sealed to the previous keys. */
 export async function takeNext(
   session: Keeper & Pick<Session, 'own' | 'server' | 'email' | 'knownNames'>,
   { keys }: NextKeys,
@@ -58,7 +58,7 @@ export async function takeNewKeys(
   if (next && toBase64(next.keys.publicKey) === publicKey) warnRecoveryKey(next, warn)
 }
 
-/** What does not open keeps no keys from being used. */
+/** Data that cannot be decrypted does not prevent the use of the keys. */
 function reseal(own: OwnValues, next: Holder, warn: Warn): void {
   try {
     own.rekey(next)
@@ -74,14 +74,14 @@ export async function settleNext(session: Session, warn: Warn): Promise<boolean>
   if (next === null) return false
   if (!(await isTaken(session.api, next.keys.publicKey).catch(() => false))) return false
   await takeNext(session, next, warn)
-  warn(`The server took the new keys of ${session.email} that were sent before.`)
+  warn(`The server accepted the new keys of ${session.email} that were sent earlier.`)
   warnRecoveryKey(next, warn)
   return true
 }
 
 /** Also with --json: who does not read it here never will. */
 export function warnRecoveryKey({ recoveryKey }: NextKeys, warn: Warn): void {
-  warn('The recovery key that goes with them, unless there is a later one:')
+  warn('Their recovery key, unless you created a newer one:')
   warn(writeRecoveryKey(recoveryKey))
 }
 

@@ -30,7 +30,7 @@ export type OwnValues = {
   rekey(next: Holder): void
 }
 
-/** Whose they are, with the key that seals them. */
+/** The owner of the values, with the key that seals them. */
 export type Holder = { server: string; publicKey: string; privateKey: Uint8Array }
 
 const LABEL = 'cloakroom/v1/own-values'
@@ -83,7 +83,7 @@ function idOf({ workspace, project, environment }: Place): string {
   return `${workspace.id}/${project.id}/${environment}`
 }
 
-/** What the stored value is says nothing of this one: it is a secret unless it is plainly none. */
+/** Independent of the stored value, this one is a secret unless it is obviously a setting. */
 function entryOf(name: string, { value, references }: Own): Entry {
   const policy = {
     ...(references ? { references } : {}),
@@ -103,13 +103,13 @@ function read(path: string, holder: Holder): Content {
   } catch {
     throw new CliError(
       'unreadable_value',
-      `${path} does not open: it was altered, or is of another account`,
-      'it has your own values on this machine: remove it to go on without them',
+      `${path} cannot be decrypted: it was altered or belongs to another account`,
+      'it contains your own values: remove it to continue without them',
     )
   }
 }
 
-/** What was interrupted may have sealed them to the next key already. @throws CliError */
+/** An interrupted rotation may already have sealed them to the next key. @throws CliError */
 function readEither(path: string, holder: Holder, next: Holder): Content {
   try {
     return read(path, next)

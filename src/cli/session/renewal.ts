@@ -13,7 +13,7 @@ export function renewing(store: SessionStore, stored: StoredSession): Api {
       return await act()
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'invalid_token') throw error
-      // Of requests that are sent together, one renews the session for all.
+      // One of several parallel requests renews the session for all.
       if (stored.access === access)
         renewal ??= renew(store, stored).finally(() => {
           renewal = undefined
@@ -65,8 +65,8 @@ async function exchange({ server, refresh: token }: StoredSession) {
 function ended({ email }: StoredSession): CliError {
   return new CliError(
     'session_ended',
-    `the session of ${email} expired, or was ended elsewhere, as by a new password`,
-    `log in again with: cloakroom login ${email}`,
+    `the session of ${email} expired or was ended elsewhere, for example by a password change`,
+    `sign in again with: cloakroom login ${email}`,
   )
 }
 
@@ -82,7 +82,7 @@ async function waitForSuccessor(store: SessionStore, stored: StoredSession): Pro
   throw new CliError(
     'session_ended',
     'the session was renewed elsewhere',
-    `log in again with: cloakroom login ${stored.email}`,
+    `sign in again with: cloakroom login ${stored.email}`,
   )
 }
 

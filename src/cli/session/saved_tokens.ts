@@ -1,6 +1,6 @@
 /**
  * Tokens of agents that this machine keeps for its person, in the same place and under the same key as the
- * session. They end with it: a log-out takes them away.
+ * session. They end with it: signing out removes them.
  */
 
 import type { Context } from '../context.ts'
@@ -12,7 +12,7 @@ import type { Session } from './session.ts'
 
 type Options = { token: string | undefined; agent: string | undefined }
 
-/** Replaces the one that was kept for the agent; `null` takes it away. */
+/** Replaces the saved token of the agent; `null` removes it. */
 export async function keepToken(
   { store, stored }: Session,
   agentId: string,
@@ -40,11 +40,11 @@ export async function forgetToken(
     await keepToken(session, agentId, null)
   } catch (error) {
     if (!(error instanceof CliError)) throw error
-    output.warn(`Its token stays on this machine, and is refused: ${error.message}.`)
+    output.warn(`Its token stays on this machine and is rejected: ${error.message}.`)
   }
 }
 
-/** The token of `--agent`, else of `--token` or SERVICE_TOKEN. @throws CliError when there is none */
+/** The token of `--agent`, else of `--token` or SERVICE_TOKEN. @throws CliError without a token */
 export async function tokenFor(context: Context, options: Options): Promise<string> {
   if (options.agent === undefined) return requireToken(context, options)
   if (options.token !== undefined)
@@ -60,7 +60,7 @@ export function savedToken({ stored }: Session, agent: { id: string; name: strin
   if (token !== undefined) return token
   throw new CliError(
     'token_required',
-    `no token of ${agent.name} is kept on this machine`,
-    `make one that is: cloakroom token issue ${agent.name} --save`,
+    `this machine has no token of ${agent.name}`,
+    `create one: cloakroom token issue ${agent.name} --save`,
   )
 }

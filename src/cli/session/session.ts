@@ -24,7 +24,7 @@ import { renewing } from './renewal.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 
 export type Session = AccountKeys & {
-  /** Who works, and why it is this account. */
+  /** The account of the session, and why it was chosen. */
   choice: Choice
   argon2id: Argon2id | undefined
   email: string
@@ -40,19 +40,19 @@ export type Session = AccountKeys & {
   entry(named: string | undefined): Promise<WorkspaceEntry>
   workspaceKeys: KnownWorkspaceKeys
   knownNames: KnownNames
-  /** Of signed workspaces. */
+  /** The chains of signed workspaces. */
   chains: Chains
   /** @throws CliError for an account that cannot sign */
   identity(): Promise<Identity>
-  /** What this person has in place of stored values, on this machine. */
+  /** The own values of this person on this machine, which replace stored values. */
   own: OwnValues
-  /** What is noted on this machine after the server did something. */
+  /** Local records of changes on the server. */
   writes: LocalWrites
   stored: StoredSession
   store: SessionStore
 }
 
-/** What is remembered of the account's workspaces, and where its own values are. */
+/** Pinned data of the account's workspaces, and the folder with the person's values. */
 type Known = {
   env: Record<string, string | undefined>
   argon2id: Argon2id | undefined
@@ -75,8 +75,8 @@ export async function resumeSession(
   if (stored?.server === account.server) return openSession(store, stored, choice, known)
   throw new CliError(
     'session_ended',
-    `the session of ${account.name} is not in ${store.location} any more`,
-    `log in again with: cloakroom login ${account.email}`,
+    `the session of ${account.name} is no longer in ${store.location}`,
+    `sign in again with: cloakroom login ${account.email}`,
   )
 }
 
@@ -141,7 +141,7 @@ function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace 
     throw new CliError(
       'changed_key',
       `${entry.fault.message}; nothing was done`,
-      `compare it with another member before you accept it: cloakroom workspace accept-key ${entry.name}`,
+      `compare it with another member, then accept it: cloakroom workspace accept-key ${entry.name}`,
     )
   }
   throw new CliError(
@@ -151,7 +151,7 @@ function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace 
   )
 }
 
-/** What answers say of names is kept for completion. */
+/** Names in responses are kept for completion. */
 export function learning(api: Api, names: Names): Api {
   return {
     ...api,
@@ -177,8 +177,8 @@ async function signingIdentity(seed: Bytes | null): Promise<Identity> {
   if (seed !== null) return identityOf(seed)
   throw new CliError(
     'not_permitted',
-    'this account has no signing key, and can sign nothing',
-    'give it one with: cloakroom account rotate-keys',
+    'this account has no signing key',
+    'create one with: cloakroom account rotate-keys',
   )
 }
 
@@ -188,7 +188,7 @@ function decode(text: string, email: string): Bytes {
     throw new CliError(
       'session_ended',
       'the stored session is damaged',
-      `log in again with: cloakroom login ${email}`,
+      `sign in again with: cloakroom login ${email}`,
     )
   return bytes
 }

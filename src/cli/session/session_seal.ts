@@ -33,7 +33,7 @@ export type AskPassphrase = (
 ) => Promise<string>
 
 export type SealOptions = {
-  /** Where the sealed files are. */
+  /** The folder of the sealed files. */
   directory: string
   /** Asked for when nothing else has the key. */
   passphrase: AskPassphrase
@@ -72,7 +72,7 @@ export function openSeal({ directory, passphrase, argon2id, unlocked }: SealOpti
     known = { salt, key: await derive(text) }
     return known
   }
-  /** What opens the files that are there, or a new one. */
+  /** The seal of the existing files, or a new one. */
   const keyHere = async (): Promise<SealingKey> => {
     const present = sealedIn(directory)
     if (present === null) return known ?? keyFor(null)
@@ -121,7 +121,7 @@ function unsealWith({ key }: SealingKey, text: string): string {
   throw new CliError(
     'wrong_passphrase',
     'the passphrase is wrong',
-    'try again; cloakroom logout starts over, and removes the session, saved tokens and your own values from this machine',
+    'retry, or start over with cloakroom logout, which removes the session, saved tokens and your own values from this machine',
   )
 }
 

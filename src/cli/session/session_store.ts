@@ -1,5 +1,5 @@
 /**
- * Where the session and the private key of an account are kept: in the keyring of the operating system where there is
+ * The store of the session and the private key of an account: in the keyring of the operating system where there is
  * one, else in a file of mode 0600, encrypted under a passphrase, or as it is when the user insists.
  */
 import { rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ const stored = z.object({
   /** b64 of 32 bytes. */
   privateKey: z.string(),
   publicKey: z.string(),
-  /** What both come from; null for an account that was made without one. */
+  /** The seed of both; null for an account without a seed. */
   seed: z.string().nullable().default(null),
   /** The seed and recovery key that the server was asked to take: its answer may be lost. */
   next: z.object({ seed: z.string(), recoveryKey: z.string() }).nullable().default(null),
@@ -41,7 +41,7 @@ const stored = z.object({
 export type StoredSession = z.output<typeof stored>
 
 export type SessionStore = {
-  /** Where it keeps things, for `cloakroom status`. */
+  /** The location, for `cloakroom status`. */
   location: string
   /** Asks what writing will need, so that nothing is done that cannot be kept. */
   prepare(): Promise<void>

@@ -1,4 +1,4 @@
-/** What commands for workspaces and their members share. */
+/** Shared by the commands for workspaces and their members. */
 import { readMembers } from '../../client/actions/members.ts'
 import type { WorkspaceEntry } from '../../client/workspaces.ts'
 import { type Role, roles } from '../../core/grant.ts'
@@ -19,7 +19,7 @@ export async function invitation(context: Context, named: string) {
 
 export type Place = { session: Session; workspace: WorkspaceEntry }
 
-/** Also of a workspace whose key is not trusted. @throws CliError */
+/** Also accepts a workspace with an untrusted key. @throws CliError */
 export async function chosen(context: Context): Promise<Place> {
   demandProjectFile(context, 'workspace')
   const session = await context.session()
@@ -28,7 +28,7 @@ export async function chosen(context: Context): Promise<Place> {
 
 export function demandSigned({ chains, name }: WorkspaceEntry): void {
   if (chains) return
-  const hint = 'what the server shows of it is believed; workspaces that are made now are signed'
+  const hint = 'the server is trusted for this workspace; new workspaces are signed'
   throw new CliError('not_signed', `${name} is not signed`, hint)
 }
 

@@ -15,14 +15,14 @@ import {
 export type Place = {
   /** As people read it, and as `--from` takes it. */
   title: string
-  /** Why there is none. */
+  /** The reason for a missing value. */
   fault: string | null
   /** Whether it is the one of the command, or was named beside it. */
   isMeant: boolean
   open(): Promise<Opened>
 }
 
-/** `null` stands for the environment that the command works with. */
+/** `null` means the environment of the command. */
 export type FindPlace = (named: NamedPlace | null) => Place
 
 export type Filled = { text: string; used: { environment: string; names: string[] }[] }
@@ -60,7 +60,7 @@ export async function fillTemplate(
   return { text: joined(located, values), used: usedOf(references) }
 }
 
-const LITERAL = 'text that only looks like one is written {{ "…" }}, such as {{ "{{" }}'
+const LITERAL = 'write literal text as {{ "…" }}, such as {{ "{{" }}'
 
 /** One error for all passages that have something against them. */
 function refusing(template: string) {
@@ -84,12 +84,12 @@ function refusing(template: string) {
 }
 
 function elsewhere({ where }: Located): string | null {
-  return where.isMeant ? null : `is of ${where.title}, which this command was not told to read`
+  return where.isMeant ? null : `is in ${where.title}, which this command does not read`
 }
 
 function allowing(references: readonly Located[]): string {
   const titles = references.flatMap(({ where }) => (where.isMeant ? [] : [`--from ${where.title}`]))
-  return `if that is meant: ${[...new Set(titles)].join(' ')}`
+  return `to allow it: ${[...new Set(titles)].join(' ')}`
 }
 
 /** Each environment once, at the same time. */
@@ -103,15 +103,15 @@ async function openAll(references: readonly Located[]): Promise<ReadonlyMap<Plac
 function absent({ name, where }: Located, opened: ReadonlyMap<Place, Opened>): string | null {
   const { entries, held = [] } = opened.get(where) ?? NOTHING_OPENED
   if (entries.has(name)) return null
-  if (held.includes(name)) return 'needs an approval for each use, so it is in no file'
+  if (held.includes(name)) return 'needs an approval for each use, so it cannot be in a file'
   const near = nearNames(name, [...entries.keys()])
   const meant = near.length > 0 ? `; is it ${near.join(', ')}?` : ''
-  return `is not given to programs in ${where.title}${meant}`
+  return `is not available to programs in ${where.title}${meant}`
 }
 
 type Values = ReadonlyMap<Place, Delivered>
 
-/** What the template names and no more: what else the environment has may be broken. @throws UnresolvedReference */
+/** Resolves only the names in the template, because other values may be broken. @throws UnresolvedReference */
 function resolvedOf(references: readonly Located[], opened: ReadonlyMap<Place, Opened>): Values {
   const namesIn = (place: Place) =>
     references.flatMap(({ where, name }) => (where === place ? [name] : []))
@@ -129,10 +129,7 @@ function joined(parts: readonly (string | Located)[], values: Values): string {
       typeof part === 'string' ? part : (values.get(part.where)?.[part.name]?.value ?? '')
     length += text.length
     if (length > MAX_FILLED)
-      throw new CliError(
-        'invalid_file',
-        'the template becomes too long with its values; nothing was written',
-      )
+      throw new CliError('invalid_file', 'the filled template is too long; nothing was written')
     texts.push(text)
   }
   return texts.join('')

@@ -1,14 +1,14 @@
 /**
- * What stands in a template, read in one pass: `{{ NAME }}`, `{{ svc://project/environment/NAME }}`, the
+ * The references in a template, read in one pass: `{{ NAME }}`, `{{ svc://project/environment/NAME }}`, the
  * latter without braces too, and `{{ "text" }}` for text that would be one of these. What looks like a
- * reference and is none is a fault: a config file with half of its values does more harm than none.
+ * reference and is invalid is a fault: a config file with half of its values does more harm than none.
  */
 import { SECRET_NAME } from '../../core/names/secret_name.ts'
 
 /** A project by name or id, and one of its environments. */
 export type NamedPlace = { project: string; environment: string }
 
-/** What is to be seen of a template when something is wrong with it, and where. */
+/** The shown part of a template with an error, and its position. */
 export type Passage = { text: string; offset: number }
 
 export type Reference = Passage & {
@@ -19,7 +19,7 @@ export type Reference = Passage & {
 
 export type Template = {
   parts: readonly (string | Reference)[]
-  /** What is no reference and looks like one. */
+  /** Text that looks like a reference but is invalid. */
   faults: readonly Passage[]
 }
 
@@ -70,7 +70,7 @@ function placeOf({ project, environment }: Groups): NamedPlace | null {
   return project && environment ? { project, environment } : null
 }
 
-/** What was left open with the rest of its line. */
+/** An unclosed tag with the rest of its line. */
 function shown(found: string, rest: string): string {
   const isOpen = found === '{{' || found === 'svc://'
   const [line = ''] = isOpen ? `${found}${rest}`.split('\n') : [found]

@@ -1,7 +1,7 @@
 /**
  * The environments that a template may name. A template can come from a stranger, together with the program
  * that reads what is made of it: so beside the environment of the command only those are read that the
- * command was told, and not what the template asks for.
+ * command allows, and not the environments that the template names.
  */
 import { isUuid } from '../../core/validation/validate.ts'
 import type { Context } from '../context.ts'
@@ -94,7 +94,7 @@ function byToken(context: Context, token: string): Locate {
     const isOwn = named === null || textOf(named) === textOf(own)
     const { project, environment } = named ?? own
     if (!isUuid(project) && project !== ownProject) {
-      throw new CliError('usage', 'names a project that a token finds by its id only')
+      throw new CliError('usage', 'names a project, which needs its ID with a token')
     }
     const open = async () => {
       const place = named ? { environment } : await environmentFor(context, token, 'server')

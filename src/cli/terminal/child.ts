@@ -16,7 +16,7 @@ type Options = {
   masked: Values
   /** Called when the first value in piped output is masked. A terminal shows it, and a notice would tear its screen. */
   onMasked?: () => void
-  /** In a process group of its own, which gets all signals: so that it can be ended with what it started. */
+  /** In a separate process group, which receives all signals, so that it ends with its children. */
   grouped?: boolean
 }
 
@@ -49,14 +49,14 @@ export function startChild(host: Host, command: readonly string[], options: Opti
     if (code === 'ENOENT')
       throw new CliError(
         'program_not_found',
-        `there is no program ${name}`,
+        `program not found: ${name}`,
         'check the name and PATH',
       )
     if (code !== 'EACCES' && code !== 'ENOEXEC' && code !== 'EISDIR') throw error
     throw new CliError(
       'program_not_executable',
       `${name} cannot be executed`,
-      'is it a program, and may you run it? see: ls -l',
+      'check that it is executable: ls -l',
     )
   }
 }
@@ -95,7 +95,7 @@ function piped(
   return { pid: child.pid, ended: relayed.then(() => code) }
 }
 
-/** What the command was given and has not read. */
+/** Input that the command has not read. */
 function inputFor(host: Host): 'inherit' | Uint8Array {
   const { stdin } = host.streams
   return isOwnProcess(host) ? 'inherit' : Buffer.from(stdin.read() ?? '')
@@ -120,7 +120,7 @@ function lazyMasks(masked: Values, onMasked?: () => void): OpenMask {
   }
 }
 
-/** A pseudo-terminal of its own keeps colours, prompts and window size, and lets us mask what comes out. */
+/** A separate pseudo-terminal keeps colours, prompts and window size, and allows masking of the output. */
 function inTerminal(command: string[], { env, grouped = false }: Options, open: OpenMask): Running {
   const closed = Promise.withResolvers<void>()
   const child = Bun.spawn(command, {
@@ -172,7 +172,7 @@ async function ended(child: Bun.Subprocess, grouped: boolean): Promise<number> {
 
 const LOOK_MS = 50
 
-/** Ends a child that has a group of its own, and all in it: by SIGTERM, and what is there afterwards by SIGKILL. */
+/** Ends a child with its process group: by SIGTERM, and the remaining processes by SIGKILL. */
 export async function endGroup(pid: number, graceMs: number): Promise<void> {
   const deadline = performance.now() + graceMs
   let isThere = signalGroup(pid, 'SIGTERM')

@@ -7,7 +7,7 @@ export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** `3 projects, 2 agents and 1 member`, without what there is none of. */
+/** `3 projects, 2 agents and 1 member`, without kinds that have no items. */
 export function countedAll(counts: Readonly<Record<string, number>>): string {
   const parts = Object.entries(counts).flatMap(([what, count]) =>
     count > 0 ? counted(count, what) : [],
@@ -15,7 +15,7 @@ export function countedAll(counts: Readonly<Record<string, number>>): string {
   return new Intl.ListFormat('en-GB').format(parts)
 }
 
-/** What is to be asked may take a look at what would be lost. @throws CliError unless the person or --yes says so */
+/** The question may first read what would be lost. @throws CliError unless the person or --yes says so */
 export async function confirmed(
   host: Host,
   { yes }: { yes: boolean | undefined },

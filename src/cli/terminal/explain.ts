@@ -25,14 +25,14 @@ import { CliError, type CliErrorCode } from './cli_error.ts'
 
 export type Explanation = {
   exitCode: number
-  /** Of the command line's own list, or of the server's. */
+  /** A code of the command line or of the server. */
   code: string
   message: string
   hint: string | null
-  /** What removes the cause, for programs. */
+  /** The remedy, for programs. */
   fix: Fix | null
   docs: string | null
-  /** What the server refused of a request, part by part. */
+  /** The rejected fields of a request. */
   fields: readonly FieldFault[]
   /** The code is said to people too: it is what the server's documentation lists. */
   isOfServer: boolean
@@ -48,7 +48,7 @@ export function explain(error: unknown): Explanation {
   return own(new CliError('failed', message, 'run it again with --debug to see where'))
 }
 
-/** What a wrong clock can cause: expired before its time, or signed in the future. */
+/** Errors that a wrong clock can cause: expired early, or signed in the future. */
 const OF_CLOCKS: readonly string[] = [
   'invalid_token',
   'invalid_credentials',
@@ -63,7 +63,7 @@ const OF_CLOCKS: readonly string[] = [
 /** With a difference of the clocks, if there is one and the error may come of it. */
 export function withClocks(told: Explanation, difference: ClockDifference | null): Explanation {
   if (difference === null || !OF_CLOCKS.includes(told.code)) return told
-  const clocks = `${clockSentence(difference)} That may be the cause: ${CLOCK_HINT}`
+  const clocks = `${clockSentence(difference)} This may be the cause: ${CLOCK_HINT}`
   return { ...told, hint: told.hint === null ? clocks : `${clocks}; else ${told.hint}` }
 }
 
@@ -71,16 +71,12 @@ type Kind = abstract new (...args: never[]) => Error
 
 /** Errors of the client library, which knows nothing of commands. */
 const OF_CLIENT: readonly (readonly [kind: Kind, code: CliErrorCode, hint: string])[] = [
-  [
-    AnswerError,
-    NO_CODE,
-    'is that the right address, and of a version that goes with this one? see: cloakroom config',
-  ],
+  [AnswerError, NO_CODE, 'check the address and the server version: cloakroom config'],
   [InvalidToken, 'invalid_token', 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'],
   [
     FormerMember,
     'not_permitted',
-    'log in again, or ask an owner or admin to invite you: cloakroom workspace invite',
+    'sign in again, or ask an owner or admin to invite you: cloakroom workspace invite',
   ],
   [ClocksDiffer, 'clocks_differ', CLOCK_HINT],
   [MalformedRecoveryKey, 'usage', 'copy all eight groups of the recovery key'],
@@ -90,7 +86,7 @@ const OF_CLIENT: readonly (readonly [kind: Kind, code: CliErrorCode, hint: strin
 
 function ofClient(error: unknown): CliError | null {
   if (error instanceof UnresolvedReference) {
-    const hint = 'cloakroom secrets get NAME --raw shows a value as it is stored'
+    const hint = 'show the stored value with: cloakroom secrets get NAME --raw'
     return new CliError('unresolved_reference', error.reasons, hint)
   }
   if (error instanceof UntrustedCertificate) {
@@ -102,9 +98,9 @@ function ofClient(error: unknown): CliError | null {
   return null
 }
 
-/** What somebody signed is not what the server shows: of a workspace, or of what it delivers to a token. */
+/** Server data that does not match its signatures, of a workspace or a delivery. */
 function unverified(error: unknown): CliError | null {
-  // What is refused of one's own text, before it is sent, has no subject: nobody tampered with it.
+  // A refusal of the own text before sending has no subject, because nobody tampered with it.
   if (error instanceof Refusal && error.subject === undefined) {
     const why = error.message.replace(/^.* is refused: /, '')
     const hint = error.reason === 'last_owner' ? LAST_OWNER : null
@@ -113,7 +109,7 @@ function unverified(error: unknown): CliError | null {
   const isOfToken = error instanceof Refusal
   if (!isOfToken && !(error instanceof UntrustedChain)) return null
   const where = isOfToken ? '' : 'see what is signed with: cloakroom workspace verify; then '
-  const hint = `${where}ask who runs the server`
+  const hint = `${where}ask the server operator`
   return new CliError('unverified_workspace', `${error.message}; nothing was done`, hint)
 }
 
@@ -147,27 +143,25 @@ function own({ exitCode, code, message, hint }: CliError): Explanation {
 }
 
 const OWN_AUTHORITY =
-  'if it is of your own authority, name its certificate: --ca-file ca.pem (SERVICE_CA_FILE)'
+  'for a private certificate authority, pass its certificate: --ca-file ca.pem (SERVICE_CA_FILE)'
 const OTHER_CERTIFICATE =
-  'check the address with: cloakroom config; a certificate is renewed at the server'
-const NOT_OURS =
-  'is that the right address, and of a version that goes with this one? see: cloakroom config'
+  'check the address with: cloakroom config; renew the certificate on the server'
+const NOT_OURS = 'check the address and the server version: cloakroom config'
 const OF_A_PROXY =
-  'so says a proxy in front of a server that does not answer it: is the server running? (on its machine: cloakroom health)'
-const ROLES = 'see what each role may do: cloakroom workspace members --help'
+  'a proxy reports that the server does not respond: check it with cloakroom health on its machine'
+const ROLES = 'see the permissions of each role: cloakroom workspace members --help'
 const RECOVERY = 'check the recovery key and the address; each use replaces the key'
 const GATEWAY: readonly number[] = [502, 503, 504]
 
 const LAST_OWNER = 'make another member an owner first: cloakroom workspace role EMAIL owner'
 const HINTS: Record<string, string> = {
-  invalid_token: 'log in again: cloakroom login EMAIL',
+  invalid_token: 'sign in again: cloakroom login EMAIL',
   invalid_credentials: 'check the address and the password',
   forbidden: 'ask an owner or admin of the workspace',
-  epoch_conflict: 'the workspace key has changed: run the command again',
-  'conflict of parts':
-    'somebody else stored it in the meantime: look at it, and run the command again',
+  epoch_conflict: 'the workspace key has changed: retry',
+  'conflict of parts': 'someone else changed it: review it and retry',
   last_owner: LAST_OWNER,
-  rate_limited: 'wait a moment and run the command again',
+  rate_limited: 'wait a moment and retry',
 }
 
 function explainApi(error: ApiError): Explanation {
@@ -202,7 +196,7 @@ function hintOf(fix: Fix | null): string | null {
   if (fix === null) return null
   return 'command' in fix
     ? `run: ${fix.command.join(' ')}`
-    : `the server's setting is ${fix.setting}`
+    : `change the server setting ${fix.setting}`
 }
 
 function exitCodeOf(status: number): number {
@@ -219,14 +213,14 @@ function isCancelled(error: unknown): boolean {
 function networkFault(error: unknown): CliError | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'EPROTO') {
-    const hint = 'is it http instead of https? check the address with: cloakroom config'
-    return new CliError('unreachable', 'what listens at that address does not speak TLS', hint)
+    const hint = 'check whether it uses http instead of https: cloakroom config'
+    return new CliError('unreachable', 'the server at that address does not use TLS', hint)
   }
   if (!NETWORK_CODES.test(code)) return null
   const mayBeTls = code === 'ECONNRESET' && urlIn(error)?.protocol === 'http:'
   const hint = mayBeTls
-    ? 'it closed the connection: is it https instead of http? check its address with: cloakroom config'
-    : 'is it running? check its address with: cloakroom config'
+    ? 'it closed the connection: check whether it uses https instead of http: cloakroom config'
+    : 'check that it is running, and its address: cloakroom config'
   return new CliError('unreachable', `${addressIn(error)} cannot be reached`, hint)
 }
 

@@ -71,7 +71,7 @@ function checked(name: string, account: string, entries: Entries): Keyring {
     write: async (text) => {
       await asking(() => entries.write(account, text))
       if ((await read())?.trimEnd() !== text.trimEnd())
-        throw unavailable(name, 'it does not return what was stored')
+        throw unavailable(name, 'it does not return stored values')
     },
     clear: () => asking(() => entries.clear(account)),
   }
@@ -80,7 +80,7 @@ function checked(name: string, account: string, entries: Entries): Keyring {
 function unavailable(name: string, why: string): CliError {
   return new CliError(
     'keyring_unavailable',
-    `${name} cannot be used now: ${why}`,
+    `${name} is unavailable: ${why}`,
     'unlock it and retry; to keep sessions in a file: cloakroom login EMAIL --insecure-storage, or set SERVICE_PASSPHRASE',
   )
 }

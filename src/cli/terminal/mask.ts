@@ -9,7 +9,7 @@ import { type CallGuard, prepareGuard } from '../../leak_guard/index.ts'
 export type Values = Readonly<Record<string, string>>
 type Write = (text: Uint8Array) => void
 
-/** What one output of the command goes through. */
+/** The filter of one output of the command. */
 export type Mask = {
   /** The chunk may be reused afterwards. */
   write(chunk: Uint8Array): void

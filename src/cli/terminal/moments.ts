@@ -11,13 +11,13 @@ const UNITS = [
 /** Typed, and shown as days. */
 const WEEK = ['w', 604_800] as const
 
-/** How far a moment is away, in its largest unit; what is no moment stays as it is. */
+/** The distance of a time, in its largest unit. Invalid times stay unchanged. */
 export function relativeTime(value: unknown, now: Date): string {
   const seconds = Math.round((now.getTime() - new Date(String(value)).getTime()) / 1_000)
   if (Number.isNaN(seconds)) return String(value)
-  const away = Math.abs(seconds)
-  const [unit, size] = UNITS.find(([, least]) => away >= least) ?? ['s', 1]
-  const amount = `${Math.floor(away / size)}${unit}`
+  const distance = Math.abs(seconds)
+  const [unit, size] = UNITS.find(([, least]) => distance >= least) ?? ['s', 1]
+  const amount = `${Math.floor(distance / size)}${unit}`
   return seconds >= 0 ? `${amount} ago` : `in ${amount}`
 }
 
@@ -29,7 +29,7 @@ export function durationOf(text: string, { option, example, least, most }: Range
   if (ms >= millisecondsOf(least) && ms <= millisecondsOf(most)) return ms
   throw new CliError(
     'usage',
-    `${option} is a time such as ${example}, from ${least} to ${most}`,
+    `${option} must be a time such as ${example}, from ${least} to ${most}`,
     /^\d+$/.test(text) ? `${text} has no unit: s, m, h, d or w` : null,
   )
 }

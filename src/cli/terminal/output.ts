@@ -1,5 +1,5 @@
 /**
- * What people and scripts see: tables that fit the terminal, JSON on request, colour where it is wanted. A
+ * The output for people and scripts: tables that fit the terminal, JSON on request, colour where it is wanted. A
  * command says what it has to say once, and each form of output is made of that.
  */
 import { onScreen, printable, printableJson } from '../../core/printable.ts'
@@ -13,7 +13,7 @@ export type Output = {
   table(rows: readonly Row[], columns: readonly Column[], data?: unknown, quiet?: string): void
   /** One thing, as lines `name  value`, or as JSON; with --quiet only `quiet`, where there is one. */
   record(fields: Row, quiet?: string): void
-  /** What was done: a sentence, or JSON; with --quiet the id of what was made, or nothing. */
+  /** The result: a sentence, or JSON; with --quiet the ID of the new item, or nothing. */
   done(sentence: string, data: unknown, made?: string): void
   /**
    * The result where it is text that may be piped on. A pipe gets it unchanged. A terminal gets no control characters,
@@ -26,7 +26,7 @@ export type Output = {
   say(...texts: string[]): void
   /** The same on standard error, where the result is for a pipe. */
   note(...texts: string[]): void
-  /** What must not be missed, on standard error. */
+  /** Important messages, on standard error. */
   warn(...texts: string[]): void
   /** Waits for the work; where it takes over a second, a terminal sees that something is going on. */
   during<T>(label: string, work: Promise<T>): Promise<T>
@@ -51,7 +51,7 @@ type Options = {
 }
 
 const REPLACED =
-  'Control and invisible characters are shown as ?. Pipe the output or write it to a file to get it unchanged.'
+  'Control and invisible characters are shown as ?. Pipe the output or write it to a file for the original.'
 
 export function openOutput({ json, quiet, watched, out, err, ...screen }: Options): Output {
   const isChatty = !json && !quiet
@@ -99,7 +99,7 @@ export function openOutput({ json, quiet, watched, out, err, ...screen }: Option
   }
 }
 
-/** What a terminal would act on, or would not show, is a question mark there. */
+/** Replaces control and invisible characters by question marks. */
 function writeOnScreen(out: Options['out'], err: Options['err']): Pick<Output, 'raw' | 'bytes'> {
   const decoder = new TextDecoder()
   let isNoted = false
@@ -139,7 +139,7 @@ const TIMEOUT_MS = 1000
 const FRAME_MS = 120
 const FRAMES = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
 
-/** Shows a wheel after the first second; the answer takes it away. */
+/** Shows a wheel after the first second. The response removes it. */
 function showProgress(label: string, err: (text: string) => void): () => void {
   const started = performance.now()
   const timer = setInterval(() => {

@@ -13,7 +13,7 @@ type SecretQuestion = {
   /** Asked twice: a mistyped one would be lost. */
   isNew?: boolean
   hint: string
-  /** What is wrong with an answer, as a sentence; `null` accepts it. */
+  /** The problem with an answer, as a sentence; `null` accepts it. */
   faultOf?: (answer: string) => string | null | Promise<string | null>
 }
 
@@ -79,7 +79,7 @@ async function readStdin(host: Host): Promise<string> {
   throw new CliError(
     'usage',
     'standard input is not UTF-8',
-    'encode it first, in base64 for example',
+    'encode it first, for example with base64',
   )
 }
 
@@ -93,8 +93,8 @@ function demandTerminal(host: Host, hint: string): void {
     throw new CliError(
       'terminal_required',
       host.streams.stdin.isTTY === true
-        ? 'the question cannot be shown: standard error is no terminal'
-        : 'there is no terminal to ask on',
+        ? 'the question cannot be shown: standard error is not a terminal'
+        : 'the question needs a terminal',
       hint,
     )
 }

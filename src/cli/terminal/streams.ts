@@ -5,7 +5,7 @@ import { type Host, isOwnProcess } from '../host.ts'
 type Env = Record<string, string | undefined>
 
 /**
- * Colours are for terminals. `NO_COLOR` takes them away and `FORCE_COLOR` gives them to a pipe too; where
+ * Colours are for terminals. `NO_COLOR` removes them and `FORCE_COLOR` adds them to a pipe; where
  * both are set there are none.
  */
 export function hasColour(env: Env, isTerminal: boolean): boolean {

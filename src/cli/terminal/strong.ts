@@ -1,4 +1,4 @@
-/** What a person chooses to protect their keys with. */
+/** Passwords and passphrases that protect keys. */
 import { weaknessOf } from '../../client/account/password_strength.ts'
 import { CliError } from './cli_error.ts'
 

@@ -6,8 +6,8 @@ import { relativeTime } from './moments.ts'
 export type Row = Record<string, unknown>
 
 /**
- * A column by the name of its field, or with what is known of it. A field called `…_at` is a moment: as far
- * away as it is on a terminal, else as it came.
+ * A column by the name of its field, or with its properties. A field named `…_at` is a time: relative on a terminal, else
+ * unchanged.
  */
 export type Column =
   | string
@@ -25,10 +25,10 @@ export type Column =
 export const ID: Column = { field: 'id', whole: true, optional: true }
 
 export type Screen = {
-  /** Columns of the terminal; infinite where there is none. */
+  /** Columns of the terminal; infinite without a terminal. */
   width: number
   bold(text: string): string
-  /** What moments are compared with; `null` shows them as they are. */
+  /** The reference time for relative times; `null` prints times unchanged. */
   now: Date | null
 }
 
@@ -83,7 +83,7 @@ export function cell(value: unknown): string {
   return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
-/** Where a long name leaves no room even for narrow columns, the last of them goes. */
+/** Drops the last column if a long name leaves no room even for narrow columns. */
 function fit(columns: readonly Laid[], available: number): Laid[] {
   const fitted = narrowed(leftOut(columns, available), available)
   const last = columns.findLastIndex(({ whole }) => !whole)

@@ -26,11 +26,11 @@ export async function handOut(
     await keepToken(session, agent.id, token)
   } catch (error) {
     if (!(error instanceof CliError)) throw error
-    context.output.warn(`The token is not kept on this machine: ${error.message}.`)
+    context.output.warn(`The token was not saved on this machine: ${error.message}.`)
     showToken(context, token, about)
     return
   }
-  context.output.record({ ...about, token: `kept in ${session.store.location}` }, agent.id)
+  context.output.record({ ...about, token: `saved in ${session.store.location}` }, agent.id)
   context.output.note(`Use it with: cloakroom call --agent ${agent.name}`)
 }
 

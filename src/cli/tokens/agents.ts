@@ -13,7 +13,7 @@ import { type Column, ID } from '../terminal/table.ts'
 import { demandNew, knownOne } from '../trust/known_names.ts'
 
 export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
-/** Of the versions that tokens get, in signed workspaces and others. */
+/** The UUID versions of tokens, in signed workspaces and others. */
 const MADE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 type Token = { id: string; label: string; status: string }
@@ -41,7 +41,7 @@ function homeOf({ id, project_id }: { id: string; project_id: string | null }) {
   return { name: id, id: project_id ?? 'all' }
 }
 
-/** Of those that were listed, by id or by a name that is known. @throws CliError */
+/** A listed agent, by ID or by a known name. @throws CliError */
 export function knownAgent(
   { session: { knownNames }, workspace }: Place,
   agents: readonly Agent[],
@@ -59,8 +59,8 @@ export function demandHome({ session: { knownNames }, workspace }: Place, agent:
   if (before === now) return
   throw new CliError(
     'changed_name',
-    `the project of the agent ${agent.name} was ${before} when it was seen before, and the server shows ${now}; nothing was done`,
-    'no agent changes its project: whoever runs the server has to look into it',
+    `the project of the agent ${agent.name} was ${before}, but the server now shows ${now}; nothing was done`,
+    'agents never change their project: contact the server operator',
   )
 }
 
@@ -85,7 +85,7 @@ export async function namingTaken<T>(scope: Place, name: string, work: Promise<T
   }
 }
 
-/** Where agents of several projects have the name, it is the one of the chosen project. @throws CliError */
+/** If agents of several projects have the name, returns the one of the selected project. @throws CliError */
 export async function agentNamed(
   context: Context,
   scope: WorkspaceScope,
@@ -114,8 +114,8 @@ export function demandUsable(
   if (usableIn(agent, project.id)) return
   throw new CliError(
     'not_found',
-    `${agent.name} is an agent of another project than ${project.name}: ${agent.project_id}`,
-    `if that is meant, choose it: cloakroom token issue ${agent.name} -p ${agent.project_id}`,
+    `${agent.name} belongs to another project than ${project.name}: ${agent.project_id}`,
+    `to use that project: cloakroom token issue ${agent.name} -p ${agent.project_id}`,
   )
 }
 
@@ -137,8 +137,8 @@ export function tokenNamed<T extends Token>(all: readonly T[], typed: string, li
   if (labelled && MADE_ID.test(typed)) {
     throw new CliError(
       'ambiguous_name',
-      `there is no token with the id ${typed}, and one is labelled so`,
-      `if that one is meant, give its id: ${labelled.id}`,
+      `no token has the ID ${typed}, but one has it as label`,
+      `to use that one, give its ID: ${labelled.id}`,
     )
   }
   const working = all.filter(({ label, status }) => label === typed && status === 'active')
@@ -190,11 +190,9 @@ export async function revocableToken<T extends Token & Parameters<typeof holderO
   )
 }
 
-/** What `revoke` reports: revoking twice is no error. */
+/** The output of `revoke`. Revoking twice is no error. */
 export function revokedText({ status }: Token): string {
-  return status === 'revoked'
-    ? 'It was revoked already.'
-    : 'Revoked. The token is refused from now on.'
+  return status === 'revoked' ? 'It was revoked already.' : 'Revoked. The token is now rejected.'
 }
 
 /**

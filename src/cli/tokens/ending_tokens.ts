@@ -11,7 +11,7 @@ import { counted } from '../terminal/confirmed.ts'
 type Options = { keepToken: string[] | undefined; yes?: boolean | undefined }
 
 /**
- * Those that are to stay, which is for the change itself to sign again; none is, unless it is named or the person
+ * The tokens to keep, which the change signs again. A token is kept only if it is named or the person
  * says so.
  *
  * @throws CliError for a token that is not one of them; nothing was done then
@@ -25,13 +25,13 @@ export async function keepTokensOf(
   const chain = await workspace.chain()
   if (!chain) return []
   const member = memberNamed(chain, typed)
-  // Who leaves cannot sign for those who stay.
+  // A leaving member cannot sign for the others.
   if (!isAdmin(member) || isOwn(member, await session.identity())) return []
   const { held: found } = await tokensSignedBy(session.api, chain, member.user_id)
   return keptAmong(context, member.email, found, options)
 }
 
-/** The same for what one person signed, wherever that was. @throws as `keepTokensOf` */
+/** Like `keepTokensOf`, for the tokens that one person signed in all workspaces. @throws as `keepTokensOf` */
 export async function keptAmong(
   context: Context,
   signer: string,
@@ -45,7 +45,7 @@ export async function keptAmong(
 
 function tell({ output }: Context, email: string, found: readonly SignedToken[]): void {
   output.warn(
-    `${email} signed ${counted(found.length, 'token')}, which end now unless kept:`,
+    `${email} signed ${counted(found.length, 'token')}, which end now unless you keep them:`,
     ...found.map((each) => `  ${wordsOf(each)}`),
   )
 }
@@ -70,14 +70,14 @@ async function asked(host: Host, found: readonly SignedToken[]): Promise<SignedT
   const kept: SignedToken[] = []
   if (!hasTerminal(host)) return kept
   for (const token of found) {
-    if (await askConfirmation(host, `Keep the ${wordsOf(token)}? Who made it may still know it`)) {
+    if (await askConfirmation(host, `Keep the ${wordsOf(token)}? Its creator may still know it`)) {
       kept.push(token)
     }
   }
   return kept
 }
 
-/** What others have signed does not hold. */
+/** Grants by others do not apply. */
 function isAdmin(member: Member | null): member is Member {
   return member?.role === 'owner' || member?.role === 'admin'
 }

@@ -22,7 +22,7 @@ import { atAddress } from '../wrong_address.ts'
 export type Tracing = { traceparent?: string | undefined }
 type TokenOption = { token: string | undefined }
 
-/** Of the option, else of the environment. @throws CliError */
+/** The token of the option, else of the environment. @throws CliError */
 export function tokenOf(context: Context, { token }: TokenOption): string | undefined {
   return token ?? context.givenToken()
 }
@@ -34,7 +34,7 @@ export function requireToken(context: Context, options: TokenOption): string {
   throw new CliError(
     'token_required',
     'an agent token is needed',
-    'name an agent of yours with --agent, set SERVICE_TOKEN or SERVICE_TOKEN_FILE, or make a token: cloakroom agent create <name>',
+    'pass --agent, set SERVICE_TOKEN or SERVICE_TOKEN_FILE, or create a token: cloakroom agent create <name>',
   )
 }
 
@@ -108,7 +108,7 @@ function typedProject({ settings: { project } }: Context): string | undefined {
   return project?.origin === 'flag' || project?.origin === 'environment' ? project.value : undefined
 }
 
-/** What is delivered to a token, of the project that was typed. @throws ApiError, CliError */
+/** The delivery to a token, for the given project. @throws ApiError, CliError */
 export async function deliveredTo(
   context: Context,
   token: string,
@@ -133,13 +133,13 @@ export async function deliveredTo(
   )
 }
 
-/** What is said of a token that is not accepted: logging in would not help. */
+/** The error for a rejected token, because signing in would not help. */
 export function tokenRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'invalid_token') return error
   return new CliError(
     'invalid_token',
-    'the token is not accepted: it is not of this server, revoked or expired (invalid_token)',
-    'an admin issues another with: cloakroom token issue, or workload-token issue; without SERVICE_TOKEN your session counts',
+    'token rejected: it is from another server, revoked or expired (invalid_token)',
+    'ask an admin for another: cloakroom token issue, or workload-token issue; unset SERVICE_TOKEN to use your session',
   )
 }
 

@@ -1,4 +1,4 @@
-/** What all ways of issuing a token have in common. */
+/** Shared by all commands that create a token. */
 import type { TokenOrder } from '../../client/agents/tokens.ts'
 import { objectionToActorName } from '../../core/names/actor_name.ts'
 import { SECRET_NAME } from '../../core/names/secret_name.ts'
@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import type { narrowingOptions, tokenOptions } from '../options.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-/** `--label`, `--may`, and `--expires-in-days`, of which `never` is none. */
+/** `--label`, `--may`, and `--expires-in-days`, which is null for `never`. */
 export function orderOf({
   label,
   expiresInDays,
@@ -18,7 +18,7 @@ export function orderOf({
   if (expiresInDays !== undefined && expiresInDays !== 'never' && !isDays(expiresInDays)) {
     throw new CliError(
       'usage',
-      `--expires-in-days is 1 to ${MAX_DAYS}, or never; ${expiresInDays} is neither`,
+      `--expires-in-days must be 1 to ${MAX_DAYS} or never, not ${expiresInDays}`,
     )
   }
   return {
@@ -59,7 +59,7 @@ export function narrowedBy({
     throw new CliError('usage', `${text} is not a host`, `give the host: --host ${fix}`)
   })
   const wrong = secret?.find((name) => !new RegExp(`^${SECRET_NAME}$`).test(name))
-  if (wrong !== undefined) throw new CliError('usage', `${wrong} is not the name of a secret`)
+  if (wrong !== undefined) throw new CliError('usage', `${wrong} is not a secret name`)
   return { ...(hosts ? { hosts } : {}), ...(secret ? { secrets: secret } : {}) }
 }
 
@@ -87,6 +87,6 @@ export function showToken(context: Context, token: string, about: Record<string,
     return
   }
   context.output.record(about)
-  context.output.warn('The token, shown this once; the server has never seen it:')
+  context.output.warn('Token, shown only once. The server has never received it:')
   context.output.raw(`${token}\n`)
 }

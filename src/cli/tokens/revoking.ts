@@ -8,7 +8,7 @@ export function endingIn({ output }: Pick<Context, 'output'>, scope: WorkspaceSc
     ...placeOf(scope),
     unsigned: () =>
       output.warn(
-        'the server took no signature for it: only its database says that it ended, and who writes that can take it back',
+        'the revocation is not signed: someone with write access to the database can undo it',
       ),
   }
 }

@@ -1,4 +1,4 @@
-/** What commands for people do with a token in place of a session: names and values, as far as it may. */
+/** Reads names and values with a token instead of a session, as far as the token may. */
 
 import { InvalidToken, type SealedEnvironment } from '../../client/delivery/delivery.ts'
 import { ApiError, openApi } from '../../client/http/api.ts'
@@ -15,7 +15,7 @@ import { type Form, shownValues } from '../values/references.ts'
 import { atAddress } from '../wrong_address.ts'
 import { deliveredTo, environmentFor, tokenOf, tokenRefusal } from './given_token.ts'
 
-/** The token that stands for a session here: an account that is named on the line wins. @throws CliError */
+/** The token that replaces a session. An account on the command line has priority. @throws CliError */
 export function tokenInstead(
   context: Context,
   options: { token: string | undefined },
@@ -47,7 +47,7 @@ export async function namesOfToken(context: Context, token: string): Promise<Cre
     }))
 }
 
-/** What the token may use; null where it may not use, but only read. @throws ApiError, CliError */
+/** The secrets that the token may use; null if it may only read. @throws ApiError, CliError */
 async function usableWith(context: Context, token: string) {
   if (parseToken(token) === null) throw new InvalidToken(token)
   try {
@@ -95,7 +95,7 @@ async function openedFor(context: Context, token: string) {
 
 async function delivered(context: Context, token: string): Promise<SealedEnvironment> {
   const { project } = context.settings
-  // A token knows its project; one that is for several is told by id which.
+  // A token has its project. A token for several projects needs the ID.
   const place = project && isUuid(project.value) ? { project_id: project.value } : {}
   return deliveredTo(context, token, {
     ...(await environmentFor(context, token, 'server')),
@@ -103,7 +103,7 @@ async function delivered(context: Context, token: string): Promise<SealedEnviron
   })
 }
 
-/** What a token is; an agent asks the resolver, which is all that it may reach. @throws ApiError, CliError */
+/** The facts about a token. An agent asks the resolver, because it may reach nothing else. @throws ApiError, CliError */
 export async function describeToken(context: Context, token: string) {
   const parsed = parseToken(token)
   if (parsed === null) throw new InvalidToken(token)

@@ -11,7 +11,7 @@ type Place = {
   known: KnownNames
   all: readonly Named[]
   names: NameList
-  /** What is meant where nothing is named, by the word of the server. */
+  /** The default item, according to the server. */
   only?: Named | undefined
   usual?: NameList
 }
@@ -27,20 +27,15 @@ export async function accept(
   const kept = usual && only?.id === id ? known.idsOf(usual, '') : [id]
   const isUsual = !kept.includes(id)
   if (before.includes(id) && !isUsual) {
-    output.done(`${name} stands for ${id}, as before.`, { id, name, accepted: false })
+    output.done(`${name} still means ${id}.`, { id, name, accepted: false })
     return
   }
-  output.warn(`${name} stood for ${before.join(', ')}, and is ${id} now`)
-  if (isUsual)
-    output.warn(`where no ${what} is named, ${kept.join(', ')} was meant: it is ${id} then`)
-  await confirmed(
-    host,
-    options,
-    `Does the ${what} ${name} stand for the one that is shown? Accept it?`,
-  )
+  output.warn(`${name} meant ${before.join(', ')} and now means ${id}`)
+  if (isUsual) output.warn(`the default ${what} was ${kept.join(', ')} and becomes ${id}`)
+  await confirmed(host, options, `Accept that the ${what} ${name} now means this one?`)
   // Agents of one name may be in several projects.
   const others = all.filter((each) => each.name === name && before.includes(each.id))
   known.accept(names, name, [id, ...others.map((each) => each.id)])
   if (usual && isUsual) known.accept(usual, '', [id])
-  output.done(`${name} stands for ${id} now.`, { id, name, accepted: true })
+  output.done(`${name} now means ${id}.`, { id, name, accepted: true })
 }

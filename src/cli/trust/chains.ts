@@ -10,10 +10,10 @@ export function openChains(api: Api, known: KnownChains, warn: Warn): Chains {
   return chainsOf(api, known, {
     met: ({ name }, first) =>
       warn(
-        `${name} is new to this machine. Its fingerprint: ${hashInGroups(first)}`,
-        'Compare it with another member, or your other machine: cloakroom workspace fingerprint',
+        `${name} is new to this machine. Fingerprint: ${hashInGroups(first)}`,
+        'Compare it with another member or on your other machine: cloakroom workspace fingerprint',
       ),
-    rekeyed: ({ name }, epoch) => warn(`the key of ${name} is a new one, of epoch ${epoch}`),
+    rekeyed: ({ name }, epoch) => warn(`${name} has a new key, epoch ${epoch}`),
   })
 }
 
@@ -23,7 +23,7 @@ type Warn = Output['warn']
 export async function sayPlain(shown: OpenWorkspace, warn: Warn): Promise<void> {
   const { name } = shown
   warn(
-    `${name} is new to this machine, and not signed, unlike others of yours. The fingerprint of its key: ${await keyFingerprint(knownKeyOf(shown))}`,
+    `${name} is new to this machine and is not signed, unlike your other workspaces. Key fingerprint: ${await keyFingerprint(knownKeyOf(shown))}`,
     `Compare it with another member: cloakroom workspace accept-key ${name}`,
   )
 }

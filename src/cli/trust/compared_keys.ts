@@ -42,14 +42,14 @@ function demandSame(person: Invited, member: Member, isActive: boolean): void {
   if (!isActive) {
     throw new CliError(
       'replaced_keys',
-      `${person.email} was invited with other keys than the server shows now; nothing was sealed to them`,
+      `${person.email} was invited with different keys than the server now shows; nothing was sealed to them`,
       `run cloakroom workspace remove ${person.email}, compare fingerprints, and invite again`,
     )
   }
   throw new CliError(
     'unproven_key',
-    `the server shows other keys of ${person.email} than those that were signed`,
-    'nothing was sealed to them; whoever runs the server has to look into it',
+    `the server shows keys of ${person.email} that differ from the signed ones`,
+    'nothing was sealed to them; contact the server operator',
   )
 }
 
@@ -63,7 +63,7 @@ async function askComparison(
   output.warn(`${email}  ${fingerprint}`)
   const { askConfirmation } = await import('../terminal/prompts.ts')
   const question = `Call or meet ${email}. Does their cloakroom whoami print this fingerprint? Invite them to ${name} as ${role}?`
-  const hint = `compare it with what cloakroom whoami shows them, and pass --fingerprint ${email}=FINGERPRINT`
+  const hint = `compare it with the output of cloakroom whoami on their machine, and pass --fingerprint ${email}=FINGERPRINT`
   if (!(await askConfirmation(host, question, hint))) {
     throw new CliError('not_confirmed', 'nobody was invited')
   }

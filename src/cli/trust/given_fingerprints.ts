@@ -50,7 +50,7 @@ function personFor(people: readonly KeysOfPerson[], address: string | null): Key
   }
   const person = people.find(({ email }) => email.toLowerCase() === address)
   if (person) return person
-  throw new CliError('usage', `${address} is not among the people to invite`, USAGE)
+  throw new CliError('usage', `${address} is not one of the invited people`, USAGE)
 }
 
 async function demandEqual(person: KeysOfPerson, text: string): Promise<void> {
@@ -59,8 +59,8 @@ async function demandEqual(person: KeysOfPerson, text: string): Promise<void> {
   if (plain(text) === plain(fingerprint)) return
   throw new CliError(
     'unproven_key',
-    `the fingerprint of ${email} is ${fingerprint}, and not the one that was given`,
-    'nothing was sealed to them; ask them for what cloakroom whoami shows',
+    `the fingerprint of ${email} is ${fingerprint}, which differs from the given one`,
+    'nothing was sealed to them; ask for the fingerprint that cloakroom whoami prints for them',
   )
 }
 

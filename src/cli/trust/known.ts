@@ -1,5 +1,5 @@
 /**
- * What this machine has seen, so that no server goes back behind it: one store, each section a file of the user's own
+ * Data that this machine has seen, so that no server can roll it back: one store, each section a file of the user's own
  * configuration with its form. It outlasts a logout, and holds commitments and names, no keys. A file is read at each
  * call, because another command may have changed it.
  */
@@ -20,7 +20,7 @@ type Env = Record<string, string | undefined>
 const workspaceKey = z.strictObject({
   epoch: z.int(),
   commitment: z.string(),
-  /** What an older version kept: the section `names` does now. */
+  /** Data of older versions, now in the section `names`. */
   name: z.string().optional(),
 })
 const manifest = z.strictObject({
@@ -43,7 +43,7 @@ const sections = {
     file: 'known_names.json',
     form: z.record(z.string(), nameLists),
     says: 'what names stood for',
-    help: 'look whether names lead where they should: cloakroom workspace list --json',
+    help: 'check the names and IDs: cloakroom workspace list --json',
   },
   /** Server → signed workspace → what was seen. */
   chains: {
@@ -64,7 +64,7 @@ const sections = {
     file: 'deliveries.json',
     form: z.record(z.string(), delivery),
     says: 'what was seen of deliveries',
-    help: 'go on with what the server shows now',
+    help: 'continue with the current data of the server',
   },
   /** Folder → the addresses that its project file may name. */
   folders: {
@@ -78,7 +78,7 @@ const sections = {
 type Section = keyof typeof sections
 type Content<S extends Section> = z.output<(typeof sections)[S]['form']>
 
-/** What is missing is empty. @throws CliError for a file of another form */
+/** Missing sections are empty. @throws CliError for an invalid file */
 export function readKnown<S extends Section>(env: Env, section: S): Content<S> {
   const { form, says, help } = sections[section]
   const path = pathOf(env, section)
@@ -150,14 +150,14 @@ export function openKnownWorkspaceKeys(
     (act) => changeKnown(env, 'workspaceKeys', act),
   )
   return knownWorkspaceKeys(entries, ({ name, epoch }) =>
-    warn(`the key of ${name} is a new one, of epoch ${epoch}: somebody rekeyed it`),
+    warn(`${name} has a new key, epoch ${epoch}: a member rekeyed it`),
   )
 }
 
 /** Owner → workspace → entry. */
 type Owned<Entry> = Record<string, Record<string, Entry>>
 
-/** What a server or an account has of each workspace. */
+/** The data of each workspace for a server or account. */
 function entriesOf<Entry>(
   owner: string,
   read: () => Owned<Entry>,

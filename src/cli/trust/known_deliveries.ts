@@ -1,5 +1,5 @@
 /**
- * What was verified of deliveries from signed workspaces, by token, so that no server goes back behind it. If it cannot be
+ * Verified deliveries from signed workspaces, by token, so that no server can roll them back. If it cannot be
  * kept, as in some containers, it lasts as long as the process.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -32,7 +32,7 @@ function nameOf({ projectId, environment }: { projectId: string; environment: st
   return `${projectId} ${environment}`
 }
 
-/** Of each part the newer; both were verified. */
+/** The newer of each part; both were verified. */
 function later(one: Entry | undefined, other: Entry): Entry
 function later(one: Entry | undefined, other: Entry | undefined): Entry | undefined
 function later(one: Entry | undefined, other: Entry | undefined): Entry | undefined {

@@ -28,7 +28,7 @@ export async function checkKnownKeys(
     if (knownKeys[email] !== undefined && !acceptChanged) {
       throw new CliError(
         'changed_key',
-        `the public key of ${email} is not the one that was seen before`,
+        `the public key of ${email} has changed`,
         'ask them for the fingerprint that cloakroom whoami shows, then use --accept-changed-keys',
       )
     }
@@ -45,8 +45,8 @@ export async function refusing<T>(email: string, work: () => Promise<T>): Promis
     if (!(error instanceof Refusal)) throw error
     throw new CliError(
       'unproven_key',
-      `the server shows keys of ${email} that are not theirs: ${error.message}`,
-      'nothing was sealed to them; whoever runs the server has to look into it',
+      `the server shows wrong keys of ${email}: ${error.message}`,
+      'nothing was sealed to them; contact the server operator',
     )
   }
 }

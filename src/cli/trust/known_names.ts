@@ -11,7 +11,7 @@ import { isUuid } from '../../core/validation/validate.ts'
 import { type Kind, oneNamed } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-/** By id, or by a name that stands for what it stood for. @throws CliError */
+/** By ID, or by a name with an unchanged meaning. @throws CliError */
 export function knownOne<T extends Named>(
   known: KnownNames,
   list: NameList,
@@ -39,11 +39,11 @@ export function demandKnown(
   throw new CliError(
     'changed_name',
     `${changed.message}; nothing was done`,
-    `who renamed it? The id says which one is meant; if it is the new one: cloakroom ${what} accept-name ${named.id}`,
+    `find out who renamed it; to accept the new ID: cloakroom ${what} accept-name ${named.id}`,
   )
 }
 
-/** Of an account: keys that others have replaced do not come back. @throws CliError `changed_key` */
+/** Rejects keys of an account that were replaced before. @throws CliError `changed_key` */
 export function learnKeys(known: KnownNames, email: string, ...newer: readonly string[]): void {
   const list: NameList = `keys of ${email.toLowerCase()}`
   const [newest, ...older] = known.idsOf(list, '')
@@ -51,8 +51,8 @@ export function learnKeys(known: KnownNames, email: string, ...newer: readonly s
   if (older.includes(now)) {
     throw new CliError(
       'changed_key',
-      `the server shows keys of ${email} that were replaced before; nothing was kept`,
-      'whoever runs the server has to look into it: was it restored from a backup?',
+      `the server shows replaced keys of ${email}; nothing was saved`,
+      'contact the server operator: was it restored from a backup?',
     )
   }
   if (newest !== now) known.accept(list, '', [...newer, ...(newest ? [newest] : []), ...older])
@@ -66,6 +66,6 @@ export function demandNew(known: KnownNames, list: NameList, named: Named): void
 
 function helpFor({ before, named }: ChangedName): string {
   return before.length === 0
-    ? 'whoever runs the server has to look into it'
-    : `was that one deleted? If the new one is meant: cloakroom project accept-name ${named.id}`
+    ? 'contact the server operator'
+    : `if the old one was deleted, accept the new one: cloakroom project accept-name ${named.id}`
 }

@@ -1,5 +1,5 @@
 /**
- * The folders whose project files this user trusts, each with the addresses that it may name. It stands in
+ * The folders whose project files this user trusts, each with the addresses that it may name. It is in
  * the user's own configuration, so that no repository can bring it along. A folder is known by its real
  * path: another folder behind the same link is not trusted.
  */

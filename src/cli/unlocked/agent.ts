@@ -1,6 +1,6 @@
 /**
  * `cloakroom __unlocked`: the process that keeps the unlocked key, as ssh-agent keeps keys. It gets the key
- * through its standard input, has it in memory only, and ends when it is told to or its time is over.
+ * through its standard input, has it in memory only, and ends on request or after its time.
  */
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'

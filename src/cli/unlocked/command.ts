@@ -1,2 +1,2 @@
-/** Started by `unlock`, not by people. In a file of its own: a server that starts loads nothing for it. */
+/** Started by `unlock`, not by people. In a separate file, so that a starting server loads nothing for it. */
 export const AGENT_COMMAND = '__unlocked'

@@ -47,7 +47,7 @@ export async function unlock(env: Env, { salt, key }: SealingKey, until: Date): 
   await startAgent({ path, salt: base64(salt), key: base64(key), until: until.getTime() })
 }
 
-/** A process of its own, without a terminal, and without a core file should it crash. */
+/** A separate process, without a terminal, and without a core file if it crashes. */
 async function startAgent(order: Order): Promise<void> {
   const own = [process.execPath, ...(isCompiled ? [] : [Bun.main]), AGENT_COMMAND]
   const child = spawn('/bin/sh', ['-c', 'ulimit -c 0; exec "$0" "$@"', ...own], {
@@ -67,7 +67,7 @@ async function startAgent(order: Order): Promise<void> {
   child.stdout.destroy()
   child.unref()
   if (!isReady)
-    throw new CliError('failed', 'the process that keeps the key did not start within 5 seconds')
+    throw new CliError('failed', 'the process that holds the key did not start within 5 seconds')
 }
 
 /** Null where nothing answers. @throws CliError `unsafe_socket` */

@@ -1,6 +1,6 @@
 /**
- * Where the agent listens that keeps the unlocked key: a socket in a directory that only this user can
- * enter. What lies there and is not this user's own is refused, whoever put it there.
+ * The socket of the agent that holds the unlocked key: a socket in a directory that only this user can
+ * enter. Files there that do not belong to this user are rejected.
  */
 import { lstatSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ export function socketPath(env: Env, make: boolean): string {
   return join(directory, 'unlocked.sock')
 }
 
-/** The same, where a socket is there that may be talked to; null where there is none. @throws CliError */
+/** The path of a trusted socket; null without a socket. @throws CliError */
 export function ownSocket(env: Env): string | null {
   try {
     const path = socketPath(env, false)
@@ -51,13 +51,13 @@ function demandOwnDirectory(directory: string, uid: number): void {
 function ownUid(): number {
   const uid = process.getuid?.()
   if (uid !== undefined) return uid
-  throw new CliError('failed', 'a key can be unlocked for a time on Linux and macOS only')
+  throw new CliError('failed', 'unlock works only on Linux and macOS')
 }
 
 function unsafe(path: string): CliError {
   return new CliError(
     'unsafe_socket',
-    `${path} is not yours alone: what listens there may be somebody else's`,
+    `${path} may belong to another user`,
     'remove it, or set XDG_RUNTIME_DIR to a directory of mode 0700',
   )
 }

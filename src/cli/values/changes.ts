@@ -1,4 +1,4 @@
-/** What storing entries would change, as people are shown it. */
+/** The changes that storing entries would make, for people. */
 import type { Compared, ValueChange } from '../../client/actions/stored_secrets.ts'
 import type { Context } from '../context.ts'
 import type { Row } from '../terminal/table.ts'

@@ -57,7 +57,7 @@ export async function copyTo(
   if (others.length > 0 && !options.force) {
     throw new CliError(
       'name_taken',
-      `${place} has another value or policy of ${others.join(', ')}; nothing was copied`,
+      `${place} has a different value or policy for ${others.join(', ')}; nothing was copied`,
       '--force overwrites them, and --dry-run shows all that would change',
     )
   }
@@ -66,7 +66,7 @@ export async function copyTo(
   await checkReferences(context, to, withReferences, { yes: options.yes, coming: entries })
   const { created, updated } = await store(context, to, changed, options)
   const same = namesOf(compared, 'same').length
-  const sentence = `${place}: ${counted(created, 'secret')} copied, ${updated} overwritten, ${same} there already.`
+  const sentence = `${place}: ${counted(created, 'secret')} copied, ${updated} overwritten, ${same} already there.`
   context.output.done(sentence, { created, updated, same })
 }
 

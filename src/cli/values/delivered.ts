@@ -10,28 +10,28 @@ import {
 /** The values by name as programs get them, with their references resolved. */
 export type Delivered = Record<string, Resolved & { isOwn?: true | undefined }>
 
-/** Where a program's environment comes from, for as long as it runs. */
+/** The source of a program's environment while it runs. */
 export type Source = {
-  /** @throws ApiError, CliError, UnresolvedReference, and what a server throws that is away */
+  /** @throws ApiError, CliError, UnresolvedReference, and the errors of an unavailable server */
   deliver(): Promise<Delivered>
-  /** What changes whenever the environment does, without its values; throws the same. */
+  /** A version that changes with the environment, without its values; throws the same errors. */
   version(): Promise<string>
   holder: Holder
   asked: Asked
-  /** Of a token: what was verified last, and what is the oldest that is taken. */
+  /** For a token: the last verified state, and the oldest accepted one. */
   seen?: { last(): SeenDelivery | undefined; demand(seen: SeenDelivery): void }
 }
 
-/** Of a token's delivery it is the server that says why: it shows no policy of what it leaves out. */
+/** The server gives the reasons in a token's delivery, because it omits the policies of omitted secrets. */
 export function sayWithheld(note: (...texts: string[]) => void, opened: Opened): void {
   const { withheld = [], held = [], roots = [] } = opened
   const lines = [
-    [withheld, 'for their policies do not list env', ''],
+    [withheld, 'because their policies do not list env', ''],
     [held, 'because each use needs an approval', HELD_HINT],
     [roots, 'because a server renews them', ROOT_HINT],
   ] as const
   const texts = lines.flatMap(([names, why, hint]) =>
-    names.length === 0 ? [] : [`left out, ${why}: ${[...names].sort().join(', ')}${hint}`],
+    names.length === 0 ? [] : [`omitted, ${why}: ${[...names].sort().join(', ')}${hint}`],
   )
   if (texts.length > 0) note(...texts)
 }
@@ -45,7 +45,7 @@ export function sayUnavailable(
   unavailable: Readonly<Record<string, string>>,
 ): void {
   const reasons = Object.entries(unavailable).map(([name, code]) => `${name} (${code})`)
-  if (reasons.length > 0) warn(`not renewed, so left out: ${reasons.sort().join(', ')}`)
+  if (reasons.length > 0) warn(`omitted, because renewal failed: ${reasons.sort().join(', ')}`)
 }
 
 /** The same sentence again says nothing. */
@@ -58,7 +58,7 @@ export function once(warn: (...texts: string[]) => void): (...texts: string[]) =
   }
 }
 
-/** An environment as it is stored, with the names of which the person has a value of their own. */
+/** A stored environment, with the names for which the person has own values. */
 export type Opened = {
   entries: ReadonlyMap<string, Entry>
   own: ReadonlySet<string>

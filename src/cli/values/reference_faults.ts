@@ -15,7 +15,7 @@ import { type Entry, openedSecrets } from './sealing.ts'
 
 type Options = {
   yes: boolean | undefined
-  /** What is stored together with the entries. */
+  /** Entries that are stored together. */
   coming?: readonly { key: string }[]
   /** A person's own values, which stand in for stored ones. */
   own?: ReadonlyMap<string, Opened>
@@ -47,7 +47,7 @@ export async function checkReferences(
       dangling.push(`${key} refers to ${which}, not in ${project.name}/${environment}`)
     }
     if (!isMarked(policy) && text !== undefined)
-      output.warn(`${key}: \${${text}} is text (--references has it stand for the secret)`)
+      output.warn(`${key}: \${${text}} is literal text (pass --references to resolve it)`)
   }
   await refuseCircles(scope, entries, listed, own)
   if (dangling.length === 0) return
@@ -59,7 +59,7 @@ export async function checkReferences(
     new CliError(
       'unresolved_reference',
       [...dangling, 'nothing was stored'],
-      'store what is referred to first, or confirm with --yes',
+      'store the referenced secrets first, or confirm with --yes',
     ),
   )
 }
@@ -90,7 +90,7 @@ async function refuseCircles(
     throw new CliError(
       'unresolved_reference',
       [...error.reasons, 'nothing was stored'],
-      'cloakroom secrets get NAME --raw shows what a value refers to',
+      'show the references with: cloakroom secrets get NAME --raw',
     )
   }
 }
@@ -115,7 +115,7 @@ function referencesOf(name: string, entry: Opened | undefined): string[] {
   return entry && isMarked(entry.policy) ? referencesIn(name, entry.value) : []
 }
 
-/** Of text that could not be a reference there are none. @throws CliError for a marked value that is malformed */
+/** Text that cannot be a reference has no faults. @throws CliError for a marked value that is malformed */
 function namesIn({ key, value, policy }: Entry): string[] {
   try {
     return referencesIn(key, value)

@@ -86,7 +86,7 @@ type Marking = {
 
 /**
  * The entries with their final marks: a value that has one keeps it while it holds a reference, others get it
- * with `--references`. Of values that are not `known` it is said what looks like a reference and is text.
+ * with `--references`. For values that are not `known`, prints text that looks like a reference.
  *
  * @throws CliError
  */
@@ -107,7 +107,7 @@ export async function marked(
     throw new CliError('usage', 'no value has a reference', "example: URL='http://${HOST}/'")
   }
   const ended = entries.filter(({ policy }, at) => isMarked(policy) && !isMarked(final[at]?.policy))
-  if (ended.length > 0) output.warn(`no longer with references: ${keysOf(ended).join(', ')}`)
+  if (ended.length > 0) output.warn(`references removed: ${keysOf(ended).join(', ')}`)
   const changed = final.filter(({ key, value }) => known.get(key)?.value !== value)
   await checkReferences(context, scope, changed, { yes, own })
   return final

@@ -38,8 +38,8 @@ export function reveal(scope: ProjectScope, stored: client.SealedRow): string {
   if (value !== null) return value
   throw new CliError(
     'unreadable_value',
-    `${stored.key} does not open with the workspace key`,
-    'it was altered, or sealed under another key',
+    `${stored.key} cannot be decrypted with the workspace key`,
+    'it was altered or sealed with another key',
   )
 }
 

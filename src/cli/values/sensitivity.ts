@@ -1,4 +1,4 @@
-/** What people are told, and may say, of which values are stored as secrets and which as settings. */
+/** Messages and options about which values are stored as secrets and which as settings. */
 import { type Candidate, policyFor, type Sensitivity } from '../../client/secrets/final_policy.ts'
 import { isSensitive } from '../../core/policy/policy.ts'
 import type { OptionValues } from '../command.ts'

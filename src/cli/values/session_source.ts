@@ -65,7 +65,7 @@ export async function openedForMember(
   if (stored.length === 0 && own.size === 0) return null
   const meant = stored.filter(({ key }) => !own.has(key))
   const opened = openedSecrets(scope, meant)
-  // That they open proves their policies: a server cannot keep a value from a program by a policy of its own.
+  // Decrypting them proves their policies: a server cannot withhold a value with a forged policy.
   for (const name of kept) opened.delete(name)
   sayOwn(output, scope, [...own.keys()])
   return {
@@ -85,5 +85,5 @@ export function sayOwn(
 ): void {
   if (names.length === 0) return
   const which = `${project.name}/${environment}: ${[...names].sort().join(', ')}`
-  output.warn(`your own values are in force in ${which} (--no-mine leaves them out)`)
+  output.warn(`your own values are used in ${which} (omit them with --no-mine)`)
 }

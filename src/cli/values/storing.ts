@@ -59,7 +59,7 @@ async function confirmNewEnvironment(
   if (host.streams.stdin.isTTY === true) {
     const elsewhere = await onlyElsewhere(scope)
     if (elsewhere === null) return
-    return confirmed(host, options, `${elsewhere}. Make ${environment}?`)
+    return confirmed(host, options, `${elsewhere}. Create ${environment}?`)
   }
   const known = await environmentsOf(scope)
   const [near] = nearNames(environment, known)
@@ -93,17 +93,17 @@ export function reportStored(
   })
 }
 
-/** Of these names those that are stored in the environment, by name. */
+/** The stored secrets with these names, by name. */
 export function storedSecrets(scope: ProjectScope, names: readonly string[]) {
   return storedValues(environmentOf(scope), names)
 }
 
-/** The same for who writes. @throws CliError `unproven_policy` */
+/** Like above, for writing. @throws CliError `unproven_policy` */
 export function provenSecrets(scope: ProjectScope, names: readonly string[]) {
   return provenValues(environmentOf(scope), names).catch(throwUnproven)
 }
 
-/** As people are told. @throws CliError in the place of an `Unproven` */
+/** Translates an `Unproven` error for people. @throws CliError */
 export function throwUnproven(error: unknown): never {
   throw error instanceof Unproven ? unproven(error.names) : error
 }
@@ -113,7 +113,7 @@ export function unproven(names: readonly string[]): CliError {
   return new CliError(
     'unproven_policy',
     new Unproven(names).message,
-    "policy or value were altered: say which policy it is to have, with cloakroom secrets set NAME --policy '{…}', or --policy null",
+    "the policy or value was altered: set the policy with cloakroom secrets set NAME --policy '{…}', or --policy null",
   )
 }
 

@@ -26,7 +26,7 @@ export async function confirmUnusual(
       new CliError(
         'empty_value',
         `${counted(empty.length, 'value')} would be empty: ${empty.join(', ')}; nothing was stored`,
-        'check where the value comes from, or pass --allow-empty to store it',
+        'check the source of the value, or pass --allow-empty to store it',
       ),
     )
   }

@@ -56,7 +56,7 @@ export async function newAccount(email: string, password: string, argon2id?: Arg
   return { keys, public_key, signing_key, key_proof, ...wrapped }
 }
 
-/** What goes with a password; `password` is the authKey, which is all of it that the server sees. */
+/** The fields derived from a password; `password` is the authKey, the only part that the server sees. */
 export async function underPassword(password: string, keys: AccountKeys, argon2id?: Argon2id) {
   const salt = randomBytes(SALT_BYTES)
   const masterKey = await deriveMasterKey(password, salt, KDF_DEFAULT, argon2id)
@@ -103,7 +103,7 @@ export async function unwrapKeys(
   return privateKey && { privateKey, publicKey, seed: null }
 }
 
-/** What others are shown of these keys, for two people to compare. */
+/** The fingerprint of these keys, for two people to compare. */
 export async function ownFingerprint({ seed, publicKey }: AccountKeys): Promise<string> {
   const shown = { signing_key: null, public_key: toBase64(publicKey) }
   return identityFingerprint(seed === null ? shown : await identityOf(seed))

@@ -26,7 +26,7 @@ import { type Identity, identityOf, type PublicIdentity } from '../../sigchain/i
 const VERSION = 2
 const WRAPPED_BYTES = 1 + NONCE_BYTES + KEY_BYTES + TAG_BYTES
 
-/** What opens the copy: the password, the recovery key, or a passkey of the person. */
+/** The key of the copy: the password, the recovery key, or a passkey of the person. */
 const labels = {
   account: 'cloakroom/v2/account-seed',
   recovery: 'cloakroom/v2/recovery-seed',
@@ -48,7 +48,7 @@ export function wrapSeed(
   return toBase64(concat(Uint8Array.of(VERSION), nonce, sealed))
 }
 
-/** Who the seed makes one; null where it does not open, or gives other keys than the server names. */
+/** The account of the seed; null if it cannot be decrypted, or its keys differ from those on the server. */
 export async function unwrapSeed(
   key: Uint8Array,
   copy: SeedCopy | PasskeyCopy,
@@ -82,7 +82,7 @@ function additionalData(
  * leave the client and are stored nowhere.
  */
 
-/** What an authenticator is asked with: the same for all, since a log-in does not know yet whose it will be. */
+/** The PRF input: the same for all accounts, because the account is unknown before signing in. */
 export const PRF_INPUT: Bytes = utf8('cloakroom/v2/passkey-prf')
 
 /** `encrypted_seed` of the passkey. @throws RangeError for an output of another length than 32 bytes */

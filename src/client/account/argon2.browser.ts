@@ -1,4 +1,4 @@
-/** `argon2.ts` in a browser: in a worker of its own, which is loaded when it is needed and ends with its work. */
+/** `argon2.ts` in a browser: in a separate worker, which is loaded on demand and ends with its work. */
 import { scriptUrl } from '../../core/script_url.browser.ts'
 import type { Argon2Costs } from './argon2.ts'
 import type { Argon2Order, Argon2Reply } from './argon2_worker.ts'

@@ -2,7 +2,7 @@
 import { argon2 } from 'node:crypto'
 import { KEY_BYTES } from '../../core/crypto/gcm_message.ts'
 
-/** What it costs; `memory_kib` is in KiB. */
+/** The cost; `memory_kib` is in KiB. */
 export type Argon2Costs = { memory_kib: number; iterations: number; parallelism: number }
 
 /** Argon2id, or what a test has in its place. */

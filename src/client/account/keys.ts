@@ -68,17 +68,17 @@ function requireAcceptableKdf(kdf: Kdf): void {
       throw new Error(`The server asks for weaker key derivation (${cost}): refused.`)
     }
     if (value > KDF_MOST[cost]) {
-      throw new Error(`The server asks for absurdly expensive key derivation (${cost}): refused.`)
+      throw new Error(`The server asks for an excessive key derivation cost (${cost}): refused.`)
     }
   }
 }
 
-/** What a client sends as `password`: URL-safe base64 of 32 bytes. */
+/** The `password` that a client sends: URL-safe base64 of 32 bytes. */
 export function authKey(masterKey: Uint8Array): string {
   return toBase64Url(hkdf(masterKey, NO_SALT, 'cloakroom/v1/auth'))
 }
 
-/** What unlocks the private key; it never leaves the client. */
+/** The key that unlocks the private key. It never leaves the client. */
 export function userKey(masterKey: Uint8Array): Uint8Array {
   return hkdf(masterKey, NO_SALT, 'cloakroom/v1/user-key')
 }
@@ -106,7 +106,7 @@ export function generateRecoveryKey(): Uint8Array {
   return randomBytes(KEY_BYTES)
 }
 
-/** What the server stores like a password to recognise a recovery key: URL-safe base64. */
+/** The verifier of a recovery key, stored like a password: URL-safe base64. */
 export function recoveryVerifier(recoveryKey: Uint8Array): string {
   return toBase64Url(hkdf(recoveryKey, NO_SALT, 'cloakroom/v1/recovery-auth'))
 }
@@ -130,7 +130,7 @@ export function unwrapForRecovery(
   return unwrap(key, RECOVERY_LABEL, encryptedPrivateKey, publicKey)
 }
 
-/** What the copies for recovery are sealed under. */
+/** The key that seals the copies for recovery. */
 export function recoveryWrappingKey(recoveryKey: Uint8Array): Uint8Array {
   return hkdf(recoveryKey, NO_SALT, 'cloakroom/v1/recovery-key')
 }

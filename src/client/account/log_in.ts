@@ -71,7 +71,7 @@ export async function logInByPassword(
   const answer = await anonymous.call(login, { body: { email, password: authKey(masterKey) } })
   const wrapped = answer.encrypted_private_key
   const keys = await unwrapKeys('account', userKey(masterKey), wrapped, answer.user)
-  if (!keys) throw new Error('the private key on the server does not open with this password')
+  if (!keys) throw new Error('the private key on the server cannot be decrypted with this password')
   const opened = await Promise.all(
     answer.workspaces.map((workspace) => openWorkspace(workspace, keys.privateKey, keys.publicKey)),
   )

@@ -4,7 +4,7 @@
  */
 
 const LEAST_CHARACTERS = 12
-/** Of zxcvbn's 0 to 4: more than 10^8 guesses. */
+/** The required zxcvbn score from 0 to 4: more than 10^8 guesses. */
 const LEAST_SCORE = 3
 
 export type Weakness = { why: string; advice: string }
@@ -38,7 +38,7 @@ async function openStrength() {
     import('@zxcvbn-ts/language-en'),
   ])
   const { warnings: usual } = english.translations
-  const warnings = { ...usual, userInputs: 'It is made of your address.' }
+  const warnings = { ...usual, userInputs: 'It is based on your email address.' }
   return new ZxcvbnFactory({
     dictionary: { ...common.dictionary, ...english.dictionary },
     graphs: common.adjacencyGraphs,
@@ -46,7 +46,7 @@ async function openStrength() {
   })
 }
 
-/** For a page; a command has its advice on a line of its own. */
+/** For a page; a command prints its advice on a separate line. */
 export function inSentences({ why, advice }: Weakness): string {
   const texts = [why, advice].filter((text) => text !== '')
   return texts

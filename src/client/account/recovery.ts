@@ -8,7 +8,7 @@ import { generateRecoveryKey, recoveryVerifier } from './keys.ts'
 
 const KEY_BYTES = 32
 
-/** What the server stores of a recovery key. */
+/** The stored fields of a recovery key. */
 export async function recoveryOf(key: Uint8Array, keys: AccountKeys) {
   return {
     verifier: recoveryVerifier(key),
@@ -21,7 +21,7 @@ export function writeRecoveryKey(key: Uint8Array): string {
   return key.toHex().replace(/.{8}(?=.)/g, '$&-')
 }
 
-/** What was typed is no recovery key, whoever's. */
+/** The typed text is not a recovery key. */
 export class MalformedRecoveryKey extends Error {}
 /** The copy that the server has opens with another key, or to other keys than it names. */
 export class UnreadableCopy extends Error {}
@@ -29,7 +29,7 @@ export class UnreadableCopy extends Error {}
 /** No account on this server has this address and recovery key. */
 export class WrongRecoveryKey extends ApiError {
   constructor({ status, docs }: ApiError) {
-    const message = 'The e-mail address or the recovery key is wrong.'
+    const message = 'The email address or recovery key is wrong.'
     super(status, { error_code: 'invalid_credentials', message, docs: docs ?? undefined })
   }
 }
@@ -55,7 +55,9 @@ export class RecoveryInDoubt extends Error {
   readonly recoveryKey: string
 
   constructor(recoveryKey: string, cause: unknown) {
-    super('the server did not answer: it may have the new password and recovery key', { cause })
+    super('the server did not respond: it may have stored the new password and recovery key', {
+      cause,
+    })
     this.name = 'RecoveryInDoubt'
     this.recoveryKey = recoveryKey
   }
@@ -81,7 +83,10 @@ export async function recoverByKey(
     throw recoveryRefusal(error)
   })
   const keys = await unwrapKeys('recovery', key, copy.encrypted_private_key, copy)
-  if (!keys) throw new UnreadableCopy('the private key on the server does not open with this key')
+  if (!keys)
+    throw new UnreadableCopy(
+      'the private key on the server cannot be decrypted with this recovery key',
+    )
   const next = generateRecoveryKey()
   const { password: new_password, ...replacement } = await underPassword(
     newPassword,

@@ -1,4 +1,4 @@
-/** Where agents of a workspace may send, in a signed one by its links: read and changed; and what each entry let through. */
+/** Reads and changes the allowed hosts of a workspace, in a signed one by its links, with the calls of each entry. */
 import { canonicalName, type Domain, domainMatches, parseDomain } from '../../core/net/domain.ts'
 import {
   addToAllowlist,
@@ -31,7 +31,7 @@ export async function knownHosts({ api, workspace }: WorkspacePlace): Promise<st
   return [...new Set([...signed, ...rows.map(({ domain }) => domain)])]
 }
 
-/** Those of these hosts that no entry covers. */
+/** The hosts that no entry covers. */
 export async function uncoveredHosts(
   place: WorkspacePlace,
   hosts: readonly string[],
@@ -95,7 +95,7 @@ function whoAllowed(links: readonly Link[]): Map<string, AllowedBy> {
 }
 
 /**
- * What a server lists that nobody signed, which lets no call through, and what it leaves out, which still does. What
+ * Listed hosts that nobody signed, which allow no calls, and omitted hosts, which still do. What
  * somebody changed while it was read is neither: `before` is the list as it was signed then.
  */
 function misstated(

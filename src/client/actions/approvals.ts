@@ -9,13 +9,13 @@ import type { WorkspacePlace } from '../workspace.ts'
 export type ListedApproval = CallResult<typeof listApprovals>[number]
 export type ApprovalStatus = ListedApproval['status']
 
-/** `fault` is why a pending request does not verify: then nothing that the server says of it can be believed. */
+/** `fault` is the reason why a pending request fails verification. Its server data is then untrusted. */
 export type CheckedApproval = ListedApproval & {
   request: VerifiedRequest | null
   fault: string | null
 }
 
-/** Where the server is asked without a key. */
+/** A workspace on the server, without its key. */
 export type ServerPlace = { api: Api; workspace: { id: string } }
 
 /** Requests that are verified at the same time. */

@@ -12,7 +12,7 @@ type SecretCell = {
   version: number
   updatedAt: string
   policy: Policy | null
-  /** What the policy narrows; empty where it narrows nothing. */
+  /** The restrictions of the policy in words; empty without restrictions. */
   words: string
   isSensitive: boolean
   /** Null for a secret that is not renewed. */

@@ -29,7 +29,7 @@ export async function masterKeyOf({ server, email, argon2id }: Claim, password: 
   return deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf, argon2id)
 }
 
-/** What the server checks in place of the password. @throws as `masterKeyOf` */
+/** The authKey that replaces the password. @throws as `masterKeyOf` */
 export async function proofOf(claim: Claim, password: string): Promise<string> {
   return authKey(await masterKeyOf(claim, password))
 }

@@ -23,7 +23,7 @@ export type TokenEnding = WorkspacePlace & {
 }
 
 /**
- * Where the server takes no link, as at the end of a chain that is full, it takes the call without one: stopping is
+ * If the server accepts no link, for example because the chain is full, the call is sent without one: stopping is
  * always allowed (protocol 12.1).
  */
 async function endTokens(
@@ -80,7 +80,7 @@ export async function removeEnvironment(ending: TokenEnding, { projectId, enviro
   const deleted = await write(emptying, (manifest) =>
     ending.api.call(deleteEnvironmentEndpoint, { params, body: { manifest } }),
   ).catch(async (error: unknown) => {
-    // Who deleted it may not have come as far as its tokens.
+    // The deletion may have stopped before its tokens.
     if (isNotFound(error)) await endTokensOf(ending, { projectId, environment })
     throw error
   })
@@ -92,7 +92,7 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'not_found'
 }
 
-/** Those that the server lists and that end with it: of a project all, else those of the environment alone. */
+/** The listed tokens that end with it: all of a project, else those only of the environment. */
 async function endTokensOf(
   ending: TokenEnding,
   { projectId, environment }: { projectId: string; environment?: string },

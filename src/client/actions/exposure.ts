@@ -1,4 +1,4 @@
-/** Who could have seen a secret, as far as signatures say it: people by the links, tokens by their grants. */
+/** The people and tokens that could have seen a secret, according to signed links and grants. */
 import { listProjects } from '../../features/projects/contract.ts'
 import {
   type Chain,
@@ -96,7 +96,7 @@ export function agentOf({ agent }: OwnedToken, { agent_id: id }: TokenGrant): st
   return agent !== null && agent.id === id ? agent.name : null
 }
 
-/** Null stands for every environment. */
+/** Null means every environment. */
 function scopeOf({ environment }: TokenGrant): string[] | null {
   return environment === null ? null : [environment]
 }

@@ -11,7 +11,7 @@ import type { Place } from '../signed/statements.ts'
 import { grantEnvironment } from '../vault.ts'
 import type { OpenWorkspace, WorkspacePlace } from '../workspace.ts'
 
-/** Null stands for every project, or environment. */
+/** Null means every project, or environment. */
 type Scope = { projectId: string | null; environment: string | null }
 
 export function isWithin(scope: Scope, { projectId, environment }: Place): boolean {
@@ -20,7 +20,7 @@ export function isWithin(scope: Scope, { projectId, environment }: Place): boole
 }
 
 /**
- * Of environments that it was granted: where that is signed, no server is asked.
+ * The granted environments: if they are signed, no server is asked.
  *
  * @throws ApiError `validation_error` for another one, EndedToken, UntrustedChain where the grant does not hold
  */
@@ -75,7 +75,7 @@ function send(
 
 type Provisioned = { project_id: string; environment: string; epoch: number }
 
-/** Of the environments of its scope those whose key of now it has not, and whether it had one before a rekey. */
+/** The environments in its scope without the current key, and whether it had a key before a rekey. */
 export function lackingKeys<P extends Place>(
   { epoch }: Pick<OpenWorkspace, 'epoch'>,
   { provisioned }: { provisioned: readonly Provisioned[] },

@@ -13,10 +13,10 @@ import type { Place } from '../signed/statements.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 import { sendKeys } from './grant.ts'
 
-/** Null stands for every environment; `places` are those whose keys the token gets. */
+/** Null means every environment. The token gets the keys of `places`. */
 type Terms = { environment: string | null; order: TokenOrder; places: readonly Place[] }
 
-/** What issuing does not take, for a call of its own. */
+/** Grants that do not fit into the creation and need a separate call. */
 function furtherOf(places: readonly Place[]): readonly Place[] {
   return places.slice(MOST_TOKEN_ENVELOPES)
 }
@@ -31,7 +31,7 @@ export async function registerWithToken(
   { name, projectId }: { name: string; projectId: string | null },
   { environment, order, places }: Terms,
 ) {
-  // What a token may do is signed with the agent that it is of; in a plain workspace the server chooses an id.
+  // The capabilities of a token are signed with its agent; in a plain workspace the server chooses an id.
   const id = uuidv7()
   const scope = { kind: 'agent', agentId: id, projectId, environment } as const
   const made = await makeToken(workspace, scope, order, places.slice(0, MOST_TOKEN_ENVELOPES))
@@ -62,7 +62,7 @@ export async function issueToAgent(
   return { capabilities, id: made.id, text: made.text }
 }
 
-/** Of a container or CI job: one project, one environment. @throws ApiError, UntrustedChain */
+/** A token of a container or CI job: one project, one environment. @throws ApiError, UntrustedChain */
 export async function issueToWorkload(
   { api, workspace }: WorkspacePlace,
   place: Place,

@@ -63,7 +63,7 @@ export function isSamePerson(person: Omit<Invitee, 'bytes'>, member: Member): bo
   )
 }
 
-/** Who is a member by the server's list, which an invitation's link leaves out. */
+/** The members in the server's list, including invited people, who have no link. */
 export async function activeMembers({ api, workspace }: WorkspacePlace): Promise<Set<string>> {
   if (workspace.chains === null) return new Set()
   const [listed] = await Promise.all([
@@ -170,7 +170,7 @@ export function giveRole(
   )
 }
 
-/** By address or id; null for who is none, which the server then says. */
+/** A member by email address or ID; null for an unknown one, which the server then reports. */
 export function memberNamed({ members }: Chain, typed: string): Member | null {
   const email = typed.toLowerCase()
   return members.get(typed) ?? [...members.values()].find((each) => each.email === email) ?? null

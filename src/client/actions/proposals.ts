@@ -1,4 +1,4 @@
-/** What agents asked to have allowed or added: read, made as ordinary signed changes, and closed. */
+/** Agent proposals: read, applied as ordinary signed changes, and closed. */
 import { parseDomain } from '../../core/net/domain.ts'
 import type { Policy } from '../../core/policy/policy.ts'
 import { closeProposal, listProposals } from '../../features/proposals/contract.ts'

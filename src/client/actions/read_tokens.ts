@@ -15,7 +15,7 @@ export function listTokensOf({ api, workspace }: WorkspacePlace, owner: TokenOwn
   return api.list(listAgentTokens, { params })
 }
 
-/** Those of an owner as they were signed. @throws UntrustedChain */
+/** The signed tokens of an owner. @throws UntrustedChain */
 export async function readTokens(place: WorkspacePlace, owner: TokenOwner) {
   const listed = await listTokensOf(place, owner)
   // Read on after the rows: of a token that was revoked meanwhile both say so.
@@ -31,7 +31,7 @@ export async function readTokens(place: WorkspacePlace, owner: TokenOwner) {
   )
 }
 
-/** What a token may do, where and until when, and who granted it. A token with a `fault` can do nothing. */
+/** The capabilities, scope, expiry and granter of a token. A token with a `fault` is unusable. */
 async function termsOf(chain: Chain | null, owner: TokenOwner, token: SeenToken) {
   const { label, status, environment, capabilities, limits, provisioned } = token
   const { expires_at: expiresAt } = token

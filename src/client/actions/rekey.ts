@@ -29,7 +29,7 @@ export type Rekeyed = {
   members: number
   tokens: number
   secrets: number
-  /** What holds no grant that verifies, and can do nothing from now on. */
+  /** Tokens without a verified grant, which are now unusable. */
   left: LeftToken[]
 }
 
@@ -209,7 +209,9 @@ function resealSecret(
   const bound = (policy ?? null) as Policy | null
   const opened = openSecret(before, place, bound, ciphertext)
   if (!opened) {
-    throw new Error(`${environment}/${key} does not open with the present key; nothing was changed`)
+    throw new Error(
+      `${environment}/${key} cannot be decrypted with the current key; nothing was changed`,
+    )
   }
   const value = sealSecret(next, place, bound, opened.reveal())
   return {

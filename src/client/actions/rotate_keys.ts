@@ -29,10 +29,10 @@ import { masterKeyOf } from './credentials.ts'
 
 type Holder = { api: Api; server: string; email: string; argon2id?: Argon2id | undefined }
 
-/** What is made before the server is asked, and what nobody can make again. */
+/** Data that is generated before the request, and cannot be generated again. */
 export type NextKeys = { keys: AccountKeys & { seed: Bytes }; recoveryKey: Uint8Array }
 
-/** What became in each workspace of the tokens that were to stay. */
+/** The result for the tokens to keep, by workspace. */
 export type Rotated = {
   workspace: OpenWorkspace
   granted: { id: string; label: string }[]
@@ -45,14 +45,14 @@ export class UnknownOutcome extends Error {
   readonly rotated: Rotated[]
 
   constructor(rotated: Rotated[], cause: unknown) {
-    super('whether the server took the new keys is not known', { cause })
+    super('unknown whether the server accepted the new keys', { cause })
     this.rotated = rotated
   }
 }
 
 const SEED_BYTES = 32
 const MOST_TRIES = 5
-/** What one call takes. */
+/** The limit of one call. */
 const MOST_GRANTS = 1_000
 const MOST_GRANT_BYTES = 6 * 1_048_576
 
@@ -210,13 +210,13 @@ async function entryOf(
   return { workspace, body: { ...body, link }, held, left: [], grants }
 }
 
-/** What ends with one's key, in all workspaces. */
+/** The tokens that end with the account's key, in all workspaces. */
 export async function ownTokens(api: Api, workspaces: readonly OpenWorkspace[]) {
   const each = await Promise.all(workspaces.map((one) => ownTokensIn(api, one)))
   return { held: each.flatMap(({ held }) => held), left: each.flatMap(({ left }) => left) }
 }
 
-/** Who is no administrator, or only invited as one, has signed none. */
+/** Members who are not admins, or only invited as such, have signed none. */
 async function ownTokensIn(api: Api, workspace: OpenWorkspace): ReturnType<typeof tokensSignedBy> {
   const none = { held: [], left: [] }
   const signer = await workspace.signer()
@@ -228,7 +228,7 @@ async function ownTokensIn(api: Api, workspace: OpenWorkspace): ReturnType<typeo
   })
 }
 
-/** Signed with the key of before. */
+/** Signed with the previous key. */
 function linkOf(chain: Chain, signer: string, next: Identity, key: CryptoKey): Promise<SignedText> {
   const { signing_key, public_key } = next
   const body = { signing_key, public_key }

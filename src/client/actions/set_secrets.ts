@@ -14,19 +14,19 @@ const BATCH = 500
 /** Characters of ciphertext in one request, whose body may have 4 MiB. */
 const MAX_BATCH_SIZE = 3_000_000
 
-/** Without a policy the server refuses a secret that has one: `null` takes it away. */
+/** The server refuses a write without `policy` to a secret that has one. `null` removes the policy. */
 export type Entry = {
   key: string
   value: string
   policy: Policy | null | undefined
-  /** The version that was read, 0 where there was none: another one is not replaced. */
+  /** The version that was read, 0 for a new secret. A different version is not replaced. */
   expectedVersion?: number | undefined
 }
 
 /** Bytes of a value, in UTF-8. */
 const MAX_BYTES = MAX_SEALED_BYTES - OVERHEAD_BYTES
 
-/** Values that the server would not take. Nothing was sent. */
+/** Values that the server would reject. Nothing was sent. */
 export class Unstorable extends Error {
   constructor(faults: readonly string[]) {
     super(faults.join('\n'))

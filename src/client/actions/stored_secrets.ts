@@ -1,4 +1,4 @@
-/** What is stored of some names, opened, and what is done to it: taken away, put back, made the newest again. */
+/** Reads and decrypts stored secrets, and deletes, restores or rolls them back. */
 
 import { toBase64Url } from '../../core/crypto/encoding.ts'
 import { isSamePolicy } from '../../core/crypto/secret_value.ts'
@@ -31,13 +31,13 @@ export type StoredValue = {
   version: number
 }
 
-/** What does not open with the policy beside it, or at its place. Nothing was stored. */
+/** Values that cannot be decrypted with their policy or in their place. Nothing was stored. */
 export class Unproven extends Error {
   readonly names: readonly string[]
 
   constructor(names: readonly string[]) {
     super(
-      `${names.join(', ')}: what is stored does not open with the policy that the server shows; nothing was stored`,
+      `${names.join(', ')}: the stored value cannot be decrypted with the policy from the server; nothing was stored`,
     )
     this.name = 'Unproven'
     this.names = names
@@ -48,7 +48,7 @@ function policyOf({ policy }: SealedRow): Policy | null {
   return (policy ?? null) as Policy | null
 }
 
-/** Of these names those that are stored in the environment, by name. */
+/** The stored secrets with these names, by name. */
 export async function storedValues(
   place: EnvironmentPlace,
   names: readonly string[],
@@ -73,7 +73,7 @@ export async function provenValue(place: EnvironmentPlace, key: string): Promise
 }
 
 /**
- * The same for who writes: a policy that the server shows goes into the new ciphertext, so it must be the one
+ * Like above, for writing: the policy from the server goes into the new ciphertext, so it must be the one
  * of the old ciphertext, which opens with no other. One that was altered in the database would be made good.
  *
  * @throws Unproven
@@ -113,7 +113,7 @@ export async function provenEntries(
   const [root] = names === undefined ? [] : entries.filter(cannotBeCopied)
   if (root === undefined) return entries
   throw new Fault('unusable_secret', {
-    message: `${root.key} has a refresh token, which works in one place only. Nothing was copied.`,
+    message: `${root.key} has a refresh token, which works in only one place. Nothing was copied.`,
   })
 }
 
@@ -135,7 +135,7 @@ function provenOf(
 export type ValueChange = 'new' | 'value' | 'policy' | 'same'
 export type Compared = { entry: Entry; change: ValueChange }
 
-/** What storing entries would change, by name: values are compared and never shown. */
+/** The changes that storing entries would make, by name. Values are compared and never shown. */
 export function comparedWith(
   stored: ReadonlyMap<string, StoredValue>,
   entries: readonly Entry[],
@@ -227,7 +227,7 @@ export async function provenDeleted(place: EnvironmentPlace, chosen: readonly st
   return found
 }
 
-/** Those that were proven. */
+/** The proven secrets. */
 export async function restoreProven(
   place: EnvironmentPlace,
   proven: Awaited<ReturnType<typeof provenDeleted>>,

@@ -4,7 +4,7 @@ import { ApiError } from '../http/api.ts'
 import { type Entry, openedValue, uploadSecrets } from './set_secrets.ts'
 import { deleteStored, Unproven, versionsOf } from './stored_secrets.ts'
 
-/** What a write stored. The ID differs for a secret that was deleted and added again under the same name. */
+/** The stored version of a write. The ID differs for a secret that was deleted and added again under the same name. */
 export type StoredVersion = { key: string; version: number; id: string | null }
 
 export type Undone = {

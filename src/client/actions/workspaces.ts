@@ -71,7 +71,7 @@ export async function createSignedWorkspace(
   return { id: order.id, known }
 }
 
-/** What goes with a workspace that is deleted. */
+/** The items that are deleted with a workspace. */
 export async function lossesOfWorkspace(api: Api, workspace_id: string) {
   const params = { workspace_id }
   const [projects, agents, people] = await Promise.all([
@@ -100,7 +100,7 @@ export async function leaveWorkspace(api: Api, workspace: AnyWorkspace, ownAddre
   )
 }
 
-/** What a stranger signed is not remembered, and need not be followed in order to decline it. @throws ApiError */
+/** Declining does not pin or verify the chain of a stranger. @throws ApiError */
 export async function refuseInvitation(api: Api, workspace: AnyWorkspace): Promise<void> {
   const params = { workspace_id: workspace.id }
   const send = async (link?: SignedText) => {

@@ -1,5 +1,5 @@
 /**
- * The programs that are told of `cloakroom mcp`: the file of a project that each reads, and how it writes a server
+ * The programs that can start `cloakroom mcp`: the file of a project that each reads, and how it writes a server
  * down. A file never holds a token: the program starts us, and we take it from where the session is, or from
  * `SERVICE_TOKEN`.
  */
@@ -12,16 +12,16 @@ export type Program = {
   format: 'json' | 'toml'
   /** Below the folder of the project; the first one that is there, else the first. */
   project: readonly string[]
-  /** Where the servers stand in a file of its own. */
+  /** The key of the servers in a separate file. */
   servers: readonly string[]
   entry(command: readonly [string, ...string[]]): ProgramEntry
 }
 
-/** What the server is called in each file. */
+/** The name of the server in each file. */
 export const SERVER_NAME = 'cloakroom'
 
 /**
- * What the keyring and the unlocked key are found by. Codex hands on the variables that it is told, and a few
+ * The variables that locate the keyring and the unlocked key. Codex passes on the configured variables, and a few
  * more.
  */
 const NEEDED = [

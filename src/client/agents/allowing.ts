@@ -1,5 +1,5 @@
 /**
- * What would let a refused call through the next time: exactly one change, read from its record in the audit. A
+ * The one change that would allow a refused call the next time, derived from its audit record. A
  * record is the server's word, so the change is for somebody to look at before they sign it.
  */
 import { parseDomain } from '../../core/net/domain.ts'
@@ -11,7 +11,7 @@ import {
 } from '../../core/policy/policy.ts'
 import type { Style } from '../../core/policy/policy_check.ts'
 
-/** What a record says of a refused call. */
+/** The facts of a refused call in its record. */
 export type RefusedCall = {
   reason: string | null
   refused_by: { secret: string; rule: string } | null

@@ -1,9 +1,9 @@
-/** What is used of a token's limits, for people. */
+/** The usage of a token's limits, for people. */
 import type { TokenLimits, TokenSpending } from '../../core/token_limits.ts'
 
 type Limited = { limits?: TokenLimits | null; spent?: TokenSpending | null | undefined }
 
-/** What is used of each limit, such as `calls 412 of 1,000 today`; null for a token without limits. */
+/** The usage of each limit, such as `calls 412 of 1,000 today`; null for a token without limits. */
 export function limitsInWords({ limits = null, spent }: Limited): string[] | null {
   if (limits === null) return null
   const used = (name: string, amount: number | undefined, limit: number | null, when: string) =>

@@ -1,5 +1,5 @@
 /**
- * What is put where so that a program uses a token: shown by the console, and the examples of docs/guides/sdks.md and
+ * Set-up texts for programs that use a token: shown by the console, and the examples of docs/guides/sdks.md and
  * docs/guides/ci.md. No text holds a token: it is in `SERVICE_TOKEN`, or beside the session.
  */
 import { type Program, programFile } from './agent_setup.ts'
@@ -7,10 +7,10 @@ import { shellWord } from './shell_word.ts'
 
 export type ProgramAddresses = { server: string; resolver: string }
 
-/** Null stands for every project, or environment. */
+/** Null means every project, or environment. */
 type Holder = { name: string; project: string | null; environment: string | null }
 
-/** For a program on a machine where nobody is logged in; null where it hands no variables on. */
+/** For a program on a machine where not signed in; null where it hands no variables on. */
 export function fileFor(program: Program, resolver: string): string | null {
   if (program.format === 'toml') return null
   return programFile(program, program.entry(['cloakroom', 'mcp', '--resolver', resolver]))

@@ -39,8 +39,8 @@ export async function standingOf(
 const REASONS: Readonly<Record<End, string>> = {
   revoked: 'it was revoked',
   expired: 'it expired',
-  granter: 'the admin who granted it was removed, was demoted, or got new keys',
-  epoch: 'the workspace has a new key since',
+  granter: 'the admin who granted it was removed, was demoted, or has new keys',
+  epoch: 'the workspace key was replaced since',
 }
 
 export function reasonOfEnd(end: End): string {

@@ -19,7 +19,7 @@ import { grantEnvironment } from '../vault.ts'
 import type { OpenWorkspace } from '../workspace.ts'
 import { EndedToken, type ListedToken, type Standing, standingOf } from './standing.ts'
 
-/** Where there is nothing, the usual is meant. */
+/** Missing fields have their default. */
 export type TokenOrder = {
   label?: string
   expires_in_days?: number | null
@@ -30,7 +30,7 @@ export type TokenOrder = {
   limits?: TokenLimits
 }
 
-/** Null stands for every project, or environment. */
+/** Null means every project, or environment. */
 export type TokenScope =
   | { kind: 'agent'; agentId: string; projectId: string | null; environment: string | null }
   | { kind: 'workload'; projectId: string; environment: string }
@@ -81,13 +81,13 @@ export async function makeToken(
   return { id, text, body: { token: { ...token, grant, binding } } }
 }
 
-/** Of whose token it is shown: an agent's, or of the workloads of a project. */
+/** The holder of the token: an agent, or a project with workload tokens. */
 export type TokenOwner = { agentId: string } | { projectId: string }
 
 type Labelled = ListedToken & { label: string }
 
 /**
- * What a token is sealed to: in a signed workspace by its grant, which is that owner's, and says where it may be used.
+ * The public key that seals keys for a token: in a signed workspace from its grant, which also has its scope.
  *
  * @throws EndedToken, UntrustedChain
  */
@@ -138,7 +138,7 @@ export async function grantTo(chain: Chain, token: Labelled, owner: TokenOwner) 
   return standing.grant
 }
 
-/** What is signed so that tokens stay revoked, whatever the database says later; null where it was before. */
+/** The signed link that keeps tokens revoked, even if the database changes later; null if it exists already. */
 export function revocationOf({ revokedTokens }: Chain, ids: readonly string[]) {
   const token_ids = ids.filter((id) => isSignedId(id) && !revokedTokens.has(id))
   return token_ids.length > 0 ? ({ type: 'tokens.revoked', body: { token_ids } } as const) : null

@@ -49,7 +49,7 @@ export class UnverifiedRequest extends Error {
   readonly why: string
 
   constructor(why: string) {
-    super(`The request does not verify: ${why}.`)
+    super(`The request failed verification: ${why}.`)
     this.why = why
   }
 }
@@ -85,12 +85,13 @@ function openedDetails({ workspace }: WorkspacePlace, approval: Approval) {
   const { project_id, environment } = first
   const key = environmentKey(workspace.key, project_id, environment, workspace.epoch)
   const details = openDetails(key, workspaceId, id, sealed)
-  if (details === null) throw new UnverifiedRequest('its details do not open for this request')
+  if (details === null)
+    throw new UnverifiedRequest('its details cannot be decrypted for this request')
   const { call } = details
   if (callDigest(key, call) !== approval.digest)
-    throw new UnverifiedRequest('its digest is that of another call')
+    throw new UnverifiedRequest('its digest belongs to another call')
   const isOfToken = call.workspace_id === workspaceId && call.token_id === approval.token_id
-  if (!isOfToken) throw new UnverifiedRequest('its call is that of another token')
+  if (!isOfToken) throw new UnverifiedRequest('its call belongs to another token')
   const isListed =
     call.secrets.length === approval.secrets.length &&
     call.secrets.every((used) => approval.secrets.some((one) => comparePlaces(used, one) === 0))
@@ -101,7 +102,7 @@ function openedDetails({ workspace }: WorkspacePlace, approval: Approval) {
 function requireBody({ body_sha256 }: ApprovalCall, body: string | null): void {
   if (body === null) return
   if (toBase64Url(sha256(utf8(body))) === body_sha256) return
-  throw new UnverifiedRequest('its body is not the one of the call')
+  throw new UnverifiedRequest('its body differs from the call')
 }
 
 async function grantFor(chain: Chain, { grant, token_id: id }: Approval): Promise<TokenGrant> {
@@ -164,7 +165,7 @@ async function heldIn({ used, ...place }: UsedThere, state: SignedState): Promis
       stored?.value_sha256 === secret.value_sha256 &&
       toBase64Url(policyHash(policy)) === secret.policy_sha256
     if (!isSame)
-      throw new UnverifiedRequest(`${secret.key} has another value or policy since the request`)
+      throw new UnverifiedRequest(`${secret.key} has a different value or policy since the request`)
     const by = heldBy(policy)
     const ttlSeconds = policy?.approval?.ttl_seconds ?? 0
     return by === null ? [] : [{ ...secret, by, ttlSeconds }]
@@ -176,7 +177,7 @@ function requireHeld({ secrets }: Approval, held: readonly HeldUse[]): void {
     (one) => one.held === held.some((secret) => comparePlaces(secret, one) === 0),
   )
   if (!isSame || held.length === 0)
-    throw new UnverifiedRequest('the secrets that it needs an approval for are others')
+    throw new UnverifiedRequest('the secrets that need approval have changed')
 }
 
 /**
@@ -220,6 +221,6 @@ function openOne(
     isSame && found?.value
       ? openSecret(where.workspace, { ...where, key }, policy, found.value)
       : null
-  if (value === null) throw new UnverifiedRequest(`${key} does not open with its policy`)
+  if (value === null) throw new UnverifiedRequest(`${key} cannot be decrypted with its policy`)
   return value
 }

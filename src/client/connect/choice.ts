@@ -1,4 +1,4 @@
-/** What a person chooses for a connection: the provider with its endpoints, the client and the scope. */
+/** The choices for a connection: the provider with its endpoints, the client and the scope. */
 import { chooseClientAuth, registerClient } from './client_registration.ts'
 import { discoverIssuer, discoverResource, type Endpoints, endpointsFrom } from './discovery.ts'
 import { domainOf } from './domain_of.ts'
@@ -89,7 +89,7 @@ export async function chooseClient(
   if (preset === undefined) return registerClient(server, { redirectUri, scope }, send)
   throw new ConnectFault(
     'client_missing',
-    `${preset.title} needs a client of yours: pass --client-id.`,
+    `${preset.title} needs your own client: pass --client-id.`,
     `Register a client at ${preset.registerAt} with the redirect address ${redirectUri}`,
   )
 }

@@ -31,7 +31,7 @@ export async function registerClient(
 ): Promise<ConnectClient> {
   const { host } = new URL(server.issuer)
   if (server.registration_endpoint === undefined) {
-    const message = `${host} does not register clients by itself.`
+    const message = `${host} does not support client registration.`
     throw new ConnectFault(
       'registration_missing',
       message,

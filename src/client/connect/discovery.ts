@@ -3,7 +3,7 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import { ConnectFault, type ProviderFetch, requireHttps } from './provider_fetch.ts'
 
 export type Endpoints = {
-  /** RFC 8414 metadata, or what stands for it. */
+  /** RFC 8414 metadata, or its replacement. */
   server: AuthorizationServer
   /** Whether `server.issuer` is the provider's: only then is `iss` compared (RFC 9207). */
   hasIssuer: boolean

@@ -69,7 +69,8 @@ async function findEndpoints(
       ? { server: await discoverIssuer(issuer ?? new URL(tokenUrl).origin, send), hasIssuer: true }
       : await discoverResource(resource, send, issuer)
   if (endpoints.server.token_endpoint === tokenUrl) return { endpoints }
-  const message = 'The metadata of the provider names another token endpoint than the root.'
+  const message =
+    'The metadata of the provider names a different token endpoint than the stored connection.'
   throw new ConnectFault(
     'metadata_differs',
     message,

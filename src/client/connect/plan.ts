@@ -77,7 +77,7 @@ export async function requestRoot(
     if (PENDING.includes(outcome.code)) throw new TokenRefusal(outcome.code)
     throw new ConnectFault(
       'answer_refused',
-      `${host} answered ${answer.status} without a token.`,
+      `${host} returned ${answer.status} without a token.`,
       'Retry later.',
     )
   }

@@ -70,7 +70,7 @@ export function openProviderFetch(send: ProviderFetch = trustedFetch): ProviderF
       // Constructors refuse a body for these.
       return new Response([204, 205, 304].includes(status) ? null : body, { status, headers })
     } catch (error) {
-      const why = signal.aborted ? 'did not answer within 10 seconds' : 'could not be reached'
+      const why = signal.aborted ? 'did not respond within 10 seconds' : 'could not be reached'
       if (error instanceof ConnectFault) throw error
       throw new ConnectFault(
         'unreachable',
@@ -97,7 +97,7 @@ async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>>
   for await (const piece of response.body ?? []) {
     size += piece.length
     if (size > MAX_BYTES)
-      throw new ConnectFault('answer_refused', 'The provider answered with more than 1 MiB.')
+      throw new ConnectFault('answer_refused', 'The provider returned more than 1 MiB.')
     pieces.push(piece)
   }
   return concat(...pieces)

@@ -32,7 +32,7 @@ export function listenForRedirect(given: string | undefined): RedirectListener {
     received.resolve(url.searchParams)
     return (await outcome.promise)
       ? showPage(200, 'Connected. You can close this page.')
-      : showPage(200, 'Not connected. Return to Cloakroom to see why.')
+      : showPage(200, 'Not connected. Return to Cloakroom for the reason.')
   })
   return {
     uri: fixed?.href ?? `http://127.0.0.1:${server.port}${pathname}`,
@@ -47,7 +47,7 @@ export function listenForRedirect(given: string | undefined): RedirectListener {
 }
 
 function timedOut(limitMs: number): ConnectFault {
-  const message = `The browser did not come back within ${limitMs / 1000} seconds.`
+  const message = `The browser did not return within ${limitMs / 1000} seconds.`
   return new ConnectFault('timed_out', message, 'Run the command again.')
 }
 
@@ -55,7 +55,7 @@ function listen(port: number, fetch: (request: Request) => Promise<Response>) {
   try {
     return Bun.serve({ hostname: '127.0.0.1', port, idleTimeout: IDLE_S, fetch })
   } catch (error) {
-    const message = `Another program listens on port ${port}.`
+    const message = `Another program uses port ${port}.`
     throw new ConnectFault('port_taken', message, 'Stop it, or use another port.', error)
   }
 }

@@ -21,7 +21,7 @@ export type SealedEnvironment = {
   environment: string
   /** Name → ciphertext and policy. */
   sealed: Record<string, { value: string; policy?: unknown }>
-  /** What was verified; null where workspace and token are plain. */
+  /** The verified state; null if workspace and token are plain. */
   seen: Seen | null
   /** Names that are stored and were not delivered, as a signed workspace has them. */
   withheld: string[]
@@ -39,14 +39,14 @@ export class InvalidToken extends Error {
   constructor(text: string) {
     super(
       /^svc_(agt|wkl)_/.test(text)
-        ? 'this token is not whole, or was altered'
-        : 'this is not the token of an agent or workload',
+        ? 'this token is incomplete or was altered'
+        : 'this is not an agent token or workload',
     )
     this.name = 'InvalidToken'
   }
 }
 
-/** What was verified of an environment before, which is the oldest that is taken. */
+/** The last verified state of an environment. Older states are rejected. */
 export type DeliveryMemory = {
   of(place: Place): SeenBefore | undefined
   remember(place: Place, seen: Seen): void
@@ -72,7 +72,7 @@ export async function fetchEnvironment(
   const sent = sealedToken(id, secret)
   const api = openApi(origin, () => sent)
   const answer = await api.call(deliverEnvironment, { body: scope })
-  if (!('sealed' in answer)) throw new Error('the server did not answer with a sealed environment')
+  if (!('sealed' in answer)) throw new Error('the server did not return a sealed environment')
   const place = { projectId: answer.project_id, environment: answer.environment }
   const seen = await verifyDelivery(
     answer,
@@ -95,7 +95,7 @@ export async function fetchEnvironment(
     for (let from = 0; from < names.length; from += MAX_NAMES) {
       const body = { ...scope, names: names.slice(from, from + MAX_NAMES) }
       const part = await whole.call(deliverEnvironment, { body })
-      if (!('secrets' in part)) throw new Error('the server did not answer with credentials')
+      if (!('secrets' in part)) throw new Error('the server did not return credentials')
       Object.assign(unavailable, part.unavailable)
       for (const name of body.names) {
         const value = part.secrets[name]
@@ -155,7 +155,7 @@ function openAll(answer: Answer, tokenId: string, privateKey: Uint8Array): Map<s
       )
       if (!opened)
         throw new Error(
-          `the secret ${name} does not open: it was altered or sealed under another key`,
+          `the secret ${name} cannot be decrypted: it was altered or sealed with another key`,
         )
       return [name, { value: readUtf8(opened.reveal()), policy }]
     }),
@@ -170,6 +170,6 @@ function environmentKeyOf(answer: Answer, tokenId: string, privateKey: Uint8Arra
     if (opened) return opened
   }
   throw new Error(
-    'the token holds no key for this environment; an admin grants it with: cloakroom token grant',
+    'the token has no key for this environment; ask an admin to run: cloakroom token grant',
   )
 }

@@ -8,10 +8,10 @@ import { z } from 'zod'
 import { lp } from '../../core/crypto/encoding.ts'
 import { type Binding, newSalt, openText, sealText } from '../sealed_text.ts'
 
-/** Who may open it: the id of a token, or the public key of an account, with the secret that stays there. */
+/** The reader: the ID of a token, or the public key of an account, with its secret. */
 export type Holder = { id: string; secret: Uint8Array }
 
-/** What a command asks for, as it was named; empty where it was not. */
+/** The requested place, as named; empty by default. */
 export type Asked = { server: string; workspace: string; project: string; environment: string }
 
 const content = z.record(
@@ -19,11 +19,11 @@ const content = z.record(
   z.object({
     value: z.string(),
     isSensitive: z.boolean(),
-    /** Of the person who fetched it, in place of what all have. */
+    /** Own values of the person who fetched it, which replace the shared ones. */
     isOwn: z.literal(true).optional(),
   }),
 )
-/** What a delivery was verified to be: no secret, and nothing older is taken once the server is back. */
+/** The verified state of a delivery. It is not secret, and older states are rejected once the server is back. */
 const seenDelivery = z.strictObject({
   projectId: z.string(),
   environment: z.string(),
@@ -57,7 +57,7 @@ const file = z.strictObject({
   fetched_at: z.iso.datetime(),
   /** From a signed workspace. */
   seen: seenDelivery.optional(),
-  /** b64 of 32 random bytes: each file has a key of its own. */
+  /** b64 of 32 random bytes: each file has a separate key. */
   salt: z.string(),
   /** b64 of nonce, ciphertext and tag. */
   sealed: z.string(),
@@ -84,12 +84,12 @@ export function openFallback({ id, secret }: Holder, asked: Asked, text: string)
   if (read === null) throw new WrongFallback('is not a fallback file')
   if (read.holder !== id) throw new WrongFallback('was sealed for another token or account')
   const opened = unseal(secret, read)
-  if (opened === null) throw new WrongFallback('was altered: it does not open')
+  if (opened === null) throw new WrongFallback('was altered and cannot be decrypted')
   for (const [name, value] of Object.entries(asked)) {
     const kept = read[name as keyof Asked]
     if (kept !== value) {
       const said = (text: string) => text || 'none'
-      throw new WrongFallback(`is of another ${name}: ${said(kept)}, not ${said(value)}`)
+      throw new WrongFallback(`belongs to another ${name}: ${said(kept)}, not ${said(value)}`)
     }
   }
   const { seen } = read
@@ -109,7 +109,7 @@ function unseal(secret: Uint8Array, read: FallbackFile): Kept['values'] | null {
   return text === null ? null : content.parse(JSON.parse(text))
 }
 
-/** To all that stands in the file in the clear. */
+/** Binds the ciphertext to all plaintext in the file. */
 function bindingOf(head: Omit<FallbackFile, 'sealed'>): Binding {
   const { holder, server, workspace, project, environment, fetched_at, salt, seen } = head
   const version = String(head.cloakroom_fallback)

@@ -15,7 +15,7 @@ const SECRETIVE_WORDS = new Set(
   'PIN PINS OTP TOTP MFA PW SID UID IV PK SK PAT CVV CVC SSN TAN PUK PGP GPG SSH RSA'.split(' '),
 )
 
-/** What both a person and a program would take for a setting, whatever its name. */
+/** Values that are obviously settings, independent of their name. */
 const WORDS = new Set(
   `true false yes no on off enabled disabled enable disable none null undefined auto default
    trace debug verbose info notice warn warning error err crit critical fatal alert emerg emergency silent

@@ -1,9 +1,9 @@
 /**
- * Variables that decide what a program executes, whom it trusts or where it connects, before it reads a
- * line of its own. Whoever can store secrets in an environment, or forge a delivery, could take over the
+ * Variables that control what a program executes, trusts or connects to, before it reads a
+ * line of input. Anyone who can store secrets in an environment, or forge a delivery, could take over the
  * machine of everyone who runs a command with it. So they are not set from secrets unless they are named.
  *
- * What only the program itself reads, such as DATABASE_URL or NODE_ENV, is not here, nor which account or
+ * Variables that only the program itself reads, such as DATABASE_URL or NODE_ENV, are not here, nor which account or
  * service it talks to. Exceptions are Cloakroom, and a daemon that runs commands here or signs for you. The name of a configuration is here where that may name commands: who stores secrets
  * may also have put a file into a repository.
  */
@@ -13,13 +13,13 @@ import { aliasOf } from '../../core/config/aliases.ts'
 type Group = {
   /** Follows the name in a sentence. */
   reason: string
-  /** In capitals; one `*` stands for any characters. */
+  /** In capitals; one `*` matches any characters. */
   names: readonly string[]
 }
 
 const groups: readonly Group[] = [
   {
-    reason: 'makes the loader and the C library bring foreign code into programs',
+    reason: 'loads foreign code into programs through the loader or C library',
     names: words(`
       LD_* DYLD_* LIBPATH SHLIB_PATH GCONV_PATH GETCONF_DIR GLIBC_TUNABLES LOCPATH NLSPATH MALLOC_TRACE
       NIS_PATH TZDIR
@@ -37,35 +37,34 @@ const groups: readonly Group[] = [
       WINELOADER WINEDLLPATH`),
   },
   {
-    reason: 'decides which program a name stands for',
+    reason: 'controls which program a name runs',
     names: words('PATH PATHEXT COMSPEC SHELL SYSTEMROOT WINDIR EXECIGNORE CDPATH'),
   },
   {
-    reason: 'makes a shell run commands, or read its lines in another way',
+    reason: 'makes a shell run commands or parse its input differently',
     names: words(`
       BASH_ENV ENV BASH_FUNC_* BASH_LOADABLES_PATH BASH_XTRACEFD SHELLOPTS BASHOPTS IFS PS0 PS1 PS2 PS3 PS4
       PROMPT_COMMAND GLOBIGNORE FPATH ZDOTDIR INPUTRC FCEDIT PSMODULEPATH
       FISH_FUNCTION_PATH FISH_COMPLETE_PATH FISH_USER_PATHS HISTFILE TMOUT`),
   },
   {
-    reason: 'decides whose configuration every program reads',
+    reason: 'controls which configuration programs read',
     names: words(`
       HOME USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA
       XDG_*`),
   },
   {
-    reason:
-      'gives a coding agent another configuration, which may name commands and servers to start',
+    reason: 'gives a coding agent another configuration, which can start commands and servers',
     names: words(`
       CLAUDE_CONFIG_DIR CLAUDE_CODE_SHELL* CODEX_HOME OPENCODE_CONFIG OPENCODE_CONFIG_* GEMINI_CLI_HOME
       GEMINI_CLI_SYSTEM_*_PATH`),
   },
   {
-    reason: 'decides where programs keep temporary files, which they may load or run again',
+    reason: 'controls the folder of temporary files, which programs may load or run',
     names: words('TMPDIR TMP TEMP TEMPDIR'),
   },
   {
-    reason: 'names a command, or options of one, that programs run by themselves',
+    reason: 'sets a command or options that programs run automatically',
     names: words(`
       EDITOR VISUAL PAGER BROWSER MANPAGER *_EDITOR *_PAGER *_BROWSER *_COMMAND *_CMD *_ASKPASS *_RSH
       *_PASSCOMMAND *_CREDENTIAL_PROVIDER *_CREDENTIAL_PROVIDERS *_SYMBOLIZER_PATH *SAN_OPTIONS
@@ -81,8 +80,7 @@ const groups: readonly Group[] = [
       ELECTRON_OVERRIDE_DIST_PATH SPRING_SERVER_COMMAND`),
   },
   {
-    reason:
-      'gives a tool of the cloud another configuration, which may name commands or extensions',
+    reason: 'gives a cloud tool another configuration, which can contain commands or extensions',
     names: words(`
       AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_DATA_PATH BOTO_CONFIG AZURE_CONFIG_DIR
       AZURE_EXTENSION_DIR CLOUDSDK_CONFIG CLOUDSDK_PYTHON* CLOUDSDK_ROOT_DIR
@@ -104,7 +102,7 @@ const groups: readonly Group[] = [
       ANSIBLE_*PYTHON_INTERPRETER ANSIBLE_STRATEGY`),
   },
   {
-    reason: 'makes git run commands, or use another configuration or repository',
+    reason: 'makes git run commands or use another configuration or repository',
     names: words(`
       GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_ASKPASS GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF
       GIT_PROXY_COMMAND GIT_REDIRECT_* GIT_TEMPLATE_DIR GIT_EXEC_PATH GIT_CONFIG GIT_CONFIG_* GIT_DIR GIT_COMMON_DIR
@@ -152,7 +150,7 @@ const groups: readonly Group[] = [
       NIX_PATH NIX_CONFIG NIX_CONF_DIR NIX_USER_CONF_FILES NIXPKGS_CONFIG`),
   },
   {
-    reason: 'makes a build run commands, or bring foreign code into what it builds',
+    reason: 'makes a build run commands or include foreign code',
     names: words(`
       MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES CC CXX CPP LD AR GCC_EXEC_PREFIX COMPILER_PATH LIBRARY_PATH
       FC NVCC CUDACXX NM RANLIB CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH PKG_CONFIG PKG_CONFIG_* CMAKE_*
@@ -166,7 +164,7 @@ const groups: readonly Group[] = [
       CGO_LDFLAGS*`),
   },
   {
-    reason: 'decides where the code of packages comes from',
+    reason: 'controls the source of packages',
     names: words(`
       *_MIRROR PIP_* UV_FIND_LINKS UV_INDEX UV_INDEX_URL UV_DEFAULT_INDEX
       UV_EXTRA_INDEX_URL YARN_REGISTRY YARN_NPM_REGISTRY_SERVER BUN_CONFIG_REGISTRY COREPACK_NPM_REGISTRY
@@ -178,7 +176,7 @@ const groups: readonly Group[] = [
       DEBUGINFOD_URLS`),
   },
   {
-    reason: 'decides which certificates are trusted, or writes down the keys of connections',
+    reason: 'controls trusted certificates or logs connection keys',
     names: words(`
       NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED SSL_CERT_FILE SSL_CERT_DIR *_CA_BUNDLE
       SERVICE_CA_FILE
@@ -186,7 +184,7 @@ const groups: readonly Group[] = [
       PYTHONHTTPSVERIFY *_SKIP_VERIFY LIBMYSQL_ENABLE_CLEARTEXT_PLUGIN SSLKEYLOGFILE`),
   },
   {
-    reason: 'decides where connections go',
+    reason: 'redirects connections',
     names: words(`
       *HTTP_PROXY *HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY GRPC_PROXY SOCKS_PROXY RSYNC_PROXY DISPLAY
       WAYLAND_DISPLAY SSH_AUTH_SOCK DOCKER_HOST
@@ -194,7 +192,7 @@ const groups: readonly Group[] = [
       SERVICE_SERVER_URL SERVICE_API_URL SERVICE_RESOLVER_URL SERVICE_INSECURE_HTTP SERVICE_PROXY_BASE_URL`),
   },
   {
-    reason: 'decides which account, server and project Cloakroom uses',
+    reason: 'controls which account, server and project Cloakroom uses',
     names: words(`
       SERVICE_TOKEN SERVICE_TOKEN_FILE SERVICE_PASSPHRASE SERVICE_RECOVERY_KEY SERVICE_OWNER_CODE
       SERVICE_ACCOUNT SERVICE_WORKSPACE SERVICE_PROJECT SERVICE_ENVIRONMENT`),
@@ -215,7 +213,7 @@ const patterns = entries.flatMap(([name, reason]) =>
 )
 
 /**
- * What a variable of this name would do to a program, or `null` for an ordinary one. Letters of either case
+ * The effect of a variable with this name on a program, or `null` for an ordinary one. Letters of either case
  * count: some systems make no difference, and some of these are read in both.
  */
 export function unsafeReason(name: string): string | null {

@@ -5,7 +5,7 @@
 
 export type AddressFault = 'not an address' | 'not encrypted'
 
-/** What is wrong with an address; `null` for one that may be talked to. */
+/** The problem with an address; `null` for one that may be talked to. */
 export function faultOfAddress(text: string, insecureHttp: boolean): AddressFault | null {
   const url = URL.parse(text)
   if (url === null) return 'not an address'

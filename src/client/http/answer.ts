@@ -1,5 +1,5 @@
 /**
- * What a server answers, which need not be one of ours: an address may be mistyped, a gateway may stand
+ * The response of a server, which may not be Cloakroom: an address may be mistyped, a gateway may be
  * before it, or it may be hostile. So answers have a bound and a deadline, and have the form that the
  * contract says, or end with a sentence that names the host and the status.
  */
@@ -29,9 +29,9 @@ export class ApiError extends Error {
   readonly code: string
   readonly fields: readonly FieldFault[]
   readonly requestId: string | null
-  /** What removes the cause, if the server or this client knows it. */
+  /** The remedy, if the server or this client knows it. */
   readonly fix: Fix | null
-  /** A page of the documentation with an anchor, such as `access.md#tokens`. */
+  /** A page of the documentation with an anchor, such as `guides/access.md#tokens`. */
   readonly docs: string | null
   /** Milliseconds until the request may be repeated, if the server has said so. */
   readonly retryAfterMs: number | null
@@ -41,7 +41,7 @@ export class ApiError extends Error {
     body: Refusal & { error_code?: string; message?: string },
     retryAfterMs: number | null = null,
   ) {
-    super(body.message ?? `the server answered ${status}`)
+    super(body.message ?? `the server returned ${status}`)
     this.name = 'ApiError'
     this.status = status
     this.code = body.error_code ?? NO_CODE
@@ -53,7 +53,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The code of a refusal that has none: whoever answered is not one of ours. */
+/** The code of an error without a code, which is not from a Cloakroom server. */
 export const NO_CODE = 'unusable_answer'
 
 /** An answer that cannot be used: its form, its size, or the time that it takes. */
@@ -64,7 +64,7 @@ export class AnswerError extends Error {
   }
 }
 
-/** One that takes too long: the server may be away. */
+/** A response that takes too long: the server may be unavailable. */
 export class LateAnswer extends AnswerError {}
 
 type Refusal = {
@@ -74,7 +74,7 @@ type Refusal = {
   docs?: string | undefined
 }
 
-/** What came of a request: what the contract calls its result, and where the next page begins. */
+/** The outcome of a request: its result by the contract, and the start of the next page. */
 export type Answered = { data: unknown; beside: unknown; next: string | null; bytes: number }
 
 const fix = z.union([
@@ -111,7 +111,7 @@ export function exchangeJson(
   const ended = new AbortController()
   const late = () => {
     ended.abort()
-    return new LateAnswer(url, `did not answer in full within ${timeoutMs / 1000} seconds`)
+    return new LateAnswer(url, `did not respond completely within ${timeoutMs / 1000} seconds`)
   }
   const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
   return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal }), late)
@@ -124,13 +124,13 @@ async function receive(endpoint: Endpoint, url: string, init: RequestInit): Prom
   const bytes = await readCapped(
     piecesOf(response.body),
     limit,
-    () => new AnswerError(url, `answered ${status} with more than ${limit / MIB} MiB`),
+    () => new AnswerError(url, `returned ${status} with more than ${limit / MIB} MiB`),
   )
   const answer = parse(bytes)
   const received = await resultOf(endpoint, answer)
   if (received) return { ...received, bytes: bytes.length }
   if (!response.ok) throw refusalFrom(url, response, answer)
-  throw new AnswerError(url, `answered ${status}, but not as Cloakroom does`)
+  throw new AnswerError(url, `returned ${status}, but not as a Cloakroom server`)
 }
 
 /**
@@ -144,13 +144,13 @@ export async function* download(
   init: RequestInit,
 ): AsyncGenerator<Uint8Array, void> {
   const ended = new AbortController()
-  const late = () => new AnswerError(url, 'stopped in the midst of its answer')
+  const late = () => new AnswerError(url, 'closed the connection during its response')
   const inTime = <T>(work: Promise<T>) => withTimeout(PIECE_TIMEOUT_MS, work, late)
   try {
     const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
     const { body, headers, status } = await inTime(send(url, { ...init, signal }))
     if (!headers.get('content-type')?.startsWith(mediaType)) {
-      throw new AnswerError(url, `answered ${status}, but not as Cloakroom does`)
+      throw new AnswerError(url, `returned ${status}, but not as a Cloakroom server`)
     }
     const pieces = body?.getReader()
     for (;;) {
@@ -165,7 +165,7 @@ export async function* download(
 
 /** @param isDegradable whether 503 has a result, too. @throws ApiError, UntrustedCertificate */
 async function send(url: string, init: RequestInit, isDegradable = false): Promise<Response> {
-  // What is sent belongs to this address: no answer sends it on to another.
+  // The request is only for this address: no response redirects it.
   const sent = asSent({ ...init, redirect: 'manual' })
   const sentAt = localNow()
   const response = await fetch(url, sent).catch((error: unknown) => {
@@ -190,8 +190,8 @@ function refusalFrom(url: string, { status, headers }: Response, answer: unknown
   const wait = seconds >= 0 ? seconds * 1000 : null
   if (told.success) return new ApiError(status, told.data, wait)
   const leadsAway = status >= 300 && status < 400
-  const what = leadsAway ? 'leads elsewhere: no redirect is followed' : 'does not say why'
-  return new ApiError(status, { message: `${hostOf(url)} answered ${status}, and ${what}` }, wait)
+  const what = leadsAway ? 'redirects to another address, which is not followed' : 'gave no reason'
+  return new ApiError(status, { message: `${hostOf(url)} returned ${status}, and ${what}` }, wait)
 }
 
 /** `null` for what the contract does not promise. */
@@ -211,7 +211,7 @@ async function resultOf(
   return issues.length === 0 ? { data, ...others } : null
 }
 
-/** `undefined`, which no JSON is, for what is none. */
+/** `undefined`, which is not a JSON value, for invalid JSON. */
 function parse(bytes: Uint8Array): unknown {
   const text = fromUtf8(bytes)
   try {

@@ -19,7 +19,7 @@ export type CallResult<E extends Endpoint> = E['result'] extends z.ZodType
   ? z.output<E['result']>
   : undefined
 
-/** A list with what stands beside it on its first page: nothing of the list is older. */
+/** A list with the extra fields of its first page. No entry is older than them. */
 export type Whole<E extends Endpoint> = {
   data: CallResult<E>
   beside: E['beside'] extends z.ZodType ? z.output<E['beside']> : undefined
@@ -38,7 +38,7 @@ export type Api = {
   page<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Page<E>>
   /** All pages of a list. */
   list<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallResult<E>>
-  /** The same with what stands beside it. */
+  /** Reads a list with its extra fields. */
   whole<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Whole<E>>
 }
 
@@ -91,7 +91,7 @@ export function openApi(
       bytes += page.bytes
       // A page before the last has entries: so a list without end reaches its limit.
       const isEndless = page.next !== null && (entries.length === 0 || bytes > listLimit)
-      if (isEndless) throw new AnswerError(origin, 'answers a list without end')
+      if (isEndless) throw new AnswerError(origin, 'returns an endless list')
     }
     return { data: pages.flat(), beside } as Whole<typeof endpoint>
   }

@@ -29,10 +29,14 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** What is wrong, by the codes of OpenSSL as Bun names them. */
+/** The problems, by the OpenSSL codes in Bun. */
 const FAULTS: readonly (readonly [RegExp, fault: string, isUnknownIssuer: boolean])[] = [
   [/^DEPTH_ZERO_SELF_SIGNED_CERT/, 'it is signed by itself', true],
-  [/^(SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF))/, 'its authority is not known here', true],
+  [
+    /^(SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF))/,
+    'its certificate authority is unknown on this machine',
+    true,
+  ],
   [/^ERR_TLS_CERT_ALTNAME_INVALID/, 'it is for another name', false],
   [/^CERT_HAS_EXPIRED/, "it has expired, or this machine's clock is wrong", false],
   [/^CERT_NOT_YET_VALID/, "it is not valid yet, or this machine's clock is wrong", false],
@@ -51,12 +55,12 @@ export class UntrustedCertificate extends Error {
   }
 }
 
-/** What `fetch` threw, or what is known better where that is a certificate. */
+/** The error of `fetch`, or a better one about the certificate. */
 export function connectionFault(url: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const [, fault, isUnknownIssuer] = FAULTS.find(([pattern]) => pattern.test(code)) ?? []
   if (fault === undefined || isUnknownIssuer === undefined) return error
   const host = URL.parse(url)?.host ?? 'the server'
-  const said = `${host} was reached, and its certificate is not trusted: ${fault} (${code})`
+  const said = `${host} is reachable, but its certificate is not trusted: ${fault} (${code})`
   return new UntrustedCertificate(said, isUnknownIssuer, error)
 }

@@ -47,7 +47,7 @@ export class ServerClocks {
 export class ClocksDiffer extends Error {
   constructor(difference: ClockDifference) {
     super(
-      `${clockSentence(difference)} Nothing was issued, because it would expire at the wrong time.`,
+      `${clockSentence(difference)} Nothing was created, because it would expire at the wrong time.`,
     )
     this.name = 'ClocksDiffer'
   }
@@ -66,8 +66,7 @@ export function clockSentence({ host, here, there, aheadMs }: ClockDifference): 
   return `The clock of ${host} is ${amount} ${side} this machine's clock: ${times}.`
 }
 
-export const CLOCK_HINT =
-  'one of the two clocks is wrong: run date -u on both machines, and correct the wrong one'
+export const CLOCK_HINT = 'run date -u on both machines, and correct the wrong clock'
 
 const UNITS = [
   ['days', 86_400_000, 2],

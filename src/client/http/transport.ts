@@ -13,7 +13,7 @@ export function asSent(init: RequestInit): RequestInit {
     ...init,
     ...serverTrust(),
     headers: { ...init.headers, 'accept-encoding': 'identity', 'user-agent': USER_AGENT },
-    // What expands could not be bounded.
+    // A compressed response could expand without bounds.
     decompress: false,
   } as BunFetchRequestInit
 }

@@ -26,7 +26,7 @@ export function setAuthorities(ca: string[]): void {
   scope.trust = { tls: { ...VERIFIED, ca } }
 }
 
-/** What `fetch` and `WebSocket` are given for a server. */
+/** The TLS options of `fetch` and `WebSocket` for a server. */
 export function serverTrust(): CertificateTrust {
   return (scopes.getStore() ?? ofProcess).trust
 }

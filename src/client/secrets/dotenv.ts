@@ -20,7 +20,7 @@ const HEAD = /[ \t]*(?:export[ \t]+)?(?!export[ \t])([\w.-]+)(?:[ \t]*=|:[ \t]+(
 const DOUBLE = /"([^"\\]*(?:\\[\s\S][^"\\]*)*)"/y
 const SINGLE = /'([^']*)'/y
 const BARE = /[^\n]*/y
-/** Variables, and a backslash that some take for the sign that there is none. */
+/** Variables, and a backslash that escapes them in some programs. */
 const VARIABLE = /\$[\w{$]|\\\$/
 /** Escapes that compose knows and others do not. All know `\n` and `\r`. */
 const DISPUTED_ESCAPE = /\\[abcftv$"\\0]/
@@ -29,7 +29,7 @@ const ODD_EDGE = /^[\s\x85]|[\s\x85]$/
 
 export type Dotenv = {
   values: Map<string, string>
-  /** Where each value is. */
+  /** The position of each value. */
   lines: Map<string, number>
   problems: Problem[]
   /** Names that stand there with another value before: all of those programs take the last. */
@@ -42,7 +42,7 @@ export function parseDotenv(text: string): Dotenv {
   const stray = /\r(?!\n)|\0/.exec(text)
   if (stray) {
     const line = lineNumbers(text)(stray.index)
-    problems.push({ line, reason: 'there is a control character' })
+    problems.push({ line, reason: 'contains a control character' })
   }
   problems.sort((one, other) => one.line - other.line)
   const good = problems.length > 0 ? [] : found
@@ -72,12 +72,15 @@ function statementAt(text: string, at: number): Statement {
 /** Why a secret cannot have this name, or null. */
 export function faultOfSecretName(name: string): string | null {
   const { error } = secretKey.safeParse(name)
-  return error ? `${name} cannot be the name of a secret: it ${error.issues[0]?.message}` : null
+  return error ? `${name} is not a valid secret name: it ${error.issues[0]?.message}` : null
 }
 
 function scanValue(text: string, at: number): Scan {
   if (text[at] === '`') {
-    return { end: nextLine(text, at), reason: 'only some programs take ` for quotes: use others' }
+    return {
+      end: nextLine(text, at),
+      reason: 'only some programs support ` as quotes: use other quotes',
+    }
   }
   if (text[at] === '"') return scanQuoted(text, at, DOUBLE, readDouble)
   if (text[at] === "'") return scanQuoted(text, at, SINGLE, readSingle)
@@ -92,24 +95,24 @@ function scanQuoted(
   read: (inner: string) => Reading,
 ): Scan {
   const [whole, inner = ''] = matchAt(form, text, at) ?? []
-  if (whole === undefined) return { end: text.length, reason: 'the quotes are never closed' }
+  if (whole === undefined) return { end: text.length, reason: 'the quotes are not closed' }
   const after = at + whole.length
   const rest = matchAt(LINE_END, text, after)
-  if (!rest) return { end: nextLine(text, after), reason: 'there is text after the quotes' }
+  if (!rest) return { end: nextLine(text, after), reason: 'text follows the quotes' }
   const end = after + rest[0].length
-  if (inner.includes('\r')) return { end, reason: 'there is a carriage return inside the quotes' }
+  if (inner.includes('\r')) return { end, reason: 'a carriage return is inside the quotes' }
   return { end, ...read(inner) }
 }
 
 function readDouble(inner: string): Reading {
   const disputed = DISPUTED_ESCAPE.exec(inner)?.[0]
-  if (disputed) return { reason: `programs disagree about ${disputed} here: use single quotes` }
+  if (disputed) return { reason: `${disputed} is ambiguous here: use single quotes` }
   if (VARIABLE.test(inner)) return { reason: 'some programs replace $ here: use single quotes' }
   return { value: inner.replaceAll('\\n', '\n').replaceAll('\\r', '\r') }
 }
 
 function readSingle(inner: string): Reading {
-  if (inner.endsWith('\\')) return { reason: "programs disagree about \\' here" }
+  if (inner.endsWith('\\')) return { reason: "\\' is ambiguous here" }
   return { value: inner }
 }
 
@@ -117,7 +120,7 @@ function readSingle(inner: string): Reading {
 function readBare(line: string): Reading {
   const comment = line.indexOf('#')
   if (comment >= 0 && line[comment - 1] !== ' ') {
-    return { reason: 'some programs begin a comment at this #: use quotes' }
+    return { reason: 'this # starts a comment in some programs: use quotes' }
   }
   const value = (comment < 0 ? line : line.slice(0, comment)).replace(/[ \t]+$/, '')
   if (ODD_EDGE.test(value)) return { reason: 'some programs trim the space here: use quotes' }

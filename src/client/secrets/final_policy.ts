@@ -56,6 +56,6 @@ export function fittingMark(entry: Entry): Entry {
 /** A policy that was there, without one of its fields. */
 export function withoutField(policy: Entry['policy'], field: keyof Policy): Policy | null {
   const { [field]: _, ...others }: Policy = policy ?? {}
-  // Sent as null, which takes the policy away: what is not sent would be refused.
+  // Sent as null, which removes the policy. Omitting the field would be refused.
   return Object.keys(others).length > 0 ? others : null
 }

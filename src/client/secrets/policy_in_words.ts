@@ -15,7 +15,7 @@ const PLACES: Record<Location, string> = {
   sign: 'signatures',
 }
 
-/** Empty where a policy narrows nothing. What a server shows need not be one. */
+/** Empty for a policy without restrictions. The server may send an invalid policy. */
 export function policyInWords(shown: unknown): string {
   const { data: policy, success } = policySchema.safeParse(shown ?? null)
   if (!success) return 'not a policy'

@@ -1,7 +1,7 @@
 /** How the renewals of a secret went, whose credential calls derive (protocol 13.2). */
 import type { DerivedKind, Policy } from '../../core/policy/policy.ts'
 
-/** What the server lists beside a secret; null before the first attempt. */
+/** The renewal state that the server lists with a secret; null before the first attempt. */
 type Hints =
   | { expires_at: string | null; failed_at: string | null; failed_code: string | null }
   | null

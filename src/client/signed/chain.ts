@@ -20,7 +20,7 @@ import {
 import type { Named } from '../known_names.ts'
 import { UntrustedKey, type WorkspaceKey } from '../workspace_key.ts'
 
-/** What a person should be told about a chain. */
+/** News about a chain for a person. */
 export type ChainNotices = {
   /** Its first link is believed: nothing was known of the workspace. */
   met(workspace: Named, first: string): void
@@ -29,7 +29,7 @@ export type ChainNotices = {
   went?(workspace: Named, links: readonly Link[], before: Chain, known: number): void
 }
 
-/** What a client keeps of a chain. */
+/** The stored data of a chain. */
 export type KnownChain = {
   /** Hash of the first link. */
   first: string
@@ -44,17 +44,17 @@ export type KnownChains = {
   /** In the place of what was known, unless another process knows more by now. */
   remember(workspaceId: string, known: KnownChain): void
   manifestOf(place: EnvironmentPlace): KnownManifest | undefined
-  /** The same for an environment of a workspace that is known. */
+  /** The stored data of an environment in a known workspace. */
   rememberManifest(place: EnvironmentPlace, known: KnownManifest): void
 }
 type EnvironmentPlace = { workspaceId: string; projectId: string; environment: string }
 /** Files that older clients wrote do not have the number of the link that it names. */
 export type KnownManifest = SeenManifest
 
-/** What the server shows is not what was signed. */
+/** The server data does not match the signatures. */
 export class UntrustedChain extends UntrustedKey {
   constructor({ name }: Named, why: string, cause?: unknown) {
-    super(`what the server shows of ${name} is not what its members signed: ${why}`, { cause })
+    super(`the server data of ${name} does not match its signatures: ${why}`, { cause })
   }
 }
 
@@ -76,7 +76,7 @@ export class Chains {
     this.#notices = notices
   }
 
-  /** The same, of which nothing is kept and nobody hears. */
+  /** A store that keeps nothing and reports no news. */
   unremembering(): Chains {
     const known = { ...this.#known, remember: () => {}, rememberManifest: () => {} }
     return new Chains(this.#readLinks, known, { met: () => {}, rekeyed: () => {} })
@@ -105,7 +105,7 @@ export class Chains {
     )
   }
 
-  /** What was seen of an environment before. */
+  /** The last seen state of an environment. */
   manifestOf(place: EnvironmentPlace): KnownManifest | undefined {
     return this.#known.manifestOf(place)
   }
@@ -114,7 +114,7 @@ export class Chains {
     this.#known.rememberManifest(place, known)
   }
 
-  /** What its links say, from the first on. @throws UntrustedChain */
+  /** The state by its links, from the first one. @throws UntrustedChain */
   async history(workspace: Named): Promise<Link[]> {
     const links: SignedText[] = []
     await this.#readOn(workspace, emptyChain(workspace.id), links)
@@ -138,10 +138,10 @@ export class Chains {
     const isKnown = known !== undefined && known.epoch >= epoch
     const expected = isKnown ? known : await this.of(workspace)
     if (epoch !== expected.epoch) {
-      throw new UntrustedChain(workspace, `its key is of epoch ${epoch}, not ${expected.epoch}`)
+      throw new UntrustedChain(workspace, `its key has epoch ${epoch}, not ${expected.epoch}`)
     }
     if (keyCommitment(id, epoch, key) !== expected.keyCommitment) {
-      throw new UntrustedChain(workspace, `its key is not that of epoch ${epoch}`)
+      throw new UntrustedChain(workspace, `its key is not the key of epoch ${epoch}`)
     }
   }
 

@@ -1,7 +1,7 @@
-/** Whose a workspace was from its first link on, whatever the server calls it. */
+/** The founder of a workspace by its first link, independent of the server. */
 import type { Link } from '../../sigchain/index.ts'
 
-/** With the key of now: a founder may have rotated theirs, and is nobody's successor who was removed and came back. */
+/** With the current key: a founder may have rotated it. A founder who was removed and returned no longer counts. */
 export function isFounder(links: readonly Link[], signingKey: string): boolean {
   const [first] = links
   if (first?.type !== 'workspace.created') return false

@@ -19,7 +19,7 @@ import { type MemberSigner, type Place, signGrant } from './statements.ts'
 
 export type SignedToken = { token: OwnedToken; grant: TokenGrant; places: Place[] }
 
-/** Of tokens that live: those that would not work without what somebody signed, and what of it does not verify. */
+/** Active tokens that depend on signatures of a person, and their faults. */
 export async function tokensSignedBy(
   api: Api,
   chain: Chain,
@@ -55,7 +55,7 @@ async function judge(chain: Chain, token: OwnedToken) {
   return { held: { token, grant, places }, left }
 }
 
-/** What a token has, signed again on the chain of now. */
+/** The statements of a token, signed again on the current chain. */
 export async function keptBy(workspace: OpenWorkspace, kept: readonly SignedToken[]) {
   const signer = await workspace.signer()
   return signer === null ? [] : signedAgain(signer, workspace, kept)

@@ -1,4 +1,4 @@
-/** What a client keeps of each signed workspace, wherever it keeps it: a server must show what continues it. */
+/** The stored data of each signed workspace. The server must show a continuation of it. */
 import { z } from 'zod'
 import type { KnownChains } from './chain.ts'
 
@@ -13,14 +13,14 @@ export const knownEntry = z.strictObject({
   head: z.string(),
   epoch: z.int(),
   keyCommitment: z.string(),
-  /** What an older version kept: the command line's list of names does now. */
+  /** Data of older versions, now in the command line's list of names. */
   names: z.array(z.string()).optional(),
   /** Project and environment → the newest manifest. */
   manifests: z.record(z.string(), manifest).default({}),
 })
 export type KnownEntry = z.output<typeof knownEntry>
 
-/** Where it is kept. */
+/** The store. */
 export type KnownEntries = {
   of(workspaceId: string): KnownEntry | undefined
   /** Asks `change` with what is there by then; nothing is written where it returns undefined. */

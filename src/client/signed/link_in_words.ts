@@ -3,13 +3,13 @@ import type { Chain, Link } from '../../sigchain/index.ts'
 
 export type Told = { seq: number; at: string; by: string; what: string }
 
-/** Who somebody is: people keep their address, also when they are gone. */
+/** The identity of a person: people keep their email address, also after they leave. */
 type People = { emails: Map<string, string>; members: Set<string> }
 
-/** In the order of the chain, from its first link on or from those that follow `before`. */
-export function linksInWords(links: readonly Link[], before?: Chain): Told[] {
+/** In the order of the chain, from its first link on or from those that follow `earlier`. */
+export function linksInWords(links: readonly Link[], earlier?: Chain): Told[] {
   const people: People = { emails: new Map(), members: new Set() }
-  for (const member of before?.members.values() ?? []) learn(people, member)
+  for (const member of earlier?.members.values() ?? []) learn(people, member)
   return links.map((link) => {
     const what = changeOf(link, people)
     return { seq: link.seq, at: link.at, by: people.emails.get(link.signer) ?? link.signer, what }

@@ -1,5 +1,5 @@
 /**
- * What is stored in an environment of a signed workspace is what its manifest covers, one and all: names and
+ * The stored secrets of an environment in a signed workspace are exactly what its manifest covers, one and all: names and
  * ciphertexts. A row that was changed, left out, added or put back does not verify.
  */
 import { type Bytes, fromBase64, fromBase64Url } from '../../core/crypto/encoding.ts'
@@ -32,7 +32,7 @@ export async function verifyStored(
     const { revision, root, headSeq } = await verifyManifest(chain, manifest, { ...place, rows })
     return { revision, root, headSeq, rows }
   }
-  if (place.seen) throw new Refusal('revision', 'and now there is none', 'the manifest')
+  if (place.seen) throw new Refusal('revision', 'but is now missing', 'the manifest')
   if (rows.size > 0) throw new Refusal('root', 'nobody did', 'the manifest')
   return { revision: 0, root: await manifestRoot(rows), rows }
 }

@@ -1,5 +1,5 @@
 /**
- * Which tokens a rekey carries over. In a signed workspace none for its row alone: by the grant that an admin
+ * Selects the tokens that a rekey carries over. In a signed workspace a row alone is not enough: it needs the grant that an admin
  * signed, into the environments that an admin signed.
  */
 
@@ -24,11 +24,11 @@ export type SeenToken = CallResult<typeof listAgentTokens>[number]
 type Provision = SeenToken['provisioned'][number]
 export type OwnedToken = SeenToken & { agent: { id: string; name: string } | null }
 
-/** What is left as it is, and so ends with the old key. */
+/** Tokens that are not carried over, and so end with the old key. */
 export type LeftToken = {
   id: string
   label: string
-  /** Who signed its grant, by what it says; null where it has none. */
+  /** The claimed signer of its grant; null without a grant. */
   creator: string | null
   fingerprint: string
   reason: string
@@ -86,7 +86,7 @@ export type ProvenToken = {
   /** Null in a plain workspace, and for a grant that nobody signed. */
   standing: Standing | null
   places: Provision[]
-  /** What nobody signed as the server shows it. What ended is not among it. */
+  /** Tokens with unsigned server data, except ended ones. */
   refused: Refusal[]
 }
 
@@ -102,7 +102,7 @@ export async function verifiedOf(token: SeenToken, chain: Chain | null): Promise
     }
   }
   if (standing?.is === 'ungranted' && token.provisioned.length > 0)
-    refused.push(new Refusal('form', 'the token has keys, and no grant', 'the grant'))
+    refused.push(new Refusal('form', 'the token has keys but no grant', 'the grant'))
   return { token, standing, places, refused }
 }
 
@@ -151,7 +151,7 @@ async function sealFor(
   )
 }
 
-/** A public key may be none that anything can be sealed to: who rekeys must know whose it is. */
+/** A public key may be unusable for sealing. The error names its owner. */
 export async function naming<T>(owner: string, seal: () => Promise<T>): Promise<T> {
   try {
     return await seal()
@@ -161,7 +161,7 @@ export async function naming<T>(owner: string, seal: () => Promise<T>): Promise<
   }
 }
 
-/** Where something of it does not verify. */
+/** A part that fails verification. */
 export async function leftOf(
   { token, refused }: ProvenToken,
   chain: Chain | null,

@@ -39,7 +39,7 @@ export function requireRight(chain: Chain, workspace: Named, signer: string, sai
   throw roleDenied(workspace, held, neededFor(said), [...chain.members.values()])
 }
 
-/** The same for grants, envelopes and manifests, which are no links. @throws ApiError `forbidden` */
+/** Checks the right to sign grants, envelopes and manifests, which are no links. @throws ApiError `forbidden` */
 export function requireRole(
   chain: Chain,
   workspace: Named,

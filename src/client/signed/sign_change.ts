@@ -23,17 +23,17 @@ export class FormerMember extends Error {
   }
 }
 
-/** Who signs, and in which workspace. */
+/** The signer and the workspace. */
 export type ChainSigner = { chains: Chains; workspace: Named; identity: () => Promise<Identity> }
 
-/** What a link is to say. */
+/** The content of a link. */
 export type LinkText = LinkChange extends infer Each
   ? Each extends LinkChange
     ? Pick<Each, 'type' | 'body'>
     : never
   : never
 
-/** What is to be signed with the chain as it is; null where nothing is left to change. */
+/** The content to sign on the current chain; null if nothing is left to change. */
 export type Judge = (chain: Chain) => LinkText | null | Promise<LinkText | null>
 /** The call, with the link that goes into it and the chain that it follows, of which plain workspaces have none. */
 export type Send<T> = (link: SignedText | undefined, chain: Chain | null) => Promise<T>
@@ -93,5 +93,5 @@ export function ownId({ members, history }: Chain, workspace: Named, signingKey:
   }
   const periods = [...history.values()].flat()
   if (periods.some((period) => period.signingKey === signingKey)) throw new FormerMember(workspace)
-  throw new UntrustedChain(workspace, 'by its chain you are no member')
+  throw new UntrustedChain(workspace, 'its chain does not list you as a member')
 }

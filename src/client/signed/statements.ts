@@ -1,5 +1,5 @@
 /**
- * What a member signs about tokens and stored secrets in a signed workspace (protocol 12). Every statement
+ * Statements about tokens and stored secrets in a signed workspace (protocol 12). Every statement
  * names the newest link that its signer knew.
  */
 import { fromBase64, toBase64Url } from '../../core/crypto/encoding.ts'
@@ -9,7 +9,7 @@ import { type Chain, type SignedText, signText, type TokenGrant } from '../../si
 /** A signed workspace to somebody who signs in it: its verified chain, and who they are there. */
 export type MemberSigner = { chain: Chain; userId: string; signingKey: CryptoKey }
 
-/** What a grant says of its token. */
+/** The content of a grant. */
 type Unsaid = 'v' | 'workspace_id' | 'head' | 'signer'
 export type GrantTerms =
   | Omit<Extract<TokenGrant, { v: 2 }>, Unsaid>

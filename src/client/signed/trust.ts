@@ -19,7 +19,7 @@ export function hashInGroups(hash: string): string {
   return (fromBase64Url(hash)?.toHex().match(/.{4}/g) ?? []).join(' ')
 }
 
-/** What a session knows of the workspaces of its account. */
+/** A session's verified workspaces. */
 export type Trust = {
   chains: Chains
   workspaceKeys: KnownWorkspaceKeys
@@ -27,7 +27,7 @@ export type Trust = {
   metPlain(workspace: WorkspaceKey): void | Promise<void>
 }
 
-/** What speaks against the key of a workspace: one that is refused does not keep another from being used. */
+/** The fault of a workspace key. A rejected key does not prevent the use of other workspaces. */
 export async function keyFaultOf(
   shown: WorkspaceKey,
   { chains, workspaceKeys, metPlain }: Trust,

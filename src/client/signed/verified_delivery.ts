@@ -41,15 +41,15 @@ export type SealedAnswer = {
   grant?: SignedText | null | undefined
   binding?: string | null | undefined
   manifest?: SignedText | null | undefined
-  /** Of what is stored, and not delivered. */
+  /** Stored secrets that are not delivered. */
   value_sha256?: Record<string, string> | undefined
 }
 
 export type Bearer = { id: string; secret: Bytes }
 
-/** What was verified of an environment: it may go on from there, and not back. */
+/** The verified state of an environment. Later states must follow it. */
 export type Seen = { seq: number; head: string } & KnownManifest
-/** What is known of the chain, and of an environment if it was seen. */
+/** The known state of the chain, and of the environment if it was seen. */
 export type SeenBefore = Omit<Seen, keyof KnownManifest> & Partial<KnownManifest>
 
 type Options = {
@@ -64,7 +64,7 @@ type Options = {
 const PAGE = 500
 
 /**
- * What was verified; null where the workspace and the token are plain, which their ids say.
+ * The verified state; null if the workspace and the token are plain, which their ids say.
  *
  * @throws Refusal
  */
@@ -78,7 +78,7 @@ export async function verifyDelivery(
   if (!isSignedId(bearer.id)) return null
   const { links = [], binding, grant } = answer
   if (!binding || !grant)
-    throw new Refusal('form', 'it does not say who granted the token', 'the delivery')
+    throw new Refusal('form', 'it does not state who granted the token', 'the delivery')
   const chain = await wholeChain(answer.workspace_id, links, more)
   await requireBinding(bearer, firstHash(chain), binding)
   if (seen) requireContinues(chain, seen)
@@ -99,7 +99,7 @@ function requireAsked(
   }: NonNullable<Options['asked']>,
 ): void {
   const isAsked = project_id === answer.project_id && environment === answer.environment
-  if (!isAsked) throw new Refusal('mismatch', 'it is not what was asked for', 'the delivery')
+  if (!isAsked) throw new Refusal('mismatch', 'it does not match the request', 'the delivery')
 }
 
 async function wholeChain(
@@ -141,7 +141,7 @@ function requireEnvelope(
   return verifyEnvelope(chain, { statement, signature }, { ...entry, envelope: raw })
 }
 
-/** Of all rows: those that came, and the names and hashes of those that are not delivered. */
+/** The hashes of all rows: delivered ones, and those that are not delivered. */
 async function storedOf(
   chain: Chain,
   { project_id: projectId, environment, sealed, value_sha256 = {}, manifest }: SealedAnswer,

@@ -28,7 +28,7 @@ export type CheckedToken = {
   label: string
   granted_by: string | null
   fingerprint: string
-  /** Of those that were never granted, too, which can do nothing. */
+  /** Also tokens without a grant, which are unusable. */
   verdict: 'verified' | 'refused' | 'not granted'
   why: string | null
 }
@@ -108,7 +108,7 @@ async function checkToken(chain: Chain, token: SeenToken): Promise<CheckedToken>
   const faults = [
     ...refused.map(({ message }) => message),
     ...(standing?.is === 'ended'
-      ? [`the server shows it as active, and it ended: ${reasonOfEnd(standing.end)}`]
+      ? [`the server shows it as active, but it ended: ${reasonOfEnd(standing.end)}`]
       : []),
     ...(label === token.label ? [] : [`the server calls it ${token.label}`]),
   ]
@@ -118,7 +118,7 @@ async function checkToken(chain: Chain, token: SeenToken): Promise<CheckedToken>
   return { id, label, granted_by, fingerprint, verdict: faults.length > 0 ? 'refused' : sound, why }
 }
 
-/** What the server lists otherwise than it was signed. Nothing is done by these lists. */
+/** Differences between the server lists and the signatures. These lists have no effect. */
 async function differencesFrom(api: Api, chain: Chain): Promise<string[]> {
   const params = { workspace_id: chain.workspaceId }
   const [members, allowlist] = await Promise.all([
@@ -132,7 +132,7 @@ async function differencesFrom(api: Api, chain: Chain): Promise<string[]> {
   return [
     ...[...new Set(people)].map((email) => `of the member ${email}`),
     ...[...hosts.symmetricDifference(chain.allowlist)].map((host) => `of the host ${host}`),
-  ].map((what) => `the server's list is not what was signed ${what}`)
+  ].map((what) => `the server's list does not match the signatures ${what}`)
 }
 
 function identityOfMember(member: Omit<Member, 'signing_key'> & { signing_key: string | null }) {

@@ -1,4 +1,4 @@
-/** Where the two listeners are reached, as the operator has set it; else on the machine itself. */
+/** The addresses of both listeners: as configured, else on this machine. */
 import type { Config } from './config.ts'
 
 type Set = Pick<Config, 'SERVICE_SERVER_URL' | 'SERVICE_RESOLVER_URL' | 'PORT' | 'RESOLVER_PORT'>

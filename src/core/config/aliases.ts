@@ -31,7 +31,7 @@ export function nameUsed(env: Env, neutral: string): string {
   return env[aliasOf(neutral)] ? aliasOf(neutral) : neutral
 }
 
-/** What is wrong where both names are set; no value is in it. */
+/** The problem if both names are set. Contains no value. */
 export function conflictLine(neutral: string): string {
-  return `${neutral} and ${aliasOf(neutral)} are both set and differ: unset one of them`
+  return `${neutral} and ${aliasOf(neutral)} are both set with different values: unset one of them`
 }

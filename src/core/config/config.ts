@@ -1,10 +1,11 @@
 /**
- * The one reader of the environment, by the declarations of settings.ts. Problems are reported all at
- * once, one line each, and never print a value.
+ * Reads the environment by the declarations of settings.ts. All problems are reported together, one line each, and never
+ * contain a value.
  */
 import { join } from 'node:path'
 import { z } from 'zod'
 import { conflictLine, withAliases } from './aliases.ts'
+import { groupSettings } from './groups.ts'
 import { fileVariableOf, withSecretFiles } from './secret_files.ts'
 import { settings } from './settings.ts'
 
@@ -14,10 +15,10 @@ type Parsed = z.output<typeof settings>
 type Variable = keyof Parsed
 type Meta = { about: string; example: string; required?: true; secret?: true }
 
-/** Settings as the process uses them: the two keys are present, made by `fillKeys` where they may be. */
+/** Settings as the process uses them. Both keys are present. */
 export type Config = Parsed & { SECRET_KEY: string; ENCRYPTION_KEY: string }
 
-/** What stops a start: exit code 78 (EX_CONFIG of sysexits.h) and one line per problem. */
+/** Stops a start with exit code 78 (EX_CONFIG of sysexits.h) and one line per problem. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
 
@@ -28,12 +29,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** Keys that the embedded mode makes for itself when they are not configured. */
+/** Keys that the embedded mode generates if they are not configured. */
 export type OwnKeys = { SECRET_KEY: string; ENCRYPTION_KEY: string }
 
 /**
- * Reads the environment. `ownKeys` is called only in embedded mode and only if a key is missing;
- * it returns the keys kept in DATA_DIR. `warn` is told what does not stop a start.
+ * Reads the environment. `ownKeys` returns the keys in DATA_DIR. It is called only in embedded mode and only if a key is
+ * missing. `warn` receives problems that do not stop a start.
  *
  * @throws ConfigError with every problem found
  */
@@ -73,20 +74,25 @@ export function readConfig(
   }
 }
 
-/** A Markdown table of all variables, for docs/guides/self-hosting.md. */
+/** Markdown tables of all variables, by group. docs/reference/settings.md and `cloakroom settings` have them. */
 export function documentConfig(): string {
-  const rows = describeConfig().map(
-    ({ name, about, fallback, required, example, file }) =>
-      `| \`${name}\`${file ? ` or \`${file}\`` : ''} | ${about} | ${fallback && `\`${fallback}\``} | ${required ? 'yes' : ''} | \`${example}\` |`,
-  )
-  return [
-    '| variable | meaning | default | required in production | example |',
-    '|---|---|---|---|---|',
-    ...rows,
-  ].join('\n')
+  return groupSettings(describeConfig())
+    .map(({ heading, settings }) => {
+      const head = '| variable | meaning | values | default |\n|---|---|---|---|'
+      return [`## ${heading}`, [head, ...settings.map(rowOf)].join('\n')].join('\n\n')
+    })
+    .join('\n\n')
 }
 
-/** For people who look after the process: what is secret is only said to be there. */
+type Described = ReturnType<typeof describeConfig>[number]
+
+function rowOf({ name, about, values, fallback, required, example, file }: Described): string {
+  const normal = [fallback && `\`${fallback}\``, required && 'required'].filter(Boolean).join(', ')
+  const given = values || `such as \`${example}\``
+  return `| \`${name}\`${file ? '†' : ''} | ${about} | ${given} | ${normal} |`
+}
+
+/** The settings of a process for its operator. A secret is redacted. */
 export function shownConfig(config: Config): Record<string, unknown> {
   const set = variables().filter((name) => config[name] !== undefined)
   return Object.fromEntries(set.map((name) => [name, isSecret(name) ? '[redacted]' : config[name]]))
@@ -97,7 +103,15 @@ export function describeConfig() {
   return variables().map((name) => {
     const { about, example, required = false } = metaOf(name)
     const file = isSecret(name) ? fileVariableOf(name) : null
-    return { name, about, fallback: defaultOf(name), required, example, file }
+    return {
+      name,
+      about,
+      values: valuesOf(name),
+      fallback: defaultOf(name),
+      required,
+      example,
+      file,
+    }
   })
 }
 
@@ -113,6 +127,17 @@ function isSecret(name: Variable): boolean {
   return metaOf(name).secret ?? false
 }
 
+/** The accepted values, from the complaint about a value that no setting with a rule accepts. Empty without a rule. */
+function valuesOf(name: Variable): string {
+  const [issue] = z.object({ it: settings.shape[name] }).safeParse({ it: '\0' }).error?.issues ?? []
+  if (issue === undefined) return ''
+  if (issue.code === 'invalid_value')
+    return issue.values.map((value) => `\`${String(value)}\``).join(', ')
+  return issue.message
+    .replace(/^must (?:be|have) (?:an? )?/, '')
+    .replace(/^(?:whole )?number (?:of )?/, '')
+}
+
 function defaultOf(name: Variable): string {
   const value = z.object({ it: settings.shape[name] }).safeParse({}).data?.it
   if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return ''
@@ -120,7 +145,7 @@ function defaultOf(name: Variable): string {
   return `${value}`
 }
 
-/** Production needs the whole seed; PostgreSQL without production needs what cannot be invented. */
+/** Production needs all required settings. PostgreSQL without production needs those that cannot be generated. */
 function missingVariables(parsed: Parsed, given: Set<string>): string[] {
   const production = parsed.SERVICE_SETTINGS === 'production'
   const withServer: Variable[] = ['DB_NAME', 'DB_USER', 'SECRET_KEY', 'ENCRYPTION_KEY']
@@ -135,19 +160,19 @@ function missingVariables(parsed: Parsed, given: Set<string>): string[] {
     .map((name) => `${name}: must be set with ${why} (example: ${metaOf(name).example})`)
 }
 
-/** What several processes cannot share. */
+/** Settings that several processes cannot share. */
 function workerProblems({ WORKERS, DB_HOST, ADMIN_PORT }: Parsed): string[] {
   if (WORKERS === 1) return []
   const isCramped = ADMIN_PORT === 0 || (ADMIN_PORT ?? 0) + WORKERS > 65_536
   return [
     ...(DB_HOST ? [] : ['WORKERS: more than 1 needs PostgreSQL: set DB_HOST (example: 1)']),
     ...(isCramped
-      ? ['ADMIN_PORT: must be the first of as many ports as there are WORKERS (example: 9464)']
+      ? ['ADMIN_PORT: must be above 0 and leave one port per worker up to 65535 (example: 9464)']
       : []),
   ]
 }
 
-/** A port can be listened on once; 0 is another one each time. */
+/** Each port can be used once. 0 chooses a different port each time. */
 function portProblems(parsed: Parsed): string[] {
   const { PORT, RESOLVER_PORT, ADMIN_PORT = 0, WORKERS, ROLE } = parsed
   const opened = [
@@ -157,14 +182,14 @@ function portProblems(parsed: Parsed): string[] {
   const isTwice = new Set(opened).size < opened.length
   const isAdmin = (port: number) => port >= ADMIN_PORT && port < ADMIN_PORT + WORKERS
   return [
-    ...(isTwice ? ['RESOLVER_PORT: must be another than PORT (example: 8080)'] : []),
+    ...(isTwice ? ['RESOLVER_PORT: must differ from PORT (example: 8080)'] : []),
     ...(ADMIN_PORT > 0 && opened.some(isAdmin)
-      ? ['ADMIN_PORT: must be another than PORT and RESOLVER_PORT (example: 9464)']
+      ? ['ADMIN_PORT: must differ from PORT and RESOLVER_PORT (example: 9464)']
       : []),
   ]
 }
 
-/** Variable, what is wrong with its value, an example; where it was in one of `files`, that file. */
+/** The variable, the problem with its value, and an example. Names the file of a value from one of `files`. */
 export function problemLine(
   issue: z.core.$ZodIssue,
   files: ReadonlyMap<string, string> = new Map(),
@@ -177,6 +202,6 @@ export function problemLine(
 
 function complaintOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
-  // Whatever settings.ts has no words of its own for; those of the library would be about types.
-  return issue.message.startsWith('must ') ? issue.message : 'is not valid'
+  // The library's own messages are about types.
+  return issue.message.startsWith('must ') ? issue.message : 'is invalid'
 }

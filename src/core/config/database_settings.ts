@@ -1,4 +1,4 @@
-/** Where PostgreSQL is, as variables. */
+/** The settings of the PostgreSQL connection. */
 import { z } from 'zod'
 import { number } from './forms.ts'
 import { placesOf } from './places.ts'
@@ -10,25 +10,23 @@ const databaseHost = z
   .trim()
   .refine(
     (text) => placesOf(text, DEFAULT_PORT) !== null,
-    'must be a host name, an address or the directory of a socket; or several names or addresses separated by commas, each with :port where it is not the usual one',
+    'must be a host, a socket directory, or several hosts separated by commas, each with an optional :port',
   )
   .optional()
 const databasePort = number('a port number', 1, 65_535).default(DEFAULT_PORT)
 
 export const databaseSettings = {
   DB_HOST: databaseHost.meta({
-    about:
-      'PostgreSQL host or socket directory, or the hosts of a primary and its standbys, separated by commas; without it the embedded database is used',
+    about: 'PostgreSQL host, or its primary and standbys. Unset: embedded database',
     example: 'db.internal',
     required: true,
   }),
   DB_PORT: databasePort.meta({ about: 'PostgreSQL port', example: '5432' }),
   DB_LISTEN_HOST: databaseHost.meta({
-    about:
-      'PostgreSQL itself, where DB_HOST is a pooler in transaction mode: notices are heard there, and nothing is kept prepared',
+    about: 'direct PostgreSQL host for LISTEN if DB_HOST is a pooler in transaction mode',
     example: 'db.internal',
   }),
-  DB_LISTEN_PORT: databasePort.meta({ about: 'its port', example: '5432' }),
+  DB_LISTEN_PORT: databasePort.meta({ about: 'port of DB_LISTEN_HOST', example: '5432' }),
   DB_NAME: z
     .string()
     .min(1)
@@ -40,7 +38,7 @@ export const databaseSettings = {
     .optional()
     .meta({ about: 'PostgreSQL role', example: 'cloakroom', required: true }),
   DB_PASSWORD: z.string().optional().meta({
-    about: 'password of that role',
+    about: 'password of the PostgreSQL role',
     example: 'a long random string',
     required: true,
     secret: true,
@@ -49,16 +47,16 @@ export const databaseSettings = {
     .enum(['disable', 'allow', 'prefer', 'require', 'verify-full'])
     .default('prefer')
     .meta({
-      about: 'TLS towards PostgreSQL; only verify-full keeps out who is on the path',
+      about:
+        'TLS mode for PostgreSQL; only verify-full protects against an attacker on the network',
       example: 'verify-full',
     }),
   DB_CA_FILE: z.string().min(1).optional().meta({
-    about:
-      'PEM file of the authority that PostgreSQL has its certificate from, in place of the built-in ones; with verify-full',
+    about: 'PEM file of the certificate authority for verify-full. Unset: built-in authorities',
     example: '/etc/cloakroom/database_ca.pem',
   }),
   DB_WAIT_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({
-    about: 'how long a start keeps trying to reach PostgreSQL; 0 tries once',
+    about: 'how long a start retries PostgreSQL; 0 tries once',
     example: '300',
   }),
 }

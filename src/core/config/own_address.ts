@@ -1,8 +1,8 @@
-/** How a program on this machine asks a listener of ours: an address that can be dialled, and a name that is let in. */
+/** How a program on this machine reaches the own listeners: an address, and an accepted host name. */
 import { hostCheck } from '../net/host.ts'
 import type { Config } from './config.ts'
 
-/** Who listens on all addresses is asked on loopback; an IPv6 address is in brackets. */
+/** A listener on all addresses is reached on loopback. An IPv6 address is in brackets. */
 export function dialledAddress(host: string): string {
   const address = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
   if (address === '0.0.0.0') return '127.0.0.1'

@@ -1,5 +1,5 @@
 /**
- * Where people may use passkeys. A browser gives a passkey to the pages of one host name only, so this comes
+ * The origins that accept passkeys. A browser gives a passkey to the pages of one host name only, so this comes
  * from the configuration, and never from what a request says of itself.
  */
 import { isIP } from 'node:net'

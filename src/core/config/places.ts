@@ -1,11 +1,11 @@
-/** Where PostgreSQL is by DB_HOST: in one place, or in several of which one is the primary at a time. */
+/** The places of PostgreSQL in DB_HOST: one, or several with one primary at a time. */
 import { isIP } from 'node:net'
 
 export type Place = { host: string; port: number }
 
 /**
  * A host, an address or the directory of a socket; or several of the first two, separated by commas, each with `:port`
- * (`[IPv6 address]:port`) where it is not the `usual` one. Null where it is none of these.
+ * (`[IPv6 address]:port`) where it is not the `usual` one. Null for any other text.
  */
 export function placesOf(text: string, usual: number): Place[] | null {
   const parts = text.split(',').map((part) => part.trim())

@@ -10,19 +10,19 @@ type Described = { setting: string; most: number; what: string; per: string }
 function settingOf({ most, what, per }: Described, beyond: string) {
   return number('a whole number', 1, HIGHEST)
     .default(most)
-    .meta({ about: `most ${what}, for ${per}; ${beyond}`, example: `${most}` })
+    .meta({ about: `maximum ${what} per ${per.replace(/^an? /, '')}${beyond}`, example: `${most}` })
 }
 
 type Setting = ReturnType<typeof settingOf>
 
-/** Every name is a setting of the table; `fromEntries` forgets which. */
+/** `fromEntries` loses the type of the names, which are those of the table. */
 export const quotaSettings = Object.fromEntries([
   ...[...Object.values(quotas), ...Object.values(hourlyQuotas)].map((quota) => [
     quota.setting,
-    settingOf(quota, 'beyond it `quota_exceeded`'),
+    settingOf(quota, ''),
   ]),
   ...Object.values(queueQuotas).map((quota) => [
     quota.setting,
-    settingOf(quota, 'more are dropped, and logged'),
+    settingOf(quota, '; more are dropped and logged'),
   ]),
 ]) as Record<keyof QuotaConfig, Setting> satisfies Record<string, z.ZodType>

@@ -1,24 +1,24 @@
 /**
- * How much of everything is stored at most (protocol 11). This table is the only place that has these numbers: the
- * settings, the documentation, the check (db/quota.ts) and the test read it.
+ * Quotas of stored items (protocol 11). Only this table has the numbers. The settings, the documentation, the check
+ * (src/database/limits/quota.ts) and the test read it.
  */
 
 type Quota = {
   setting: `QUOTA_${string}`
   most: number
-  /** What is counted, after "at most 1,000". */
+  /** The counted items, after "at most 1,000". */
   what: string
-  /** What has so many, such as "a workspace". */
+  /** The owner of the items, such as "a workspace". */
   per: string
   /** Rows to count, as SQL: a table or a subquery. Its columns `by` are compared with the ids given to the check. */
   rows: string
   by: readonly string[]
   which?: string
-  /** What makes room. */
+  /** How to make room. */
   remedy: string
 }
 
-/** The environments that always exist, those that were made, and those that hold secrets: by the index, one step each. */
+/** The built-in environments, created ones, and those that hold secrets. Finds the last by the index, one step each. */
 const ENVIRONMENTS = `(select p.id as project_id, named.environment from projects p cross join lateral (
   with recursive stored as (
     (select environment from secrets where project_id = p.id order by environment limit 1)
@@ -97,7 +97,7 @@ export const quotas = {
   tokenEnvelopes: {
     setting: 'QUOTA_TOKEN_ENVELOPES',
     most: 500,
-    what: 'environments granted to it',
+    what: 'granted environments',
     per: 'a token',
     rows: 'token_envelopes',
     by: ['token_id'],
@@ -139,7 +139,7 @@ export const quotas = {
     per: 'a person',
     rows: 'sessions',
     by: ['user_id'],
-    remedy: 'End a session where you are signed in, or recover the account, which ends all',
+    remedy: 'End a session on a signed-in device, or recover the account to end all sessions',
   },
   invitations: {
     setting: 'QUOTA_INVITATIONS',
@@ -155,7 +155,7 @@ export const quotas = {
 
 export type QuotaName = keyof typeof quotas
 
-/** Counted by rate limiters (limits/hourly_quota.ts) and not in a table: deleting or withdrawing makes no room. */
+/** Counted by rate limiters (limits/hourly_quota.ts) instead of rows. Deleting or withdrawing items makes no room. */
 export const hourlyQuotas = {
   sentInvitations: {
     setting: 'QUOTA_INVITATIONS_SENT',
@@ -165,7 +165,7 @@ export const hourlyQuotas = {
     per: 'a person and hour',
     remedy: 'Wait',
   },
-  /** Their ids are remembered after deletion (protocol 5.1), so that creating and deleting in a loop fills the disk. */
+  /** Their IDs remain after deletion (protocol 5.1), so a loop of create and delete would fill the disk. */
   created: {
     setting: 'QUOTA_CREATED',
     counter: 'created',
@@ -176,12 +176,12 @@ export const hourlyQuotas = {
   },
 } as const
 
-/** Bounds of queues (src/notices/notices.ts). No request is refused: what goes beyond is dropped, and logged. */
+/** Limits of queues (src/notices/notices.ts). Items beyond a limit are dropped and logged. No request is refused. */
 export const queueQuotas = {
   notices: {
     setting: 'QUOTA_NOTICES',
     most: 1_000,
-    what: 'notices that wait, and notices of an hour',
+    what: 'queued notices and notices per hour',
     per: 'a workspace',
   },
 } as const
@@ -194,7 +194,7 @@ type QuotaSetting =
 /** The settings that the check reads. */
 export type QuotaConfig = Record<QuotaSetting, number>
 
-/** As a sentence, with the number of this server. */
+/** A sentence with this server's number. */
 export function overQuota(
   { per, what, setting, remedy }: Pick<Quota, 'per' | 'what' | 'setting' | 'remedy'>,
   most: number,

@@ -21,7 +21,7 @@ export type FilledEnv = {
   env: Env
   problems: readonly string[]
   warnings: readonly string[]
-  /** Where the values came from: `SECRET_KEY` to its path. */
+  /** The sources of the values: `SECRET_KEY` to its path. */
   paths: ReadonlyMap<string, string>
 }
 
@@ -46,7 +46,9 @@ export function withSecretFiles(env: Env, names: readonly string[]): FilledEnv {
     const variable = fileVariableOf(name)
     const path = env[variable]
     if (!path) continue
-    const read = env[name] ? `must not be set beside ${name}: unset one of them` : readSecret(path)
+    const read = env[name]
+      ? `must not be set together with ${name}: unset one of them`
+      : readSecret(path)
     if (typeof read === 'string') {
       problems.push(`${variable}: ${read} (example: /run/secrets/${name.toLowerCase()})`)
       continue
@@ -95,7 +97,7 @@ function secretIn(file: number, path: string): { value: string; isReadable: bool
 
 /**
  * Whether anybody may put another file in its place, where the path ends and where a link leads. That a file or folder
- * has an owner of its own is no reason: in a container that is a user of the machine, who made it to be mounted.
+ * has a different owner is no reason: in a container that is a user of the machine, who made it to be mounted.
  */
 function whoReplaces({ uid }: Stats, path: string): string | null {
   if (process.platform === 'win32') return null
@@ -104,7 +106,7 @@ function whoReplaces({ uid }: Stats, path: string): string | null {
     if (!(mode & OTHERS_WRITE)) continue
     if (!(mode & STICKY)) return `${path} can be replaced by every user: chmod o-w ${folder}`
     if (uid !== 0 && uid !== process.getuid?.())
-      return `${path} was put there by user ${uid}, as anybody can in ${folder}: name another folder`
+      return `${path} was created by user ${uid} in ${folder}, which everyone can write to: use another folder`
   }
   return null
 }

@@ -1,4 +1,4 @@
-/** The settings of traces, under the names that OpenTelemetry gives them. */
+/** The settings of traces, with their OpenTelemetry names. */
 import { z } from 'zod'
 import { tokenPattern } from '../token_pattern.ts'
 
@@ -14,7 +14,7 @@ const pairs = z
   .transform((entries, context) => {
     const parsed = entries.map(pairOf)
     if (parsed.every((pair) => pair !== null)) return parsed
-    context.addIssue({ code: 'custom', message: 'must be name=value, several separated by commas' })
+    context.addIssue({ code: 'custom', message: 'must be name=value pairs, separated by commas' })
     return z.NEVER
   })
 
@@ -26,29 +26,28 @@ const collector = z
 
 export const traceSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: collector.meta({
-    about: 'collector that traces are sent to, at its /v1/traces; without it nothing is traced',
+    about: 'OTLP collector; traces go to its /v1/traces. Unset: no traces',
     example: 'http://127.0.0.1:4318',
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.meta({
-    about: 'the same as a whole address, to which nothing is added',
+    about: 'full OTLP traces address, used unchanged',
     example: 'https://otlp.example.com/v1/traces',
   }),
   OTEL_EXPORTER_OTLP_HEADERS: pairs.default([]).meta({
-    about: 'headers for the collector, values percent-encoded',
+    about: 'headers for the collector, with percent-encoded values',
     example: 'authorization=Bearer%20a-long-random-string',
     secret: true,
   }),
   OTEL_EXPORTER_OTLP_CERTIFICATE: z.string().min(1).optional().meta({
-    about:
-      'PEM file of the authorities that the collector is trusted by, in place of the built-in ones',
+    about: 'PEM file of the certificate authorities for the collector. Unset: built-in authorities',
     example: '/etc/cloakroom/collector-ca.pem',
   }),
   OTEL_SERVICE_NAME: z.string().min(1).max(255).default('cloakroom').meta({
-    about: 'name of this service in traces',
+    about: 'service name in traces',
     example: 'cloakroom-eu',
   }),
   OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on').meta({
-    about: 'which requests are traced; parentbased: as known callers say by traceparent',
+    about: 'sampler; parentbased samplers follow the traceparent of authenticated callers',
     example: 'parentbased_traceidratio',
   }),
   OTEL_TRACES_SAMPLER_ARG: z
@@ -56,7 +55,7 @@ export const traceSettings = {
     .refine((text) => /^(0(\.\d+)?|1(\.0+)?)$/.test(text), 'must be a number from 0 to 1')
     .transform(Number)
     .default(1)
-    .meta({ about: 'share of requests that traceidratio traces', example: '0.05' }),
+    .meta({ about: 'sampling ratio of traceidratio', example: '0.05' }),
 }
 
 function pairOf(text: string): [string, string] | null {

@@ -1,4 +1,4 @@
-/** What the operations on accounts share. */
+/** Shared by the operations on accounts. */
 import { createHmac } from 'node:crypto'
 import type { Config } from '../../core/config/config.ts'
 import type { QuotaConfig } from '../../core/config/quotas.ts'

@@ -36,7 +36,8 @@ export * from './session_contract.ts'
 
 export const prelogin = defineEndpoint({
   name: 'auth.prelogin',
-  summary: 'Tell how to derive the keys of an account; an unknown address gets a stable fake',
+  summary:
+    'Get the key derivation parameters of an account; unknown addresses get stable fake ones',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/prelogin/',
@@ -47,7 +48,7 @@ export const prelogin = defineEndpoint({
 
 export const register = defineEndpoint({
   name: 'auth.register',
-  summary: 'Create an account and, with an envelope for it, its personal workspace',
+  summary: 'Create an account, and its personal workspace if an envelope is included',
   method: 'POST',
   path: '/api/auth/register/',
   access: { kind: 'public', rate: 'register' },
@@ -107,7 +108,7 @@ const recoveryProof = {
 
 export const beginRecovery = defineEndpoint({
   name: 'auth.recover.begin',
-  summary: 'Get the keys as wrapped for recovery',
+  summary: 'Get the account keys wrapped for recovery',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/recover/begin/',
@@ -122,7 +123,7 @@ export const beginRecovery = defineEndpoint({
 
 export const recover = defineEndpoint({
   name: 'auth.recover',
-  summary: 'Set a new password and a new recovery key by the old recovery key; ends all sessions',
+  summary: 'Set a new password and recovery key with the current recovery key; ends all sessions',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/recover/',
@@ -150,7 +151,7 @@ export const replaceRecovery = defineEndpoint({
 
 export const deleteAccount = defineEndpoint({
   name: 'auth.delete_account',
-  summary: 'Delete the account and its personal workspace, and leave all others',
+  summary: 'Delete the account and its personal workspace, and leave all other workspaces',
   method: 'POST',
   path: '/api/auth/delete-account/',
   access: { kind: 'session' },
@@ -160,7 +161,7 @@ export const deleteAccount = defineEndpoint({
 
 export const getMe = defineEndpoint({
   name: 'users.me',
-  summary: 'Tell who calls',
+  summary: 'Get the current account',
   method: 'GET',
   path: '/api/users/me/',
   access: { kind: 'session' },
@@ -169,7 +170,7 @@ export const getMe = defineEndpoint({
 
 export const getPublicKey = defineEndpoint({
   name: 'users.public_key',
-  summary: 'Get the public keys of a person, to seal a workspace key to',
+  summary: 'Get the public keys of an account, to seal a workspace key',
   method: 'GET',
   path: '/api/users/{email}/public-key/',
   access: { kind: 'session' },
@@ -191,7 +192,7 @@ const workspace = z.strictObject({
   workspace_id: workspaceId,
   /** Sealed to the new key. */
   encrypted_workspace_key: encryptedWorkspaceKey,
-  /** Of the key inside; when given it must be the current one. */
+  /** The epoch of the key inside. If given, it must be the current one. */
   epoch: z.number().int().min(1).optional(),
   link,
   grants: keptGrants,
@@ -199,7 +200,7 @@ const workspace = z.strictObject({
 
 export const replaceKeys = defineEndpoint({
   name: 'users.replace_keys',
-  summary: 'Replace the keys of the account, or give it its first signing key; ends other sessions',
+  summary: 'Replace the account keys, or add its first signing key; ends other sessions',
   method: 'POST',
   path: '/api/users/me/keys/',
   access: { kind: 'session' },

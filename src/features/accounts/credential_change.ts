@@ -59,5 +59,5 @@ export async function requireProof(
 }
 
 export function overtaken(): Fault {
-  return new Fault('conflict', { message: 'The password was changed in the meantime.' })
+  return new Fault('conflict', { message: 'The password has changed. Retry.' })
 }

@@ -1,5 +1,5 @@
 /**
- * What proves who a person is: the password, or the recovery key's verifier. A proof keeps the hash it
+ * The proof of identity: the password, or the recovery key's verifier. A proof keeps the hash it
  * was made against, because what it permits must not happen once another hash has taken its place.
  * Nothing here runs inside a transaction: hashing is slow on purpose.
  */

@@ -21,7 +21,7 @@ export async function identityValues({ email, public_key, signing_key, key_proof
     await requireKeyProof({ signing_key: signing, public_key }, email, proof)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    throw invalidField('key_proof', 'must be the signature of signing_key over address and keys')
+    throw invalidField('key_proof', 'must be a signature by signing_key of address and keys')
   }
   return { signingKey: Uint8Array.fromBase64(signing), keyProof: Uint8Array.fromBase64(proof) }
 }

@@ -163,12 +163,12 @@ async function endAccount(
   if (!proven) throw invalidField('current_password', 'is wrong')
   if (caller.isInstanceOwner) {
     throw new Fault('conflict', {
-      message: 'This account owns the installation, which would have no owner without it.',
+      message: 'This account owns the server and is its only owner.',
     })
   }
   await transaction(async (tx, audit) => {
     if (!(await lockUser(tx, caller.userId, proven.proof))) {
-      throw new Fault('conflict', { message: 'The password was changed in the meantime.' })
+      throw new Fault('conflict', { message: 'The password has changed. Retry.' })
     }
     const isRecorded = await leaveAll({ tx, caller, audit })
     if (!isRecorded) audit.unchanged()

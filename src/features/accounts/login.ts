@@ -16,7 +16,7 @@ import { type Opener, startSession } from './sessions.ts'
 import { defaultKdf } from './shapes.ts'
 import { openWrappedKey } from './wrapped_keys.ts'
 
-/** A fake has the default parameters: only an account that chose others can be told from one. */
+/** A fake has the default parameters. Only an account with other parameters is distinguishable. */
 export async function tellDerivation({ db, fakeSalt }: AccountServices, email: string) {
   const fake = fakeSalt(email)
   const user = await findUserByEmail(db, email)
@@ -47,7 +47,7 @@ export async function logIn(
 }
 
 /**
- * What a log-in returns, whatever proved the person; `admits` tells in the session's transaction whether the
+ * The result of signing in, by any proof; `admits` tells in the session's transaction whether the
  * proof still holds.
  *
  * @throws Fault `invalid_credentials`

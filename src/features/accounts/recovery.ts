@@ -56,6 +56,6 @@ async function requireProof(
 
 function refusal(): Fault {
   return new Fault('invalid_credentials', {
-    message: 'The e-mail address or the recovery key is wrong.',
+    message: 'The email address or recovery key is wrong.',
   })
 }

@@ -54,7 +54,7 @@ export async function registerPerson(
 
 async function taken(tx: Transaction, email: string): Promise<Fault> {
   const what = (await findUserByEmail(tx, email))
-    ? 'The e-mail address has an account already.'
+    ? 'The email address already has an account.'
     : 'The user id is taken.'
   return new Fault('already_exists', { message: what })
 }
@@ -74,7 +74,7 @@ function checkOwner({ ownerCode }: AccountServices, presented = ''): void {
   if (ownerCode === undefined || timingSafeEqual(sha256(presented), sha256(ownerCode))) return
   throw new Fault('registration_closed', {
     message:
-      'The first account owns this server and needs its OWNER_CODE: cloakroom register takes it from SERVICE_OWNER_CODE.',
+      'The first account owns this server and needs its OWNER_CODE. Set SERVICE_OWNER_CODE for cloakroom register.',
   })
 }
 

@@ -8,7 +8,7 @@ import { givenPassword, kdf, ofPerson, refreshToken, session, sessionPair, user 
 
 export const login = defineEndpoint({
   name: 'auth.login',
-  summary: 'Open a session',
+  summary: 'Sign in',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/login/',
@@ -29,7 +29,7 @@ export const login = defineEndpoint({
 export const consoleLogin = defineEndpoint({
   ...login,
   name: 'auth.console.login',
-  summary: 'Open a session for the page of the console, in cookies that it cannot read',
+  summary: 'Sign in to the console, with HttpOnly cookies',
   path: '/api/auth/console/login/',
   access: { kind: 'public', rate: 'login', console: true },
   result: login.result.omit({ access: true, refresh: true }),
@@ -38,7 +38,7 @@ export const consoleLogin = defineEndpoint({
 
 export const refresh = defineEndpoint({
   name: 'auth.refresh',
-  summary: 'Exchange a refresh token for new tokens; an old one used again ends the session',
+  summary: 'Exchange a refresh token for new tokens; reusing an old one ends the session',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/refresh/',
@@ -50,7 +50,7 @@ export const refresh = defineEndpoint({
 
 export const consoleRefresh = defineEndpoint({
   name: 'auth.console.refresh',
-  summary: 'Exchange the tokens in the cookies for new ones',
+  summary: 'Refresh the tokens in the cookies',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/console/refresh/',
@@ -61,7 +61,7 @@ export const consoleRefresh = defineEndpoint({
 
 export const logout = defineEndpoint({
   name: 'auth.logout',
-  summary: 'End this session, and the one that the refresh token belongs to',
+  summary: 'End this session and the session of the refresh token',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/logout/',

@@ -56,7 +56,7 @@ export async function issueTokens(
 /** The newest tokens of a session that are looked at: a retry comes within seconds. */
 const NEWEST = 20
 
-/** What was issued for a refresh token before; null where that was exchanged itself, or is gone. */
+/** The tokens issued earlier for a refresh token; null if they were exchanged or deleted. */
 export async function issuedFrom(
   { tx, pepper }: Within,
   { sessionId, userId }: { sessionId: string; userId: string },

@@ -17,10 +17,10 @@ const GRACE = sql`now() - interval '10 seconds'`
 
 const MAX_USER_AGENT = 256
 
-/** Whose a session is, and what opened it: a session of a passkey ends with that. */
+/** The account of a session, and the passkey that opened it. A session ends with its passkey. */
 export type Opener = { userId: string; userAgent: string; passkeyId: string | null }
 
-/** Opens a session; the person's dead ones are swept away. */
+/** Opens a session, and deletes the person's ended sessions. */
 export async function startSession(
   { tx, pepper }: Within,
   { userId, userAgent, passkeyId }: Opener,
@@ -68,7 +68,7 @@ export async function rotateTokens(
   const rotation = await db.transaction((tx) => rotateWithin({ tx, pepper }, token))
   if (rotation === 'refused') throw new Fault('invalid_token')
   if (rotation === 'raced') {
-    throw new Fault('conflict', { message: 'The refresh token was exchanged a moment ago.' })
+    throw new Fault('conflict', { message: 'The refresh token was just exchanged.' })
   }
   return rotation
 }

@@ -63,7 +63,7 @@ export const recovery = z
   })
   .meta({ id: 'Recovery' })
 
-/** What replaces a password: the private key is the same, wrapped under what the new one derives. */
+/** The replacement of a password: the same private key, wrapped with keys derived from the new password. */
 export const replacement = {
   new_password: newPassword.meta({ examples: ['ZGVyaXZlZC1mcm9tLXRoZS1uZXctcGFzc3dvcmQ'] }),
   key_salt: keySalt,
@@ -105,7 +105,7 @@ export const refreshToken = z
 export const sessionPair = {
   access: text(exampleToken('ses')),
   refresh: text(exampleToken('ref')),
-  /** Of the access token. */
+  /** The end of the access token. */
   expires_at: timestamp,
 }
 
@@ -114,7 +114,7 @@ export const personalWorkspace = z.strictObject({
   id: id.optional(),
   name: workspaceName.default('Personal'),
   encrypted_workspace_key: encryptedWorkspaceKey,
-  /** Signs the workspace, whose id is then of version 8. */
+  /** Signs the workspace. Its ID is then a UUID of version 8. */
   link,
 })
 

@@ -8,7 +8,7 @@ import { Fault } from '../../core/fault.ts'
 
 type WrappedKeyColumn = 'users.encrypted_private_key' | 'users.recovery_private_key'
 
-/** What is stored for a wrapped key, given in base64. */
+/** The stored form of a wrapped key in base64. */
 export function sealWrappedKey(
   outer: OuterLayer,
   column: WrappedKeyColumn,

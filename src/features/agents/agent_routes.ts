@@ -23,7 +23,7 @@ import type { Order } from './shapes.ts'
 import { revokeTokens } from './token_queries.ts'
 import { revocations } from './tokens.ts'
 
-/** Of a project, where the path names one. */
+/** The project, if the path has one. */
 type Manage = Grant<'agent.manage'> | ProjectGrant<'agent.manage'>
 
 export function agentRoutes(services: SignedServices): Route[] {
@@ -97,11 +97,11 @@ async function register(
  */
 function refuseTaken(name: string, existing: readonly { name: string; here: boolean }[]): void {
   if (existing.some((other) => other.here && other.name === name))
-    throw new Fault('already_exists', { message: 'An agent of that name exists.' })
+    throw new Fault('already_exists', { message: 'An agent with this name already exists.' })
   const skeleton = skeletonOf(name)
   const other = existing.find((agent) => agent.name !== name && skeletonOf(agent.name) === skeleton)
   if (!other) return
-  const message = `The name looks like the existing agent ${JSON.stringify(other.name)}. Choose a name that people can tell apart from it.`
+  const message = `The name looks like the existing agent ${JSON.stringify(other.name)}. Choose a clearly different name.`
   throw new Fault('already_exists', { message })
 }
 

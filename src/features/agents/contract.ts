@@ -46,7 +46,7 @@ const grantQuery = z.strictObject({ project_id: projectId, environment })
 
 export const registerAgent = defineEndpoint({
   name: 'agents.register',
-  summary: 'Register an agent for the whole workspace, with its first token',
+  summary: 'Create an agent for the whole workspace, with its first token',
   method: 'POST',
   path: agentsPath,
   quotas: ['agents', 'liveTokens', 'tokenEnvelopes', 'created'],
@@ -60,7 +60,7 @@ export const registerAgent = defineEndpoint({
 
 export const listAgents = defineEndpoint({
   name: 'agents.list',
-  summary: 'List the agents of the workspace and of its projects',
+  summary: 'List the agents of a workspace and its projects',
   method: 'GET',
   path: agentsPath,
   access: inWorkspace,
@@ -70,7 +70,7 @@ export const listAgents = defineEndpoint({
   paged: true,
 })
 
-/** The same for the agents of one project. */
+/** The endpoints for the agents of one project. */
 const ofProject = {
   path: '/api/workspaces/{workspace_id}/projects/{project_id}/agents/',
   access: { ...inWorkspace, tenant: 'path.workspace_project' },
@@ -81,7 +81,7 @@ export const registerProjectAgent = defineEndpoint({
   ...registerAgent,
   ...ofProject,
   name: 'agents.register_in_project',
-  summary: 'Register an agent for one project, with its first token',
+  summary: 'Create an agent for one project, with its first token',
 })
 
 export const listProjectAgents = defineEndpoint({
@@ -115,7 +115,7 @@ export const deleteAgent = defineEndpoint({
 
 export const issueAgentToken = defineEndpoint({
   name: 'agents.tokens.issue',
-  summary: 'Issue a further token to an agent',
+  summary: 'Create another token for an agent',
   method: 'POST',
   path: tokensPath,
   quotas: ['liveTokens', 'tokenEnvelopes', 'created'],
@@ -142,7 +142,7 @@ export const listAgentTokens = defineEndpoint({
 
 export const revokeAgentToken = defineEndpoint({
   name: 'agents.tokens.revoke',
-  summary: 'Revoke a token and forget its envelopes; again is no error',
+  summary: 'Revoke a token and delete its envelopes; idempotent',
   method: 'DELETE',
   path: `${tokensPath}{token_id}/`,
   access: inWorkspace,
@@ -154,7 +154,7 @@ export const revokeAgentToken = defineEndpoint({
 
 export const provisionAgentToken = defineEndpoint({
   name: 'agents.tokens.provision',
-  summary: 'Give a token the keys of environments, or newer ones',
+  summary: 'Add or replace the environment keys of a token',
   method: 'PUT',
   path: `${tokensPath}{token_id}/envelopes/`,
   quotas: ['tokenEnvelopes'],
@@ -169,7 +169,7 @@ export const provisionAgentToken = defineEndpoint({
 export const grantAgentToken = defineEndpoint({
   ...provisionAgentToken,
   name: 'agents.tokens.grant',
-  summary: 'Give a token of a signed workspace its grant, or the same one signed again',
+  summary: 'Set or renew the signed grant of a token',
   path: `${tokensPath}{token_id}/grant/`,
   body: z
     .strictObject({ grant: signedText, binding, envelopes: tokenEnvelopes.default([]) })
@@ -178,7 +178,7 @@ export const grantAgentToken = defineEndpoint({
 
 export const unprovisionAgentToken = defineEndpoint({
   name: 'agents.tokens.unprovision',
-  summary: 'Take the key of an environment away from a token',
+  summary: 'Remove an environment key from a token',
   method: 'DELETE',
   path: `${tokensPath}{token_id}/envelopes/`,
   access: inWorkspace,
@@ -209,7 +209,7 @@ export const issueWorkloadToken = defineEndpoint({
   ...issueToken,
   ...ofWorkloads,
   name: 'workload_tokens.issue',
-  summary: 'Issue a token to a workload: one project, one environment',
+  summary: 'Create a workload token for one project and environment',
   body: workloadOrder,
 })
 
@@ -224,14 +224,14 @@ export const revokeWorkloadToken = defineEndpoint({
   ...revokeAgentToken,
   ...ofWorkloadToken,
   name: 'workload_tokens.revoke',
-  summary: 'Revoke a workload token and forget its envelopes; again is no error',
+  summary: 'Revoke a workload token and delete its envelopes; idempotent',
 })
 
 export const provisionWorkloadToken = defineEndpoint({
   ...provisionAgentToken,
   ...ofWorkloadEnvelopes,
   name: 'workload_tokens.provision',
-  summary: 'Give a workload token the key of its environment, or a newer one',
+  summary: 'Add or replace the environment key of a workload token',
 })
 
 export const grantWorkloadToken = defineEndpoint({
@@ -239,12 +239,12 @@ export const grantWorkloadToken = defineEndpoint({
   ...ofWorkloadToken,
   path: `${ofWorkloadToken.path}grant/`,
   name: 'workload_tokens.grant',
-  summary: 'Give a workload token of a signed workspace its grant, or the same one signed again',
+  summary: 'Set or renew the signed grant of a workload token',
 })
 
 export const unprovisionWorkloadToken = defineEndpoint({
   ...unprovisionAgentToken,
   ...ofWorkloadEnvelopes,
   name: 'workload_tokens.unprovision',
-  summary: 'Take the key of its environment away from a workload token',
+  summary: 'Remove the environment key from a workload token',
 })

@@ -19,7 +19,7 @@ import type { Order } from './shapes.ts'
 import { grantedTerms, type OrderedTerms, orderedTerms } from './terms.ts'
 import { type Holder, insertToken, isLabelTaken } from './token_queries.ts'
 
-/** What the database may know of a token, and its text where the server made it. */
+/** The stored data of a token, and its text if the server generated it. */
 type Credential = {
   id: string
   text: string | null
@@ -42,9 +42,11 @@ export async function issueToken(
   const { text, ...credential } = order.token ? received(order.token, grant) : minted(holder, grant)
   const chain = order.token ? await chainOf(changing, services) : null
   const terms = await termsOf(changing, services, { holder, order, chain })
-  // Of two that work it would not say which one is to be revoked; an agent's are told apart by their ids.
+  // With two active tokens of one label, revoking by label would be ambiguous. An agent's tokens differ by ID.
   if (holder.kind === 'workload' && (await isLabelTaken(tx, grant, holder, terms.label)))
-    throw new Fault('already_exists', { message: 'A token of that label works in the project.' })
+    throw new Fault('already_exists', {
+      message: 'The project already has an active token with this label.',
+    })
   const { id } = credential
   const place = {
     kind: holder.kind === 'agent' ? 'agt' : 'wkl',

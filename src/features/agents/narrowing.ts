@@ -35,7 +35,7 @@ const shownLimits = z.object({
   model_tokens_per_day: shownLimit,
 })
 
-/** What a token spent today, UTC. */
+/** A token's spending today, UTC. */
 const spent = z.object({
   calls_today: integer(412),
   bytes_today: integer(1_048_576),
@@ -51,11 +51,11 @@ export const shownNarrowing = {
   spent: spent.meta(rarelyNeeded).optional(),
 }
 
-/** A narrowed token can do nothing else (protocol 6.3). Null narrows nothing. */
+/** A narrowed token can do nothing else (protocol 6.3). Null means no restriction. */
 export const narrowing = {
   hosts: z.array(allowedHost).min(1).max(MAX_NARROWED).nullable().meta(rarelyNeeded).optional(),
   secrets: z
-    .array(z.string().regex(new RegExp(`^${SECRET_NAME}$`), 'must be the name of a secret'))
+    .array(z.string().regex(new RegExp(`^${SECRET_NAME}$`), 'must be a secret name'))
     .min(1)
     .max(MAX_NARROWED)
     .nullable()

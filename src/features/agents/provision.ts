@@ -12,7 +12,7 @@ import { holdProjects } from './token_queries.ts'
 
 type Manage = Grant<'agent.manage'>
 
-/** The scope of a token: `null` stands for the whole workspace, or for every environment. */
+/** The scope of a token: `null` means the whole workspace, or every environment. */
 export type ScopedToken = {
   id: string
   label: string
@@ -23,7 +23,7 @@ export type ScopedToken = {
 
 type Envelopes = {
   list: readonly TokenEnvelope[]
-  /** Where the list stands in the request, with a dot at the end; empty for the body itself. */
+  /** The path of the list in the request, with a dot at the end; empty for the body itself. */
   path: string
   /** The workspace's, read under its lock. */
   epoch: number
@@ -59,7 +59,7 @@ export async function storeEnvelopes(
   if (stale.length > 0) throw new Fault('epoch_conflict', { fields: stale })
   if (chain && !(await selectGrant(tx, { workspaceId: grant.workspaceId, tokenId: token.id })))
     throw new Fault('conflict', {
-      message: 'The token has no grant yet: it comes before envelopes.',
+      message: 'The token has no grant yet. Add the grant before envelopes.',
     })
   const context = { outer, grant, chain, tokenId: token.id }
   const sealed = await Promise.all(

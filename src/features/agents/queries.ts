@@ -7,7 +7,7 @@ import type { Page } from '../../http/page.ts'
 
 type Manage = Grant<'agent.manage'>
 
-/** What the database's clock says of a token; the process's clock has no say. */
+/** The status of a token by the database's clock, never by the process's clock. */
 export const isTokenActive = sql`(${tokens.revokedAt} is null
   and (${tokens.expiresAt} is null or ${tokens.expiresAt} > now()))`
 
@@ -124,7 +124,7 @@ export async function insertAgent(
   return inserted ?? null
 }
 
-/** What was deleted, or `null`. */
+/** The deleted agent, or `null`. */
 export async function markDeleted(tx: Transaction, grant: Manage, id: string) {
   const [deleted] = await tx
     .update(agents)

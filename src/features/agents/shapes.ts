@@ -68,7 +68,7 @@ export const tokenEnvelopes = z
 /** By its secret, a token's bearer trusts the right chain (protocol 12.2). */
 export const binding = base64(KEY_BYTES, KEY_BYTES).meta(rarelyNeeded).optional()
 
-/** What of somebody's grants and envelope statements is signed again as they go. */
+/** The grants and envelope statements that are signed again when a member leaves. */
 export const keptGrants = z
   .array(
     z
@@ -133,10 +133,10 @@ export const capabilities = z
   )
   .meta({ examples: [['use']] })
 
-/** What tokens may do unless it is said. */
+/** The default capabilities of tokens. */
 export const USUAL = { agent: ['use'], workload: ['use', 'read'] } as const
 
-/** What an agent's token is ordered with. */
+/** The order of an agent's token. */
 export const order = {
   ...lifetime,
   environment: environment.nullable().meta({ default: null }).optional(),
@@ -144,7 +144,7 @@ export const order = {
   token: clientMade.optional(),
 }
 
-/** Of an agent with its first token. */
+/** The order of an agent with its first token. */
 export const registration = z
   .strictObject({
     name: agentName,
@@ -154,7 +154,7 @@ export const registration = z
   })
   .meta({ id: 'AgentRegistration' })
 
-/** A workload token always has a label of its own and an environment (protocol 4). */
+/** A workload token always has a unique label and an environment (protocol 4). */
 export const workloadOrder = z
   .strictObject({
     ...lifetime,

@@ -1,5 +1,5 @@
 /**
- * What a token is issued for: what its order says, or in a signed workspace what its grant says, beside which
+ * The terms of a token: from its order, or in a signed workspace from its grant, beside which
  * an order may say the same and nothing else.
  */
 import type { Capability } from '../../core/capability.ts'
@@ -19,7 +19,7 @@ import {
 import type { Holder } from './token_queries.ts'
 
 const DAY_MS = 86_400_000
-const USES_ONLY = 'a narrowed or limited token can only use: leave read out'
+const USES_ONLY = 'narrowed and limited tokens can only use secrets: omit read'
 
 export type OrderedTerms = {
   label: string
@@ -29,7 +29,7 @@ export type OrderedTerms = {
   secrets: readonly string[] | null
   limits: TokenLimits | null
   expiresInDays: number | null
-  /** Where a grant says it; otherwise it is counted from now by the database's clock. */
+  /** From a grant; otherwise counted from now by the database's clock. */
   expiresAt?: Date | null
 }
 
@@ -70,11 +70,11 @@ export function grantedTerms(
     labelText.safeParse(label).data === label &&
     (environment === null || environmentName.safeParse(environment).success) &&
     (expiresInDays ?? 1) <= MAX_LIFETIME_DAYS
-  if (!isSound) throw refused(path, 'a label, environment or time like this is not possible')
+  if (!isSound) throw refused(path, 'label, environment or time is invalid')
   const narrowing = acceptedNarrowing(grant, path)
   const terms = { label, environment, capabilities, ...narrowing, expiresInDays, expiresAt }
   const [other] = differences(order, terms)
-  if (other !== undefined) throw refused(other, 'the grant says something else: leave it out')
+  if (other !== undefined) throw refused(other, 'differs from the grant: omit it')
   return terms
 }
 

@@ -21,12 +21,12 @@ import type { Provision } from './shapes.ts'
 
 type Manage = Grant<'agent.manage'>
 
-/** Whose tokens: an agent's, or the workload tokens of a project. */
+/** The holder of tokens: an agent, or a project with workload tokens. */
 export type Holder =
   | { kind: 'agent'; agent: { id: string; name: string }; projectId: string | null }
   | { kind: 'workload'; agent: null; projectId: string }
 
-/** What finds a holder's tokens. */
+/** The condition that finds a holder's tokens. */
 type HolderId = { kind: 'agent'; agent: { id: string } } | { kind: 'workload'; projectId: string }
 
 export type NewTokenRow = {
@@ -207,7 +207,7 @@ export async function revokeTokens(tx: Transaction, grant: Manage, holder: Holde
   return revoked
 }
 
-/** Which of the projects are the workspace's; they are held against deletion until the end. */
+/** The projects that belong to the workspace, locked against deletion until the end. */
 export async function holdProjects(tx: Transaction, grant: Manage, ids: readonly string[]) {
   const found = await tx
     .select({ id: projects.id })

@@ -1,5 +1,5 @@
 /**
- * What can be done with the tokens of a holder. A token of another holder is not found, and all changes
+ * Operations on the tokens of a holder. A token of another holder is not found, and all changes
  * are made under the workspace's lock.
  */
 import { toBase64 } from '../../core/crypto/encoding.ts'
@@ -20,7 +20,7 @@ import { type Holder, revokeTokens, selectToken, type TokenListRow } from './tok
 
 type Manage = Grant<'agent.manage'>
 
-/** A holder under the lock of its workspace, whose epoch is the current one until the end. */
+/** A holder under the lock of its workspace. The epoch stays current until the end. */
 export type LockedHolder = { holder: Holder; epoch: number }
 
 export function presentToken(
@@ -100,7 +100,7 @@ export async function provisionToken(
 type Granting = InputOf<typeof grantAgentToken, 'body'> & { id: string }
 
 /**
- * The same with the token's grant, its first one or the same signed again, and its binding. Returns the
+ * Like above, with the token's grant, its first one or the same signed again, and its binding. Returns the
  * envelopes that it has then.
  *
  * @throws Fault like `provisionToken`; `link_required`, `link_refused`
@@ -162,7 +162,7 @@ export async function unprovisionToken(
   })
 }
 
-/** What is recorded of tokens that were revoked. */
+/** The recorded data of revoked tokens. */
 export function revocations(
   revoked: readonly Awaited<ReturnType<typeof revokeTokens>>[number][],
   { agent }: Pick<Holder, 'agent'>,

@@ -18,7 +18,7 @@ const entry = z
 
 export const listAllowlist = defineEndpoint({
   name: 'allowlist.list',
-  summary: 'List the domains that agents of the workspace may reach',
+  summary: 'List the allowed hosts of a workspace',
   method: 'GET',
   path,
   access: { kind: 'member', permission: 'allowlist.read', tenant: 'path.workspace_id' },
@@ -30,7 +30,7 @@ export const listAllowlist = defineEndpoint({
 
 export const addToAllowlist = defineEndpoint({
   name: 'allowlist.add',
-  summary: 'Allow domains; what is there already is left as it is',
+  summary: 'Add allowed hosts; existing hosts stay unchanged',
   method: 'POST',
   path,
   quotas: ['hosts'],
@@ -49,7 +49,7 @@ export const addToAllowlist = defineEndpoint({
 
 export const removeFromAllowlist = defineEndpoint({
   name: 'allowlist.remove',
-  summary: 'Disallow a domain',
+  summary: 'Remove an allowed host',
   method: 'DELETE',
   path: `${path}{domain}/`,
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
@@ -62,7 +62,7 @@ export const removeFromAllowlist = defineEndpoint({
 /** The host `log` is an entry like any other, but its path is that of the log. */
 export const removeLogFromAllowlist = defineEndpoint({
   name: 'allowlist.remove_log',
-  summary: 'Disallow the host called log',
+  summary: 'Remove the allowed host named log',
   method: 'DELETE',
   path: `${path}log/`,
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
@@ -74,7 +74,7 @@ export const removeLogFromAllowlist = defineEndpoint({
 
 export const listAllowlistLog = defineEndpoint({
   name: 'allowlist.log',
-  summary: 'List who allowed and disallowed what, newest first',
+  summary: 'List changes of the allowed hosts, newest first',
   method: 'GET',
   path: `${path}log/`,
   access: { kind: 'member', permission: 'allowlist.read', tenant: 'path.workspace_id' },

@@ -1,4 +1,4 @@
-/** Where agents may send credentials: nothing is allowed until an admin adds it. */
+/** The hosts that may receive credentials. No host is allowed until an admin adds it. */
 
 import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
@@ -49,7 +49,7 @@ export function allowlistRoutes(services: SignedServices): Route[] {
 type Writing = Changing<Grant<'allowlist.write'>>
 type Sent = { link?: SignedText | undefined }
 
-/** What is new in a signed workspace says its chain; the rows are a copy of it. */
+/** In a signed workspace, the chain decides which hosts are new. The rows are a copy of it. */
 async function add(
   changing: Writing,
   services: SignedServices,

@@ -105,7 +105,7 @@ const denial = z
 
 export const listApprovals = defineEndpoint({
   name: 'approvals.list',
-  summary: 'List the requests to use held secrets, newest first',
+  summary: 'List approval requests, newest first',
   method: 'GET',
   path: approvalsPath,
   access: read,
@@ -122,7 +122,7 @@ export const listApprovals = defineEndpoint({
 
 export const getApproval = defineEndpoint({
   name: 'approvals.get',
-  summary: 'Get a request with the sealed details of its call',
+  summary: 'Get an approval request with its sealed call details',
   method: 'GET',
   path: approvalPath,
   access: read,
@@ -132,7 +132,7 @@ export const getApproval = defineEndpoint({
 
 export const releaseApproval = defineEndpoint({
   name: 'approvals.release',
-  summary: 'Release held secrets for the call of a request, or for similar calls for a time',
+  summary: 'Approve the call of a request, or similar calls for a limited time',
   method: 'POST',
   path: `${approvalPath}release/`,
   access: decide,
@@ -160,7 +160,7 @@ export const releaseApproval = defineEndpoint({
 
 export const denyApproval = defineEndpoint({
   name: 'approvals.deny',
-  summary: 'Deny a request, for an hour or longer',
+  summary: 'Deny a request for one hour or longer',
   method: 'POST',
   path: `${approvalPath}deny/`,
   access: decide,
@@ -172,7 +172,7 @@ export const denyApproval = defineEndpoint({
 
 export const revokeApproval = defineEndpoint({
   name: 'approvals.revoke',
-  summary: 'Revoke a release, which ends it on every process',
+  summary: 'Revoke an approval on all processes',
   method: 'POST',
   path: `${approvalPath}revoke/`,
   access: decide,
@@ -184,7 +184,7 @@ export const revokeApproval = defineEndpoint({
 
 export const getOwnApproval = defineEndpoint({
   name: 'resolver.approval',
-  summary: "Get the state of a request that this token's call made",
+  summary: 'Get the status of an approval request from this token',
   method: 'GET',
   path: '/v1/approvals/{approval_id}',
   access: { kind: 'token', capability: 'use' },

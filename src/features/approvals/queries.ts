@@ -104,7 +104,7 @@ export async function storeRelease(
 /** Seconds for which a denial holds at least. */
 const DENIAL_S = 3_600
 
-/** What a decision changes: the stored status before it, and after. */
+/** The change by a decision: the stored status before and after. */
 const decisions = {
   denied: 'pending',
   revoked: 'released',

@@ -105,7 +105,7 @@ function sentenceOf(status: Approval['status']): string {
 
 type HeldRow = Named & { valueHash: string; policyHash: string; by: Approver; ttlSeconds: number }
 
-/** What is stored now. A secret that is not held any more cannot be released. */
+/** The currently stored secrets. A secret that no longer needs approval cannot be released. */
 async function readHeld(
   tx: Transaction,
   { workspaceId }: DecideGrant,
@@ -165,7 +165,7 @@ function requireSame(
     const sent = envelopes.find((other) => isSamePlace(one, other))
     const bytes = fromBase64(sent?.envelope ?? '')
     const isSigned = bytes && said.envelope_sha256 === toBase64Url(sha256(bytes))
-    if (!isSigned) throw refused('envelopes', 'they are not those of the statement')
+    if (!isSigned) throw refused('envelopes', 'they differ from the statement')
   }
 }
 
@@ -176,16 +176,16 @@ function requireTime(
   { clock }: Pick<SignedServices, 'clock'>,
 ): void {
   if (scope !== null && ttlSeconds === 0)
-    throw refused(PATH, 'the policy of a secret permits no window')
+    throw refused(PATH, 'the policy of a secret allows no approval for a time')
   const most = scope === null ? SINGLE_MS : ttlSeconds * 1000
   const left = Date.parse(expires_at) - clock.now()
   if (left <= 0 || left > most + SKEW_MS)
-    throw refused(PATH, 'it expires too late, or has expired already')
+    throw refused(PATH, 'it expires too late or has already expired')
 }
 
 function full(): Fault {
   return new Fault('quota_exceeded', {
     message:
-      'A token has at most 16 MiB of released values in a day. Wait, or release smaller values.',
+      'A token can have at most 16 MiB of approved values per day. Wait, or approve smaller values.',
   })
 }

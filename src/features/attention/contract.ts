@@ -1,4 +1,4 @@
-/** What a member should look at soon: tokens that expire, and credentials to connect again. */
+/** Items that need attention: tokens that expire soon, and credentials to connect again. */
 import { z } from 'zod'
 import { timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
@@ -8,7 +8,7 @@ const params = z.object({ workspace_id: workspaceId })
 
 export const listExpiringTokens = defineEndpoint({
   name: 'attention.tokens',
-  summary: 'List the tokens that expire soon, the first 100',
+  summary: 'List up to 100 tokens that expire soon',
   method: 'GET',
   path: '/api/workspaces/{workspace_id}/attention/tokens/',
   access: { kind: 'member', permission: 'agent.manage', tenant: 'path.workspace_id' },
@@ -33,7 +33,7 @@ export const listExpiringTokens = defineEndpoint({
 
 export const listLostCredentials = defineEndpoint({
   name: 'attention.credentials',
-  summary: 'List the secrets that cannot renew themselves any more, the first 100',
+  summary: 'List up to 100 secrets with failed renewal',
   method: 'GET',
   path: '/api/workspaces/{workspace_id}/attention/credentials/',
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.workspace_id' },

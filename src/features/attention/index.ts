@@ -1,4 +1,4 @@
-/** What a member should look at soon, as the database has it: nothing here is signed. */
+/** Items that need attention, from the database. They are not signed. */
 import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
 import { agents, derivedStates, secrets, tokens } from '../../database/schema/index.ts'
 import { type Route, route } from '../../http/route.ts'

@@ -1,5 +1,5 @@
 /**
- * What a secret was used for lately, so that somebody who drafts a policy sees what it would have blocked. The
+ * The recent uses of a secret, so that someone who drafts a policy sees what it would have blocked. The
  * newest calls are counted by where they went; so many that it takes no longer than a list.
  */
 import { type SQL, sql } from 'drizzle-orm'
@@ -10,7 +10,7 @@ import type { InputOf } from '../../http/endpoint.ts'
 import type { summariseCalls } from './contract.ts'
 import { matches } from './matching.ts'
 
-/** Calls that are looked at, and kinds of them that are told. */
+/** Limits of examined calls, and of reported kinds of calls. */
 const MAX_CALLS = 10_000
 const MAX_KINDS = 500
 

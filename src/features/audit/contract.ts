@@ -16,7 +16,7 @@ import {
 } from '../../http/fields.ts'
 import { method, placedRecord, rangeEnd, refusedBy, unfilled } from './reported_record.ts'
 
-/** The audit names its workspace in the query, always: nothing stands in for it. */
+/** Audit requests always name their workspace in the query. There is no default. */
 const workspace = z.strictObject({ workspace_id: workspaceId })
 
 const decision = z.enum(['allowed', 'blocked', 'error'])
@@ -52,7 +52,7 @@ const filters = {
   action: namesIn(line(64 * MAX_ACTIONS), 'secret.read', MAX_ACTIONS),
   /** Names of secrets that were used, delivered, read or changed. */
   credential: namesIn(line(128 * MAX_NAMES), 'STRIPE_API_KEY'),
-  /** Of requests, or with `action` of its records: `blocked` was refused, `error` failed. */
+  /** Decisions on calls, or with `action` on its records: `blocked` was refused, `error` failed. */
   decision: decision.optional(),
   status_code: z.coerce
     .number()
@@ -112,7 +112,7 @@ export const auditRecord = z
 
 export const listAuditLogs = defineEndpoint({
   name: 'audit.list',
-  summary: 'List the audit records of a workspace, from either end',
+  summary: 'List audit records in either direction',
   method: 'GET',
   path: '/api/audit/logs/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
@@ -127,7 +127,7 @@ export const listAuditLogs = defineEndpoint({
 
 export const getAuditLog = defineEndpoint({
   name: 'audit.get',
-  summary: 'Show one audit record',
+  summary: 'Get an audit record',
   method: 'GET',
   path: '/api/audit/logs/{log_id}/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
@@ -138,7 +138,7 @@ export const getAuditLog = defineEndpoint({
 
 export const watchAudit = defineEndpoint({
   name: 'audit.watch',
-  summary: 'Send audit records of a workspace as they are written, as server-sent events',
+  summary: 'Stream new audit records as server-sent events',
   method: 'GET',
   path: '/api/workspaces/{workspace_id}/live/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'path.workspace_id' },
@@ -150,7 +150,7 @@ const count = z.number().int()
 
 export const summariseAudit = defineEndpoint({
   name: 'audit.summary',
-  summary: 'Count the requests of a workspace, or the changes of one action',
+  summary: 'Count the calls of a workspace, or its changes by one action',
   method: 'GET',
   path: '/api/audit/summary/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
@@ -179,7 +179,7 @@ export const summariseAudit = defineEndpoint({
 /** As a draft of a policy is tried out on them: `objectionToRecorded` of src/core/policy. */
 export const summariseCalls = defineEndpoint({
   name: 'audit.calls',
-  summary: 'Count the newest calls that used a secret by where they went, the most frequent first',
+  summary: 'Count recent calls with a secret by target, most frequent first',
   method: 'GET',
   path: '/api/audit/calls/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
@@ -203,7 +203,7 @@ export const summariseCalls = defineEndpoint({
         .meta({ id: 'CallKind' }),
     ),
     calls: count,
-    /** False where there were more calls, or kinds of them, than are told. */
+    /** False if there were more calls, or kinds of calls, than reported. */
     is_whole: z.boolean(),
   }),
 })
@@ -225,7 +225,7 @@ export const MAX_AHEAD_MS = 5 * 60_000
 
 export const recordAuditLogs = defineEndpoint({
   name: 'audit.record',
-  summary: 'Report requests that a client made itself; a repeat of a client id is not stored again',
+  summary: 'Report calls made by a client itself; a repeated client ID is stored once',
   method: 'POST',
   path: '/api/internal/audit/logs/',
   access: {

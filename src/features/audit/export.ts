@@ -1,6 +1,6 @@
 /**
  * The audit as a file, in constant memory: pages are read while the client takes them, each in a short
- * transaction of its own, so that a slow client holds neither a connection nor a snapshot. Newer
+ * separate transaction, so that a slow client holds neither a connection nor a snapshot. Newer
  * records do not appear in it, because the pages go from new to old.
  */
 
@@ -19,7 +19,7 @@ const PAGE = 250
 /** Each costs some ten milliseconds, for 4,000 rows of 250 a page. */
 const PAGES_BETWEEN_COLLECTIONS = 16
 
-/** What JSON leaves as it is but some readers of lines, and some terminals, act on. */
+/** Characters that JSON leaves unescaped, but that some line readers and terminals interpret. */
 const UNFIT_IN_A_LINE = /[\u007f-\u009f\u2028\u2029]/g
 
 /**
@@ -48,7 +48,7 @@ export async function* exportLines(
           .join('')
     } while (after !== null)
   } catch (error) {
-    log.warning('an audit export broke off', describeError(error))
+    log.warning('audit export failed', describeError(error))
     throw error
   }
 }

@@ -14,7 +14,7 @@ export function fitting<Row extends { id: string }>(rows: readonly Row[], log: L
   const unfit = new Set(rows.filter((row) => !('data' in shape(auditRecord, row))))
   if (unfit.size === 0) return [...rows]
   const named = [...unfit].slice(0, MAX_NAMED).map(({ id }) => id)
-  log.error('audit records that are none were left out', {
+  log.error('invalid audit records were skipped', {
     records: unfit.size,
     ids: named.join(' '),
   })

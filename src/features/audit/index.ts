@@ -1,4 +1,4 @@
-/** Who used which credential where: reads of the audit trail. */
+/** Reads of the audit trail. */
 import { endsWithin } from '../../core/async/timeout.ts'
 import { Fault } from '../../core/fault.ts'
 import { Download } from '../../http/reply.ts'

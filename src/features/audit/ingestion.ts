@@ -56,7 +56,7 @@ async function readRecords(
       ? [
           {
             path: Array.isArray(body) ? `${index}.timestamp` : 'timestamp',
-            message: 'is more than five minutes ahead',
+            message: 'is more than 5 minutes in the future',
           },
         ]
       : [],
@@ -78,7 +78,7 @@ function requireFewNames(records: readonly ReportedRecord[]): void {
     }),
   )
   if (counted.size <= most) return
-  const message = `has ${counted.size} names in credential_ref, each counted once an hour; ${records.length} records may have ${most}: send fewer records`
+  const message = `has ${counted.size} names in credential_ref, which are counted once per hour; ${records.length} records may have ${most}: send fewer records`
   throw invalidField('', message)
 }
 
@@ -182,7 +182,7 @@ async function findRepeated(
         ),
       ),
     )
-  // One that retention took away in this very moment is told by a conflict: the client tries again.
+  // A record that retention deleted just now is a conflict: the client retries.
   if (stored.length < repeated.length) throw new Fault('conflict')
   for (const { clientId, contentHash } of stored) requireSame(contentHash, sent.get(clientId))
   return new Map(stored.map(({ id, clientId }) => [clientId ?? '', id]))
@@ -191,6 +191,6 @@ async function findRepeated(
 function requireSame(a: Uint8Array | null | undefined, b: Uint8Array | null | undefined): void {
   if (a && b && Buffer.compare(a, b) === 0) return
   throw new Fault('conflict', {
-    message: 'A record of the batch has the id of another one with other content.',
+    message: 'A record has the ID of another record with different content.',
   })
 }

@@ -41,7 +41,7 @@ const COLUMNS: readonly (readonly [field: keyof Row, column: string, type: strin
 const names = sql.raw(COLUMNS.map(([, column]) => column).join(', '))
 const types = sql.raw(COLUMNS.map(([, column, type]) => `${column} ${type}`).join(', '))
 
-/** Stores the rows whose client id is new, in their order. Returns the ids of those. */
+/** Stores the rows with a new client ID, in their order. Returns their IDs. */
 export async function insertReported(tx: Transaction, rows: readonly Row[]): Promise<Set<string>> {
   if (rows.length === 0) return new Set()
   const records = JSON.stringify(rows.map(recordOf))

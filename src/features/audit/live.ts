@@ -64,7 +64,7 @@ export class LiveAudit {
     if (ofWorkspace >= MAX_OF_WORKSPACE) throw tooMany('This workspace has', MAX_OF_WORKSPACE)
     if (all.length >= MAX_OF_ALL)
       throw new Fault('unavailable', {
-        message: `The server has ${MAX_OF_ALL} live views open, the limit of a process. Retry later, or run cloakroom audit list.`,
+        message: `The server has ${MAX_OF_ALL} live views open, the limit per process. Retry later, or run cloakroom audit list.`,
       })
   }
 

@@ -49,7 +49,7 @@ export class AuditFeed {
   readonly #db: Database
   readonly #log: Log
   readonly #watchers = new Set<Watcher>()
-  /** What was shown, and whether its outcome was not known then. */
+  /** The sent records, and whether their outcome was unknown then. */
   readonly #shown = new Map<string, boolean>()
   #since = Date.now()
 
@@ -70,7 +70,7 @@ export class AuditFeed {
     this.#watchers.delete(watcher)
   }
 
-  /** Until nobody looks any more, which is told before anybody else can come. */
+  /** Runs until the last subscriber leaves, which is announced before a new one can subscribe. */
   async run(onIdle: () => void): Promise<void> {
     while (this.#watchers.size > 0) {
       try {
@@ -83,7 +83,7 @@ export class AuditFeed {
     onIdle()
   }
 
-  /** What is not read because of an error is found the next time. */
+  /** Records that were not read because of an error are found the next time. */
   async #look(): Promise<void> {
     const grants = await Promise.all([...this.#watchers].map((watcher) => watcher.stillMay()))
     const grant = grants.find((found) => found !== null)

@@ -19,7 +19,7 @@ export function selectIdsAfter(db: Database, grant: Read, after: string, limit: 
     .limit(limit)
 }
 
-/** Of these the ones that have their outcome by now. */
+/** The ones that now have their outcome. */
 export async function selectClosed(db: Database, grant: Read, ids: readonly string[]) {
   if (ids.length === 0) return []
   const rows = await db

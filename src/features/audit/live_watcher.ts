@@ -58,7 +58,7 @@ export class Watcher {
     this.#wake()
   }
 
-  /** What is shown, until it ends; then why. */
+  /** The sent events until the end, then its reason. */
   async *texts(): AsyncGenerator<string, void> {
     while (this.#end === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -77,7 +77,7 @@ export function endEvent(code: FaultCode): string {
   return `event: end\ndata: ${JSON.stringify({ error_code: code })}\n\n`
 }
 
-/** Server-sent events as HTML defines them; JSON has no line ends of its own. */
+/** Server-sent events as HTML defines them. JSON contains no line breaks. */
 export function recordEvents(records: readonly ShownRecord[]): string {
   return records.map((record) => `id: ${record.id}\ndata: ${jsonOf(record)}\n\n`).join('')
 }

@@ -1,4 +1,4 @@
-/** Which records of the audit are meant, and what of them is shown. */
+/** The filters of audit records, and the selected columns. */
 import {
   and,
   asc,

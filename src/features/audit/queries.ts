@@ -38,7 +38,7 @@ export function positionOf({ timestamp, id }: { timestamp: Date; id: string }): 
   return { timestamp: timestamp.toISOString(), id }
 }
 
-/** Of the workspace, or `null`. */
+/** A record of the workspace, or `null`. */
 export async function selectLog(tx: Reading, { workspaceId }: Read, id: string) {
   const [found] = await tx
     .select(shown)

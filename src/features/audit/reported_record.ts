@@ -16,7 +16,7 @@ export const reportedMoment = z
   .transform((text) => new Date(text))
   .refine(
     (date) => date.getTime() >= EARLIEST && date.getTime() <= LATEST,
-    'must be in the years 1 to 9999',
+    'must be between the years 1 and 9999',
   )
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
@@ -32,13 +32,13 @@ const ago = z
 
 /** An end of a range of time: a moment, a day, or how long ago. */
 export const rangeEnd = z
-  .union([reportedMoment, ago], 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h')
+  .union([reportedMoment, ago], 'must be a time, a day or a duration: 2026-03-14, 7d, 12h')
   .meta({ examples: ['7d'] })
 
 /** RFC 9110, section 9.1; kept in upper case. */
 export const method = z
   .string()
-  .regex(tokenPattern(32), 'must be the name of a method')
+  .regex(tokenPattern(32), 'must be a method name')
   .toUpperCase()
   .meta({ examples: ['POST'] })
 
@@ -131,7 +131,7 @@ export const placedRecord = reportedRecord.transform((record, context) => {
     ? path === 'target_url'
       ? 'must be an absolute http, https, ws or wss URL'
       : 'must be a host name'
-    : 'is required, or target_url'
+    : 'is required unless target_url is given'
   context.addIssue({ code: 'custom', path: [path], message })
   return z.NEVER
 })
@@ -152,11 +152,11 @@ type Reported = {
 
 const SCHEMES = ['http:', 'https:', 'ws:', 'wss:']
 const MAX_LENGTH = 8192
-/** What a URL parser drops or turns in silence, and what would end a host name early. */
+/** Characters that a URL parser drops or changes silently, or that end a host name early. */
 const NOT_IN_A_HOST = /[\s/?#@\\]/
 
 /**
- * Where a reported request went, as the audit keeps it: never with what may hold a credential, which is the user
+ * The target of a reported request, as the audit stores it: without parts that may hold a credential, which are the user
  * information, the query and the fragment of its URL.
  *
  * From the URL if there is one, else from the domain; `null` for what names no host.

@@ -26,20 +26,20 @@ const MAX_READ = 50_000
 
 export type CountRow = {
   dimension: 'total' | 'agent' | 'domain' | 'credential'
-  /** Of the total, the day. */
+  /** The day of a total. */
   value: string
   requests: number
   allowed: number
   blocked: number
   errors: number
   redacted: number
-  /** Of agents. */
+  /** Only for agents. */
   last_used_at: string | null
   /** False where the range has more than `MAX_READ` counts of names. */
   is_whole: boolean
 }
 
-/** Of a decision, only the requests that ended with it; `last_used_at` is of any request. */
+/** With a decision, only the requests that ended with it. `last_used_at` covers all requests. */
 export async function summarise(
   tx: Reading,
   { workspaceId }: Grant<'audit.read'>,

@@ -46,7 +46,7 @@ function schedule(pattern: string, log: Log, task: () => Promise<unknown>): Cron
     try {
       await task()
     } catch (error) {
-      log.warning('upkeep of the audit failed', describeError(error))
+      log.warning('audit maintenance failed', describeError(error))
     }
   })
 }

@@ -18,7 +18,7 @@ const health = z
 
 export const getHealth = defineEndpoint({
   name: 'health.get',
-  summary: 'Tell whether the service and what it stands on work; 503 when degraded',
+  summary: 'Check the service and its dependencies; returns 503 when degraded',
   method: 'GET',
   path: '/api/status/health/',
   access: { kind: 'public' },
@@ -35,7 +35,7 @@ export const getStatus = defineEndpoint({
 
 export const getResolverHealth = defineEndpoint({
   name: 'health.resolver',
-  summary: 'Tell that the resolver answers',
+  summary: 'Check that the resolver responds',
   method: 'GET',
   path: '/healthz',
   access: { kind: 'public' },

@@ -5,8 +5,7 @@ import { text } from '../../http/fields.ts'
 
 export const getInstance = defineEndpoint({
   name: 'instance.get',
-  summary:
-    'Tell whether this installation has an owner yet, whether one may register, and where it is reached',
+  summary: 'Get the registration state and public addresses of this server',
   method: 'GET',
   path: '/api/instance/',
   access: { kind: 'public' },
@@ -16,21 +15,21 @@ export const getInstance = defineEndpoint({
     may_register: z.boolean(),
     /** Whether the first account needs OWNER_CODE. */
     needs_owner_code: z.boolean(),
-    /** Of the two listeners, as the operator has set them; on localhost where nothing is set. */
+    /** The addresses of both listeners, as configured; on localhost by default. */
     addresses: z
       .object({
         server: text('https://cloakroom.example.com'),
         resolver: text('https://resolver.example.com'),
       })
       .meta({ id: 'InstanceAddresses' }),
-    /** Of the pages on which people may use passkeys; none where the operator has set none. */
+    /** The origins that accept passkeys; empty if none are configured. */
     passkey_origins: z.array(text('https://cloakroom.example.com')),
   }),
 })
 
 export const reportInstance = defineEndpoint({
   name: 'instance.report',
-  summary: 'Tell what the owner of the installation looks after',
+  summary: 'Get the status report for the server owner',
   method: 'GET',
   path: '/api/instance/report/',
   access: { kind: 'session', instanceOwner: true },
@@ -46,11 +45,11 @@ export const reportInstance = defineEndpoint({
         migration: text('0015_passkeys'),
       })
       .meta({ id: 'DatabaseReport' }),
-    /** The newest by the clock; null where there is none. */
+    /** The newest scheduled backup; null without one. */
     last_backup: z.object({ at: timestamp }).meta({ id: 'LastBackup' }).nullable(),
     /** When one by the clock last failed, unless one succeeded since. */
     backup_failed_at: timestamp.nullable(),
-    /** Of the process that answers; nothing of keys. */
+    /** The settings of the responding process, without keys. */
     settings: z
       .object({
         registration: z.enum(['open', 'first', 'closed']),
@@ -65,7 +64,7 @@ export const reportInstance = defineEndpoint({
 
 export const getSecurityContact = defineEndpoint({
   name: 'security.contact',
-  summary: 'Read the contact for vulnerability reports',
+  summary: 'Get the security contact',
   method: 'GET',
   path: '/.well-known/security.txt',
   access: { kind: 'public' },

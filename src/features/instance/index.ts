@@ -1,4 +1,4 @@
-/** The installation itself: whose it is, and what its owner looks after. */
+/** The server itself: its owner, and the report for the owner. */
 import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
 import type { Clock } from '../../core/clock.ts'
@@ -61,7 +61,7 @@ async function describeDatabase(db: FeatureServices['db'], kind: 'embedded' | 'p
     select split_part(current_setting('server_version'), ' ', 1) as version,
       pg_database_size(current_database())::float8 as size_bytes,
       (select name from cloakroom_migrations order by name desc limit 1) as migration`)
-  if (!row) throw new Error('the database says nothing of itself')
+  if (!row) throw new Error('the database returned no information')
   return { kind, ...row }
 }
 

@@ -21,10 +21,10 @@ import {
 } from '../../sigchain/index.ts'
 import { insertLink, type Named, selectLinks, selectNamed } from './queries.ts'
 
-/** Who changes which workspace. */
+/** The actor and the changed workspace. */
 type Changing = { tx: Transaction; grant: { workspaceId: string; userId: string } }
 
-/** What a link must say: all but the commitment to a key, which only clients can check. */
+/** The required content of a link, except the commitment to a key, which only clients can check. */
 export type Claim = {
   [Type in Link['type']]: {
     type: Type
@@ -32,11 +32,11 @@ export type Claim = {
   }
 }[Link['type']]
 
-/** What only links may take that end something. */
+/** The room in a chain that is reserved for links that end something. */
 const RESERVED = { links: 1_000, size: 2 * 1_048_576 }
 const NONE = { links: 0, size: 0 }
 
-/** What has links that are not committed yet, by the transaction: no cache may see them. */
+/** Uncommitted links, by transaction. No cache may see them. */
 const uncommitted = new WeakMap<Reading, Set<string>>()
 
 /**
@@ -59,7 +59,7 @@ export async function chainOf(
 
 /**
  * The chain with the link of a call, which is stored. `claim` is what the call does, or null for nothing: then
- * it carries no link. The chain of before is the one of `chainOf`, under the workspace's lock.
+ * it carries no link. The previous chain comes from `chainOf`, under the workspace's lock.
  *
  * @throws Fault `link_required`, `link_refused`, `conflict`, `last_owner`
  */
@@ -70,7 +70,7 @@ export async function acceptLink(
   claim: Claim | null,
 ): Promise<Chain | null> {
   if (before === null) {
-    if (link) throw refused('The workspace is not signed, and takes no link.')
+    if (link) throw refused('The workspace is not signed and accepts no links.')
     return null
   }
   if (link) return append(changing, before, link, claim)
@@ -79,7 +79,7 @@ export async function acceptLink(
 }
 
 /**
- * The same for the first link of a new workspace, whose founder has just been stored.
+ * Accepts the first link of a new workspace. Its founder has just been stored.
  *
  * @throws Fault `link_required`, `link_refused`
  */
@@ -89,7 +89,7 @@ export async function acceptFirstLink(
 ): Promise<void> {
   const { workspaceId, userId } = changing.grant
   if (!isSignedId(workspaceId)) {
-    if (link) throw refused('The id of a signed workspace is a UUID of version 8.')
+    if (link) throw refused('The ID of a signed workspace must be a UUID of version 8.')
     return
   }
   if (!link) throw new Fault('link_required')
@@ -106,17 +106,14 @@ async function append(
 ): Promise<Chain> {
   const reserved = claim && endsSomething(before, userId, claim) ? NONE : RESERVED
   if (!hasRoomFor(before, link.statement.length, reserved))
-    throw refused('The chain is as long as one may be.')
+    throw refused('The chain has reached its maximum length.')
   const chain = await extended(before, link)
   const said = readLink(link)
-  if (claim === null || !isSaid(said, claim))
-    throw refused('The link says something else than the call.')
+  if (claim === null || !isSaid(said, claim)) throw refused('The link differs from the request.')
   const signer = (before.seq === 0 ? chain : before).members.get(userId)
   const stored = await selectNamed(tx, userId)
   if (said.signer !== userId || !signer || !stored || !hasKeysOf(signer, stored))
-    throw refused(
-      'The link is not signed by the person of this session, with the keys of the account.',
-    )
+    throw refused('The link is not signed with the account keys of this session.')
   uncommitted.set(tx, new Set(uncommitted.get(tx)).add(workspaceId))
   await insertLink(tx, workspaceId, chain.seq, link)
   const { seq, head } = chain
@@ -146,7 +143,7 @@ function faultOf(refusal: Refusal): Fault {
   // Without a detail it is the place of the link that is wrong, which another link has taken.
   if (reason === 'order' && detail === undefined) return new Fault('conflict', { cause: refusal })
   if (reason === 'last_owner') return new Fault('last_owner', { cause: refusal })
-  return refused(`The link is not acceptable: ${refusal.message}.`, refusal)
+  return refused(`The link was rejected: ${refusal.message}.`, refusal)
 }
 
 function isSaid({ type, body }: Link, claim: Claim): boolean {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { exampleOfForm, integer, signedText, text, workspaceId } from '../../http/fields.ts'
 
-/** What a change of a signed workspace carries; nothing in a plain one. */
+/** The link of a change in a signed workspace; absent in a plain one. */
 export const link = signedText.meta({ examples: [] }).optional()
 
 /** The body of a change that says nothing else. */
@@ -36,7 +36,7 @@ const afterLink = z.object({
 
 export const listLinks = defineEndpoint({
   name: 'links.list',
-  summary: 'What the members of a signed workspace have signed, at most 500 links at a time',
+  summary: 'List the signed links of a workspace, up to 500 at a time',
   method: 'GET',
   path: '/api/workspaces/{workspace_id}/links/',
   access: { kind: 'session' },
@@ -47,7 +47,7 @@ export const listLinks = defineEndpoint({
 
 export const listLinksForToken = defineEndpoint({
   name: 'links.list_for_token',
-  summary: 'The same for the bearer of a token, who checks a sealed delivery by it',
+  summary: 'List the signed links that verify a sealed delivery to this token',
   method: 'GET',
   path: '/v1/links/',
   access: { kind: 'token', capability: 'read', sealed: true, action: 'links.read' },

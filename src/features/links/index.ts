@@ -26,7 +26,7 @@ export type SignedServices = FeatureServices & { chains: ChainCache; notices: No
 export function linkRoutes({ db }: FeatureServices): Route[] {
   return [
     route(listLinks, async ({ caller, params: { workspace_id: workspaceId }, query }) => {
-      // Who is invited compares fingerprints and checks the chain before accepting.
+      // An invited person compares fingerprints and checks the chain before accepting.
       if (!(await hasMembership(db, workspaceId, caller.userId))) throw new Fault('not_found')
       return selectLinks(db, workspaceId, query.after)
     }),

@@ -1,5 +1,5 @@
 /**
- * Who was active today, without a write per request: each process remembers whom it has noted down
+ * Tracks active people of today, without a write per request: each process remembers the people it has recorded
  * already and writes the new ones together. What a crash loses is noted again with the next request.
  */
 import { endsWithin } from '../../core/async/timeout.ts'

@@ -1,5 +1,5 @@
 /**
- * Computes daily rows, each in a transaction of its own under one lock, so that replicas wait for each other. A
+ * Computes daily rows, each in a separate transaction under one lock, so that replicas wait for each other. A
  * row that was already computed after its day had ended keeps what has been deleted since: computing it
  * again does not make it poorer.
  */
@@ -86,7 +86,7 @@ const populations = [
 ]
 
 /**
- * What a new computation of the same day is to become. After the end of a day its counts can only
+ * The result of computing the same day again. After the end of a day its counts can only
  * shrink, by deletions and by the retention of the audit, and those happened later than the day.
  */
 export function keepFinal(stored: StoredDay | null, measured: StoredDay): StoredDay {

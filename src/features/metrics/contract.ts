@@ -38,9 +38,9 @@ export type DailyRow = z.output<typeof day>
 
 export const computeMetrics = defineEndpoint({
   name: 'metrics.compute',
-  summary: 'Recompute the last days, today included; recomputing changes nothing',
+  summary: 'Recalculate the metrics of the last days, including today; idempotent',
   method: 'POST',
-  unrecorded: 'figures of the whole installation, computed from what is there',
+  unrecorded: 'figures of the whole server, computed from stored data',
   path: '/telemetry/internal/compute-metrics/',
   access: { kind: 'cron' },
   body: z.strictObject({ days: z.number().int().min(1).max(MAX_DAYS).optional() }),
@@ -50,7 +50,7 @@ export const computeMetrics = defineEndpoint({
 
 export const listMetrics = defineEndpoint({
   name: 'metrics.list',
-  summary: 'List the figures of each day, newest first',
+  summary: 'List daily metrics, newest first',
   method: 'GET',
   path: '/telemetry/metrics/',
   access: { kind: 'session', instanceOwner: true },

@@ -1,4 +1,4 @@
-/** What is looked up with each scrape: queues, caches, the database and this process. */
+/** Gauges that are read with each scrape: queues, caches, the database and this process. */
 import type postgres from 'postgres'
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { version } from '../../../package.json'
@@ -36,7 +36,7 @@ export function openGauges(registry: Registry, sources: Sources): void {
 function watchAudit(registers: Registry[], { trail }: Sources): void {
   new Gauge({
     name: 'cloakroom_audit_queue_depth',
-    help: 'Intents that wait for their statement, and outcomes that wait to be written.',
+    help: 'Audit records waiting to be written.',
     labelNames: ['kind'],
     registers,
     collect() {
@@ -49,7 +49,7 @@ function watchAudit(registers: Registry[], { trail }: Sources): void {
 
 function watchCaches(registers: Registry[], { tokens, snapshots, keys }: Sources): void {
   const caches = Object.entries({ tokens, snapshots, keys })
-  const helps = { hits: 'Looks that a cache answered.', misses: 'Looks that it did not answer.' }
+  const helps = { hits: 'Cache hits.', misses: 'Cache misses.' }
   for (const [kind, help] of Object.entries(helps)) {
     new Counter({
       name: `cloakroom_cache_${kind}_total`,
@@ -65,7 +65,7 @@ function watchCaches(registers: Registry[], { tokens, snapshots, keys }: Sources
   }
   new Gauge({
     name: 'cloakroom_cache_entries',
-    help: 'Entries of a cache.',
+    help: 'Cache entries.',
     labelNames: ['cache'],
     registers,
     collect() {
@@ -77,7 +77,7 @@ function watchCaches(registers: Registry[], { tokens, snapshots, keys }: Sources
 function watchRefusals(registers: Registry[], { refusals }: Sources): void {
   new Counter({
     name: 'cloakroom_unverified_state_total',
-    help: 'Looks at a signed workspace that found something else than what its members signed.',
+    help: 'Checks of signed workspaces that failed verification.',
     registers,
     collect() {
       this.reset()
@@ -89,7 +89,7 @@ function watchRefusals(registers: Registry[], { refusals }: Sources): void {
 function watchTraces(registers: Registry[], { tracer }: Sources): void {
   new Counter({
     name: 'cloakroom_trace_spans_total',
-    help: 'Spans that the collector took, that found no room in the queue, and that it did not take.',
+    help: 'Trace spans: exported, dropped because the queue was full, or rejected by the collector.',
     labelNames: ['outcome'],
     registers,
     collect() {
@@ -104,7 +104,7 @@ function watchDatabase(registers: Registry[], { sql }: Sources): void {
   const ping = shared(() => pingDatabase(sql))
   new Gauge({
     name: 'cloakroom_database_up',
-    help: 'Whether the database answered in time.',
+    help: '1 if the database responds in time, else 0.',
     registers,
     async collect() {
       this.set((await ping()).connections ? 1 : 0)
@@ -112,7 +112,7 @@ function watchDatabase(registers: Registry[], { sql }: Sources): void {
   })
   new Gauge({
     name: 'cloakroom_database_ping_seconds',
-    help: 'Time of one small query through the pool.',
+    help: 'Duration of a small query through the pool.',
     registers,
     async collect() {
       this.set((await ping()).seconds)
@@ -120,7 +120,7 @@ function watchDatabase(registers: Registry[], { sql }: Sources): void {
   })
   new Gauge({
     name: 'cloakroom_database_connections',
-    help: 'Connections of all processes to this database, by state.',
+    help: 'Database connections of all processes, by state.',
     labelNames: ['state'],
     registers,
     async collect() {
@@ -155,11 +155,11 @@ async function connectionsOf(sql: postgres.Sql): Promise<{ state: string; count:
   const query = sql<{ state: string; count: number }[]>`
     select coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
     where datname = current_database() group by 1`
-  return withTimeout(TIMEOUT_MS, query, () => new Error('the database took too long'))
+  return withTimeout(TIMEOUT_MS, query, () => new Error('the database timed out'))
 }
 
 /**
- * Of prom-client's own, those that say nothing on Bun: it has no active handles to list, no spaces of V8's
+ * Metrics of prom-client that are meaningless on Bun: it has no active handles to list, no spaces of V8's
  * heap and no events of its collector. What counts as heap there is address space, most of it never used.
  */
 const EMPTY_ON_BUN = [
@@ -184,7 +184,7 @@ function watchProcess(registry: Registry): void {
   const registers = [registry]
   new Gauge({
     name: 'process_heap_bytes',
-    help: 'Heap in use.',
+    help: 'Heap in use, in bytes.',
     registers,
     collect() {
       this.set(process.memoryUsage().heapUsed)
@@ -192,7 +192,7 @@ function watchProcess(registry: Registry): void {
   })
   new Gauge({
     name: 'cloakroom_build_info',
-    help: 'The version that runs; always 1.',
+    help: 'Running version; always 1.',
     labelNames: ['version'],
     registers,
   }).set({ version }, 1)

@@ -37,7 +37,7 @@ export function scheduleMetrics({ db, clock, log }: Pick<FeatureServices, 'db' |
       const days = await computeMissedDays({ db, clock })
       if (days.length > 0) log.info('metrics computed', { days: days.length })
     } catch (error) {
-      log.warning('metrics could not be computed', describeError(error))
+      log.warning('computing metrics failed', describeError(error))
     }
   })
 }

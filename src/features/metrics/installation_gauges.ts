@@ -1,4 +1,4 @@
-/** What of the whole installation deserves an alert. Asked of the database once a minute at most; what a process may not read it does not tell. */
+/** Facts about the whole server that deserve an alert. Asked of the database once a minute at most; what a process may not read it does not tell. */
 import { statfs } from 'node:fs/promises'
 import type postgres from 'postgres'
 import { Gauge, type Registry } from 'prom-client'
@@ -18,7 +18,7 @@ type Looked = { name: string; help: string; look: (from: Installation) => Promis
 const LOOKS: readonly Looked[] = [
   {
     name: 'cloakroom_tokens_expiring',
-    help: 'Tokens that expire within seven days.',
+    help: 'Tokens that expire within 7 days.',
     look: ({ sql }) =>
       one(sql`
       select count(*)::float8 as value from tokens where revoked_at is null
@@ -26,7 +26,7 @@ const LOOKS: readonly Looked[] = [
   },
   {
     name: 'cloakroom_token_key_ids',
-    help: 'Keys of SECRET_KEY under which live tokens are stored; more than one while a rotation lasts.',
+    help: 'SECRET_KEY keys used by active tokens; more than 1 during a rotation.',
     look: ({ sql }) =>
       one(sql`
       select count(distinct substring(verifier from 1 for 4))::float8 as value from tokens
@@ -34,7 +34,7 @@ const LOOKS: readonly Looked[] = [
   },
   {
     name: 'cloakroom_backup_last_timestamp_seconds',
-    help: 'When the newest recorded backup was made.',
+    help: 'Time of the newest recorded backup.',
     look: ({ sql }) =>
       one(sql`
       select extract(epoch from backed_up_at)::float8 as value from instance
@@ -42,12 +42,12 @@ const LOOKS: readonly Looked[] = [
   },
   {
     name: 'cloakroom_database_size_bytes',
-    help: 'Size of the database.',
+    help: 'Database size.',
     look: ({ sql }) => one(sql`select pg_database_size(current_database())::float8 as value`),
   },
   {
     name: 'cloakroom_data_free_bytes',
-    help: 'Free space where the embedded database is.',
+    help: 'Free disk space of the embedded database.',
     look: async ({ dataDir }) => {
       if (!dataDir) return null
       const { bavail, bsize } = await statfs(dataDir)
@@ -78,7 +78,7 @@ async function one(query: PromiseLike<postgres.Row[]>): Promise<unknown> {
   return row?.value
 }
 
-/** What was looked up last, for a while, also when that was nothing. */
+/** The last result, cached for a while, also when that was nothing. */
 function kept(look: () => Promise<unknown>): () => Promise<unknown> {
   let last: { at: number; value: Promise<unknown> } | undefined
   return () => {

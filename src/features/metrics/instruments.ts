@@ -1,5 +1,5 @@
 /**
- * What is counted while it happens. Labels have few values each: patterns of routes, codes of errors,
+ * Counters that are updated as events happen. Labels have few values each: patterns of routes, codes of errors,
  * known methods and statuses; never a path, a name or an id.
  */
 import { STATUS_CODES } from 'node:http'
@@ -22,20 +22,20 @@ export function openInstruments(registry: Registry): Instruments {
   const registers = [registry]
   const requests = new Counter({
     name: 'cloakroom_http_requests_total',
-    help: 'Requests answered.',
+    help: 'HTTP requests.',
     labelNames: ['listener', 'method', 'route', 'status'],
     registers,
   })
   const durations = new Histogram({
     name: 'cloakroom_http_request_duration_seconds',
-    help: 'Time from the head of a request to its answer.',
+    help: 'Time from request headers to response.',
     labelNames: ['listener', 'method', 'route'],
     buckets: SECONDS,
     registers,
   })
   const backups = new Counter({
     name: 'cloakroom_backups_total',
-    help: 'Backups by the clock.',
+    help: 'Scheduled backups.',
     labelNames: ['outcome'],
     registers,
   })
@@ -57,37 +57,37 @@ export function openInstruments(registry: Registry): Instruments {
 function trailInstruments(registers: Registry[]): TrailObserver {
   const decisions = new Counter({
     name: 'cloakroom_resolver_decisions_total',
-    help: 'Final decisions about what tokens asked for; the reason is an error code, or none.',
+    help: 'Final decisions on token requests; reason is an error code or none.',
     labelNames: ['decision', 'reason'],
     registers,
   })
   const calls = new Histogram({
     name: 'cloakroom_resolver_call_duration_seconds',
-    help: 'Time from the decision to the end of the call, of calls that were carried out.',
+    help: 'Duration of executed calls, from decision to end.',
     buckets: SECONDS,
     registers,
   })
   const redactions = new Counter({
     name: 'cloakroom_resolver_redactions_total',
-    help: 'Answers in which a credential was replaced.',
+    help: 'Responses with a redacted credential.',
     registers,
   })
   const writes = new Histogram({
     name: 'cloakroom_audit_write_duration_seconds',
-    help: 'Time of one statement that writes intents or outcomes of many requests.',
+    help: 'Duration of one batched write of audit records.',
     labelNames: ['kind'],
     buckets: SECONDS,
     registers,
   })
   const failures = new Counter({
     name: 'cloakroom_audit_write_failures_total',
-    help: 'Statements of the audit that the database refused or did not answer.',
+    help: 'Audit writes that failed or timed out.',
     labelNames: ['kind'],
     registers,
   })
   const refused = new Counter({
     name: 'cloakroom_audit_refused_total',
-    help: 'Records that the database would not take, now in audit_refused.',
+    help: 'Audit records rejected by the database and moved to audit_refused.',
     registers,
   })
   for (const kind of ['intents', 'outcomes']) failures.inc({ kind }, 0)

@@ -38,7 +38,7 @@ const target = z
 
 export const listNoticeTargets = defineEndpoint({
   name: 'notice_targets.list',
-  summary: 'List where notices are sent. URLs are not shown again',
+  summary: 'List notice targets, without their URLs',
   method: 'GET',
   path,
   access,
@@ -50,7 +50,7 @@ export const listNoticeTargets = defineEndpoint({
 
 export const createNoticeTarget = defineEndpoint({
   name: 'notice_targets.create',
-  summary: 'Add a place that notices are sent to',
+  summary: 'Add a notice target',
   method: 'POST',
   path,
   quotas: ['noticeTargets'],
@@ -67,7 +67,7 @@ export const createNoticeTarget = defineEndpoint({
       if (message !== null) context.addIssue({ code: 'custom', path: ['url'], message })
     }),
   result: target.extend({
-    /** Of a webhook, and shown once. */
+    /** Only for a webhook, and shown once. */
     signing_key: text('mC1qFf1a…').nullable(),
   }),
   success: 201,
@@ -75,7 +75,7 @@ export const createNoticeTarget = defineEndpoint({
 
 export const deleteNoticeTarget = defineEndpoint({
   name: 'notice_targets.delete',
-  summary: 'Delete a target, which gets one last notice',
+  summary: 'Delete a notice target after one last notice',
   method: 'DELETE',
   path: `${path}{target_id}/`,
   access,
@@ -91,14 +91,14 @@ export const testNoticeTarget = defineEndpoint({
   params: ofTarget,
   body: emptyBody,
   bodyOptional: true,
-  unrecorded: 'it changes nothing, and the delivery log has it',
+  unrecorded: 'it changes nothing and is in the delivery log',
   result: z.object({ notice_id: id }),
   faults: ['quota_exceeded'],
 })
 
 export const listNotices = defineEndpoint({
   name: 'notices.list',
-  summary: 'List what was sent, is queued or failed in the last 7 days, newest first',
+  summary: 'List the notices of the last 7 days, newest first',
   method: 'GET',
   path: '/api/workspaces/{workspace_id}/notices/',
   access,
@@ -116,7 +116,7 @@ export const listNotices = defineEndpoint({
         last_error: text('http_500').nullable(),
         created_at: timestamp,
         attempted_at: timestamp.nullable(),
-        /** Of a queued notice. */
+        /** Only for a queued notice. */
         next_attempt_at: timestamp.nullable(),
       })
       .meta({ id: 'Notice' }),

@@ -78,11 +78,12 @@ export async function add(
   }
   return db.transaction(async (tx) => {
     const isProven = await lockUser(tx, user.id, { passwordHash: user.passwordHash })
-    // New keys leave the password as it is: a copy of the seed of before must not come after them.
+    // New keys leave the password unchanged: a copy of the previous seed must not be added after them.
     if (!isProven || !isAsked(await getUser(tx, user.id))) throw overtaken()
     if (!(await spend(tx, said.challenge))) throw unasked()
     const passkey = await insertPasskey(tx, values)
-    if (!passkey) throw new Fault('already_exists', { message: 'The passkey is in use already.' })
+    if (!passkey)
+      throw new Fault('already_exists', { message: 'The passkey is already registered.' })
     await requireQuota(tx, accounts.quotas, 'passkeys', user.id)
     return passkey
   })
@@ -119,5 +120,5 @@ function boundTo(
 }
 
 function unasked(): Fault {
-  return invalidField('credential', 'is no answer to a challenge that this session was given')
+  return invalidField('credential', 'is not a response to a challenge of this session')
 }

@@ -1,5 +1,5 @@
 /**
- * What a browser returns for a passkey, verified by @simplewebauthn/server: that it speaks of a page of ours and of
+ * The response of a browser for a passkey, verified by @simplewebauthn/server: that it is for a page of this server and for
  * the challenge that was asked for, that a person was verified, and that the key signed it. The attestation of an
  * authenticator is not asked for, and one with certificates is refused: to check them, the library would fetch
  * from addresses that stand in them.
@@ -12,7 +12,7 @@ import type { addPasskey, passkeyLogin } from './contract.ts'
 type NewCredential = InputOf<typeof addPasskey, 'body'>['credential']
 type Assertion = InputOf<typeof passkeyLogin, 'body'>['credential']
 
-/** Where the browser says that it happened, and for which challenge; it is believed once the key has signed it. */
+/** The origin and challenge from the browser. They are trusted after the signature is verified. */
 export type CeremonyData = z.output<typeof said>
 const said = z.object({
   origin: z.string(),
@@ -20,7 +20,7 @@ const said = z.object({
   crossOrigin: z.literal(false).optional(),
 })
 
-/** What must hold of it: the origin is one that was configured. */
+/** Required: the origin is one that was configured. */
 export type Expected = { said: CeremonyData; rpId: string }
 
 export type StoredKey = { publicKey: Uint8Array; counter: number }
@@ -96,7 +96,7 @@ export async function verifyAssertion(
   }
 }
 
-/** It stands on @peculiar/x509, which needs the other one to be there when it is loaded. */
+/** It depends on @peculiar/x509, which needs the other one at load time. */
 async function loadWebAuthn() {
   await import('reflect-metadata')
   const [server, { decodeAttestationObject }] = await Promise.all([

@@ -28,7 +28,7 @@ const NONCE_BYTES = 16
 const HEAD_BYTES = EXPIRY_BYTES + NONCE_BYTES
 const LABEL = 'cloakroom/v2/passkey-challenge'
 
-/** What a challenge is for: the purpose, the host name, and whom it was given to, if to anybody. */
+/** The binding of a challenge: the purpose, the host name, and the account if known. */
 export type Bound = readonly [purpose: 'add' | 'log in', rpId: string, ...to: string[]]
 
 export type Challenges = {

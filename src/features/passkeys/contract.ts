@@ -60,7 +60,7 @@ export const listPasskeys = defineEndpoint({
 
 export const beginPasskey = defineEndpoint({
   name: 'auth.passkeys.begin',
-  summary: 'Get the challenge for a new passkey, for the password',
+  summary: 'Get the challenge for a new passkey; requires the password',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/passkeys/begin/',
@@ -71,7 +71,7 @@ export const beginPasskey = defineEndpoint({
     challenge,
     rp_id: rpId,
     user_handle: text(exampleBytes(16)),
-    /** What an authenticator may have already. */
+    /** The passkeys that an authenticator may already have. */
     exclude: z.array(z.object({ credential_id: shownId, transports })),
   }),
   faults: ['conflict'],
@@ -79,7 +79,7 @@ export const beginPasskey = defineEndpoint({
 
 export const addPasskey = defineEndpoint({
   name: 'auth.passkeys.add',
-  summary: 'Add a passkey; with the seed wrapped under its PRF output it can unlock',
+  summary: 'Add a passkey; it can unlock the account if it has a wrapped seed',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/passkeys/',
@@ -104,7 +104,7 @@ export const addPasskey = defineEndpoint({
 
 export const renamePasskey = defineEndpoint({
   name: 'auth.passkeys.rename',
-  summary: 'Give a passkey another label',
+  summary: 'Rename a passkey',
   method: 'PATCH',
   ...ofPerson,
   path: '/api/auth/passkeys/{passkey_id}/',
@@ -116,7 +116,7 @@ export const renamePasskey = defineEndpoint({
 
 export const removePasskey = defineEndpoint({
   name: 'auth.passkeys.remove',
-  summary: 'Remove a passkey, and end the sessions that it opened',
+  summary: 'Remove a passkey and end its sessions',
   method: 'DELETE',
   ...ofPerson,
   path: '/api/auth/passkeys/{passkey_id}/',
@@ -126,7 +126,7 @@ export const removePasskey = defineEndpoint({
 
 export const getPasskeySeed = defineEndpoint({
   name: 'auth.passkeys.seed',
-  summary: 'Get the seed as wrapped for a passkey, to unlock without a new session',
+  summary: 'Get the seed wrapped for a passkey, to unlock the current session',
   method: 'GET',
   path: '/api/auth/passkeys/{passkey_id}/seed/',
   access: { kind: 'session' },
@@ -136,7 +136,7 @@ export const getPasskeySeed = defineEndpoint({
 
 export const setPasskeySeed = defineEndpoint({
   name: 'auth.passkeys.set_seed',
-  summary: 'Let a passkey unlock the account, such as after its keys were replaced',
+  summary: 'Enable unlocking with a passkey, for example after replacing the account keys',
   method: 'PUT',
   ...ofPerson,
   path: '/api/auth/passkeys/{passkey_id}/seed/',
@@ -148,7 +148,7 @@ export const setPasskeySeed = defineEndpoint({
 
 export const beginPasskeyLogin = defineEndpoint({
   name: 'auth.passkey_login.begin',
-  summary: 'Get a challenge for a log-in by passkey; it says nothing of any account',
+  summary: 'Get a challenge for signing in with a passkey; reveals no account',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/login/passkey/begin/',
@@ -159,7 +159,7 @@ export const beginPasskeyLogin = defineEndpoint({
 
 export const passkeyLogin = defineEndpoint({
   name: 'auth.passkey_login',
-  summary: 'Open a session by a passkey; one with a copy of the seed unlocks as well',
+  summary: 'Sign in with a passkey; also returns the wrapped seed if it has one',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/login/passkey/',
@@ -172,7 +172,7 @@ export const passkeyLogin = defineEndpoint({
           id: credentialId,
           client_data_json: clientData,
           authenticator_data: base64Url(4096, 37).meta({
-            examples: [exampleOf('what an authenticator says of itself, signed')],
+            examples: [exampleOf('signed data of the authenticator')],
           }),
           signature: base64Url(1024, 1).meta({ examples: [exampleOf('a signature')] }),
           user_handle: base64Url(64, 1).meta({ examples: [exampleOf('id of the person')] }),
@@ -193,7 +193,7 @@ export const passkeyLogin = defineEndpoint({
 export const consolePasskeyLogin = defineEndpoint({
   ...passkeyLogin,
   name: 'auth.console.passkey_login',
-  summary: 'Open a session by a passkey for the page of the console, in cookies',
+  summary: 'Sign in to the console with a passkey, with HttpOnly cookies',
   path: '/api/auth/console/login/passkey/',
   access: { kind: 'public', rate: 'login', console: true },
   result: passkeyLogin.result.omit({ access: true, refresh: true }),

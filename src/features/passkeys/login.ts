@@ -65,5 +65,7 @@ async function prove({ accounts, origins, challenges }: PasskeyServices, credent
 }
 
 function refusal(): Fault {
-  return new Fault('invalid_credentials', { message: 'This passkey opens no account here.' })
+  return new Fault('invalid_credentials', {
+    message: 'This passkey is not registered on this server.',
+  })
 }

@@ -1,4 +1,4 @@
-/** What the operations on passkeys share. */
+/** Shared by the operations on passkeys. */
 import { relyingParties } from '../../core/config/passkey_origins.ts'
 import { invalidField } from '../../core/fault.ts'
 import type { FeatureServices } from '../../http/services.ts'
@@ -24,5 +24,5 @@ export function openPasskeyServices(
 export function partyOf({ origins }: PasskeyServices, origin: string): string {
   const rpId = origins.get(origin)
   if (rpId !== undefined) return rpId
-  throw invalidField('origin', 'is none at which this server uses passkeys: see PASSKEY_ORIGINS')
+  throw invalidField('origin', 'is not an origin for passkeys of this server: see PASSKEY_ORIGINS')
 }

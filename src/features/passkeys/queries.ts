@@ -27,7 +27,7 @@ export async function openSeed(
 
 type Key = Place & Pick<StoredPasskey, 'rpId' | 'credentialId' | 'publicKey'>
 
-/** Whose key it is, and for which host: what is stored of it under the pepper. */
+/** The account and host of a key: the data that is stored with the pepper. */
 export function sealKey(pepper: Pepper, key: Key): Uint8Array {
   return pepper.sealVerifier(...keyOf(key))
 }

@@ -57,7 +57,7 @@ const projectInviteResult = z.array(
     .object({
       email: text('ada@example.com'),
       status: z.enum([...inviteStatuses, 'not_a_member']),
-      /** What the person is, or will be on accepting. */
+      /** The role of the person, or the role after accepting. */
       role: role.nullable(),
     })
     .meta({ id: 'ProjectInviteOutcome' }),
@@ -65,8 +65,7 @@ const projectInviteResult = z.array(
 
 export const listProjects = defineEndpoint({
   name: 'projects.list',
-  summary:
-    "List the projects of the active workspace, or with workspace_id=all of all the caller's",
+  summary: 'List the projects of a workspace, or of all workspaces with workspace_id=all',
   method: 'GET',
   path: '/api/projects/',
   access: { kind: 'session' },
@@ -114,7 +113,7 @@ const byProject = {
 
 export const getProject = defineEndpoint({
   name: 'projects.get',
-  summary: 'Show a project',
+  summary: 'Get a project',
   method: 'GET',
   ...byName,
   access: { kind: 'member', permission: 'project.read', tenant: 'path.project_name' },
@@ -125,7 +124,7 @@ export const getProjectShort = defineEndpoint({
   ...getProject,
   ...byProject,
   name: 'projects.get_short',
-  summary: 'Show a project of the active workspace, or by its id',
+  summary: 'Get a project of the active workspace, by name or ID',
   access: { ...getProject.access, tenant: 'path.project' },
 })
 
@@ -146,13 +145,13 @@ export const updateProjectShort = defineEndpoint({
   ...updateProject,
   ...byProject,
   name: 'projects.update_short',
-  summary: 'Rename or describe a project of the active workspace, or by its id',
+  summary: 'Rename or describe a project of the active workspace, by name or ID',
   access: { ...updateProject.access, tenant: 'path.project' },
 })
 
 export const deleteProject = defineEndpoint({
   name: 'projects.delete',
-  summary: 'Delete a project with its secrets; its tokens are revoked',
+  summary: 'Delete a project with its secrets, and revoke its tokens',
   method: 'DELETE',
   ...byName,
   access: { kind: 'member', permission: 'project.delete', tenant: 'path.project_name' },
@@ -163,13 +162,13 @@ export const deleteProjectShort = defineEndpoint({
   ...deleteProject,
   ...byProject,
   name: 'projects.delete_short',
-  summary: 'Delete a project of the active workspace, or by its id',
+  summary: 'Delete a project of the active workspace, by name or ID',
   access: { ...deleteProject.access, tenant: 'path.project' },
 })
 
 export const inviteToProject = defineEndpoint({
   name: 'projects.invite',
-  summary: 'Tell the roles of members in a project, or invite others to its workspace',
+  summary: 'Get member roles in a project, or invite people to its workspace',
   method: 'POST',
   path: '/api/projects/{project_id}/invite/',
   params: idParams,
@@ -192,7 +191,7 @@ export const inviteToProjectByName = defineEndpoint({
 export const restoreProject = defineEndpoint({
   name: 'projects.restore',
   summary:
-    'Restore a project and its secrets within 7 days of its deletion, if no rekey came after it',
+    'Restore a project and its secrets within 7 days of deletion, unless the workspace was rekeyed',
   method: 'POST',
   path: '/api/projects/{project_id}/restore/',
   params: idParams,

@@ -1,4 +1,4 @@
-/** Which secrets a project has in which environments, by name: the server knows no values. */
+/** The secrets of each environment of a project, by name. The server has no values. */
 
 /** Listed even while they are empty (protocol 5.4). */
 const ALWAYS = ['development', 'staging', 'production'] as const

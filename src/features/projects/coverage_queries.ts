@@ -11,7 +11,7 @@ import type { KeyIn, KeyPlaces } from './coverage.ts'
 
 type Read = ProjectGrant<'project.read' | 'project.write' | 'secret.read'>
 
-/** Of the project, one row each: those that exist always, were made, or hold secrets. */
+/** The environments of the project, one row each: built-in ones, created ones, and those with secrets. */
 function environmentsIn({ projectId }: Read): SQL {
   return sql`(select environment from ${sql.raw(quotas.environments.rows)} as known
     where project_id = ${projectId})`
@@ -53,7 +53,7 @@ export function selectKeyPlaces(tx: Reading, grant: Read, page: Page): Promise<K
     group by key order by key limit ${page.limit + 1}`) as unknown as Promise<KeyPlaces[]>
 }
 
-/** The same for the names in two environments. */
+/** Compares the names in two environments. */
 export function selectKeysIn(
   tx: Reading,
   grant: Read,
@@ -66,7 +66,7 @@ export function selectKeysIn(
     order by key limit ${page.limit + 1}`) as unknown as Promise<KeyIn[]>
 }
 
-/** Whatever is among the first of several environments is among the first of its own. */
+/** A name among the first of several environments is also among the first of one of them. */
 function firstKeys({ projectId }: Read, environment: SQL, { after: [after], limit }: Page): SQL {
   const beyond = after === undefined ? sql`` : sql`and key > ${after}`
   return sql`(select key from secrets

@@ -1,5 +1,5 @@
 /**
- * Deleted projects, as rows of a table of their own: nothing else looks there. Their secrets are kept with
+ * Deleted projects, as rows of a separate table: nothing else looks there. Their secrets are kept with
  * them (`secrets/deleted.ts`).
  */
 import { Cron } from 'croner'
@@ -69,7 +69,7 @@ export function scheduleProjectUpkeep({ db, log }: { db: Database; log: Log }): 
     try {
       await dropOverdue(db)
     } catch (error) {
-      log.warning('upkeep of deleted projects failed', describeError(error))
+      log.warning('maintenance of deleted projects failed', describeError(error))
     }
   })
 }

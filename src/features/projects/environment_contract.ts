@@ -31,7 +31,7 @@ export const listEnvironments = defineEndpoint({
 
 export const createEnvironment = defineEndpoint({
   name: 'projects.environments.create',
-  summary: 'Create an environment that holds nothing yet',
+  summary: 'Create an empty environment',
   method: 'POST',
   path: environmentsPath,
   params: idParams,
@@ -45,8 +45,7 @@ export const createEnvironment = defineEndpoint({
 
 export const deleteEnvironment = defineEndpoint({
   name: 'projects.environments.delete',
-  summary:
-    'Delete an environment: its secrets, which can be restored for 7 days, and its tokens, which cannot',
+  summary: 'Delete an environment and its tokens; secrets can be restored for 7 days',
   method: 'DELETE',
   path: `${environmentsPath}{environment}/`,
   params: idParams.extend({ environment }),
@@ -60,7 +59,7 @@ export const deleteEnvironment = defineEndpoint({
 
 export const showCoverage = defineEndpoint({
   name: 'projects.coverage',
-  summary: 'Show which environments have which secrets, by name',
+  summary: 'List secret names with the environments that have them',
   method: 'GET',
   path: '/api/projects/{project_id}/secrets/coverage/',
   params: idParams,

@@ -83,7 +83,9 @@ async function create(
     selectEnvironmentNames(tx, grant),
   ])
   if (names.includes(name)) {
-    throw new Fault('already_exists', { message: 'The project has an environment of that name.' })
+    throw new Fault('already_exists', {
+      message: 'The project already has an environment with this name.',
+    })
   }
   audit.record(change('environment.created', grant, name))
   await Promise.all([
@@ -94,8 +96,8 @@ async function create(
 }
 
 /**
- * Secrets can be restored for a while. Tokens of the environment alone are revoked and grants for it taken
- * away: an environment that is made again under the name has the same key.
+ * Secrets can be restored for a while. Tokens of the environment alone are revoked and grants for it
+ * removed: an environment that is created again with the name has the same key.
  */
 async function remove(
   { tx, grant, audit }: Changing<ProjectGrant<'project.delete'>>,

@@ -212,5 +212,7 @@ function change(action: Change['action'], { projectId, projectName }: ProjectGra
 }
 
 function nameTaken(): Fault {
-  return new Fault('already_exists', { message: 'The workspace has a project of that name.' })
+  return new Fault('already_exists', {
+    message: 'The workspace already has a project with this name.',
+  })
 }

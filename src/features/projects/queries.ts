@@ -62,7 +62,7 @@ function shownProjects(db: Reading, userId: string, which: SQL | undefined) {
     .orderBy(asc(projects.name), asc(projects.id))
 }
 
-/** What the row itself has of what is shown, so that a write needs no read after it. */
+/** The returned columns of the row itself, so that a write needs no read after it. */
 const written = {
   id: projects.id,
   name: projects.name,
@@ -109,7 +109,7 @@ export async function deleteProjectRow(tx: Transaction, grant: Delete): Promise<
 }
 
 /**
- * Takes the grants of the project, or of one environment, away, also from tokens of the whole workspace.
+ * Removes the grants of the project, or of one environment, also from tokens of the whole workspace.
  * Returns how many there were.
  */
 export async function deleteGrants(

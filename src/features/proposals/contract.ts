@@ -42,7 +42,7 @@ const proposalState = z
 
 export const createProposal = defineEndpoint({
   name: 'resolver.propose',
-  summary: 'Ask members to allow hosts or to add secrets',
+  summary: 'Propose allowed hosts or secrets to the members',
   method: 'POST',
   path: '/v1/proposals',
   access: { kind: 'token', capability: 'use', action: 'proposal.created' },
@@ -66,7 +66,7 @@ export const createProposal = defineEndpoint({
 
 export const getOwnProposal = defineEndpoint({
   name: 'resolver.proposal',
-  summary: 'Get the state of a proposal that this token made',
+  summary: 'Get the status of a proposal from this token',
   method: 'GET',
   path: '/v1/proposals/{proposal_id}',
   access: { kind: 'token', capability: 'use' },
@@ -77,7 +77,7 @@ export const getOwnProposal = defineEndpoint({
 
 export const listProposals = defineEndpoint({
   name: 'proposals.list',
-  summary: 'List what agents asked to have allowed or added, newest first',
+  summary: 'List agent proposals, newest first',
   method: 'GET',
   path: proposalsPath,
   access: { ...inWorkspace, permission: 'approval.read' },
@@ -111,7 +111,7 @@ export const listProposals = defineEndpoint({
 
 export const closeProposal = defineEndpoint({
   name: 'proposals.close',
-  summary: 'Close a proposal, after its changes were made or because it is rejected',
+  summary: 'Close a proposal as accepted or rejected',
   method: 'POST',
   path: `${proposalsPath}{proposal_id}/close/`,
   access: { ...inWorkspace, permission: 'approval.decide' },

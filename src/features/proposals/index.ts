@@ -24,7 +24,7 @@ export function proposalRoutes(): Route[] {
       } else if (status === body.status) {
         audit.unchanged()
       } else {
-        throw new Fault('conflict', { message: `The proposal is ${status} already.` })
+        throw new Fault('conflict', { message: `The proposal is already ${status}.` })
       }
       return undefined
     }),

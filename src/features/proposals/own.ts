@@ -123,7 +123,7 @@ async function uncleanIn(
   return null
 }
 
-/** Of any kind, also without its end. */
+/** A token of any kind, also an incomplete one. */
 const TOKEN = /svc_(?:agt|wkl|sea|ses|ref)_[0-9A-Za-z]{16}/
 
 function textsOf({ reason, hosts, secrets }: Sent): { path: string; text: string }[] {

@@ -1,5 +1,5 @@
 /**
- * The page and the document, from @elysiajs/swagger. The plugin runs in an application of its own
+ * The page and the document, from @elysiajs/swagger. The plugin runs in a separate application
  * that never listens: the request pipeline asks it, so that the host check and the headers of every
  * other route hold here too. Its page loads scripts from a CDN; ours come from this executable, and a
  * Content-Security-Policy lets no other script run and nothing be sent elsewhere.

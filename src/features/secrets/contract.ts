@@ -33,7 +33,7 @@ const BODY_LIMIT = 4_194_304
 
 const path = '/api/secrets/{project_id}/'
 
-/** The one that was read; 0 stands for none. */
+/** The version that was read; 0 means that the secret did not exist. */
 const versionNumber = (least: 0 | 1) =>
   z
     .number()
@@ -125,7 +125,7 @@ export const listSecrets = defineEndpoint({
   name: 'secrets.list',
   reveals: true,
   summary:
-    'List the secrets of an environment; include=value adds the ciphertexts, of which a page has about 4 MiB',
+    'List the secrets of an environment; include=value adds ciphertexts, about 4 MiB per page',
   method: 'GET',
   path,
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
@@ -159,7 +159,7 @@ export const getSecret = defineEndpoint({
 
 export const deleteSecret = defineEndpoint({
   name: 'secrets.delete',
-  summary: 'Delete a secret with all its versions; it can be restored for 7 days',
+  summary: 'Delete a secret with all versions; it can be restored for 7 days',
   method: 'DELETE',
   path: `${path}{key}/`,
   access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
@@ -173,7 +173,7 @@ export const deleteSecret = defineEndpoint({
 export const listVersions = defineEndpoint({
   name: 'secrets.versions',
   reveals: true,
-  summary: 'List the versions that are kept of a secret, newest first',
+  summary: 'List the stored versions of a secret, newest first',
   method: 'GET',
   path: `${path}{key}/versions/`,
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
@@ -197,7 +197,7 @@ export const listVersions = defineEndpoint({
 
 export const rollBackSecret = defineEndpoint({
   name: 'secrets.rollback',
-  summary: 'Make an earlier version, with its policy, the newest one',
+  summary: 'Make an earlier version and its policy current',
   method: 'POST',
   path: `${path}{key}/rollback/`,
   access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },

@@ -1,5 +1,5 @@
 /**
- * Secrets that were deleted, with their versions, as rows of tables of their own: nothing else looks there.
+ * Secrets that were deleted, with their versions, as rows of separate tables: nothing else looks there.
  * The blobs stay bound to project, environment and name, so that they open again where they were.
  */
 import { and, asc, desc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
@@ -25,7 +25,7 @@ const SECRET = sql.raw(
 )
 const VERSION = sql.raw('secret_id, version, value, value_hash, policy, created_by, created_at')
 
-/** Of the grant's project: all secrets, those of an environment, or one. */
+/** The secrets of the grant's project: all, those of an environment, or one. */
 export type Which = { environment?: string; key?: string }
 
 /** Copies secrets to where they can be restored from; the rows are deleted next. */

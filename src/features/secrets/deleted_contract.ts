@@ -12,7 +12,7 @@ export const listDeletedSecrets = defineEndpoint({
   name: 'secrets.deleted',
   reveals: true,
   summary:
-    'List the secrets that were deleted from an environment and can be restored, by name; include=value adds the ciphertexts',
+    'List the deleted secrets of an environment that can be restored; include=value adds ciphertexts',
   method: 'GET',
   path: `${ofDeleted}deleted/`,
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
@@ -35,7 +35,7 @@ export const listDeletedSecrets = defineEndpoint({
 export const restoreSecretsEndpoint = defineEndpoint({
   name: 'secrets.restore',
   summary:
-    'Restore secrets within 7 days of their deletion, if no rekey came after it, all or none',
+    'Restore secrets within 7 days of deletion, all or none, unless the workspace was rekeyed',
   method: 'POST',
   path: `${ofDeleted}restore/`,
   quotas: ['secrets', 'environments'],

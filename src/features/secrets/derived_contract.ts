@@ -17,8 +17,7 @@ export const derivedHints = z
 export const listDerivedStates = defineEndpoint({
   name: 'secrets.derived',
   reveals: true,
-  summary:
-    'List the sealed states of derived credentials, which a rekey seals again; a page has about 4 MiB',
+  summary: 'List the sealed states of derived credentials for a rekey, about 4 MiB per page',
   method: 'GET',
   path: '/api/projects/{project_id}/secrets/derived/',
   access: { kind: 'member', permission: 'workspace.update', tenant: 'path.project_id' },

@@ -33,8 +33,8 @@ export function formComplaint(policy: unknown, ciphertext: Uint8Array): string |
   const isHeldForm = readValueVersion(ciphertext) === 2
   if (isHeldForm === isHeld(policy)) return null
   return isHeldForm
-    ? 'is sealed as a held secret, and its policy has no approval'
-    : 'is not sealed as a held secret, and its policy has approval'
+    ? 'is sealed for approvals, but its policy has no approval'
+    : 'is not sealed for approvals, but its policy has approval'
 }
 
 type Stored = { policy: unknown }
@@ -48,7 +48,7 @@ export function requireSameForm(current: Stored, earlier: Stored): void {
   if (isHeld(current.policy) === isHeld(earlier.policy)) return
   throw new Fault('conflict', {
     message:
-      'Only one of the two versions needs approvals, so they are sealed under different keys. Set the value again instead.',
+      'Only one of the versions needs approval, so they are sealed with different keys. Set the value again instead.',
   })
 }
 

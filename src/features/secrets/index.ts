@@ -41,7 +41,7 @@ import { requireRoom, rollBack, upsert } from './write.ts'
 export { deleteEnvironmentSecrets, keepDeletedSecrets, restoreDeletedWith } from './deleted.ts'
 export { formComplaint } from './held.ts'
 
-/** Of deleted secrets with their ciphertexts: about 4 MiB. */
+/** Rows of a page of deleted secrets with ciphertexts: about 4 MiB. */
 const DELETED_AT_ONCE = 50
 
 export function secretRoutes(services: SignedServices): Route[] {
@@ -224,7 +224,7 @@ function fieldsOf(keys: readonly string[], message: string) {
   return keys.slice(0, MAX_FIELDS).map((path) => ({ path, message }))
 }
 
-/** What people were shown: names, one record a request. */
+/** Records the names that people were shown, one record per request. */
 function recordRead(
   audit: BoundAudit,
   { projectId }: ProjectGrant<'secret.read'>,

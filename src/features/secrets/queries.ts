@@ -20,12 +20,12 @@ export type SecretPage = Page & { withCiphertext: boolean }
 const noCiphertext = sql<Uint8Array | null>`null`.as('sealed')
 /** Bytes of ciphertexts in a page; the one that goes beyond is its last. */
 const PAGE_BYTES = 4_194_304
-/** Those of one page; further rows tell that there is a next one. */
+/** The ciphertexts of one page. More rows indicate a next page. */
 const sealedInPage = sql<Uint8Array | null>`case when
   sum(octet_length(${secrets.sealed})) over (order by ${secrets.key}) - octet_length(${secrets.sealed})
   < ${sql.raw(String(PAGE_BYTES))} then ${secrets.sealed} end`.as('sealed')
 
-/** Where the first page begins: no key is empty. */
+/** The start of the first page, because no key is empty. */
 const BEFORE_ALL = ''
 
 const selectNames = preparedList('secret_names', (db) => selectPage(db, noCiphertext))
@@ -34,7 +34,7 @@ const selectCiphertexts = preparedList(
   (db) => selectPage(db, sealedInPage),
   'sealed',
 )
-/** The same in signed workspaces. */
+/** The columns in signed workspaces. */
 const selectSignedNames = preparedList('signed_names', (db) =>
   selectPage(db, noCiphertext, selectHash(secrets)),
 )
@@ -106,7 +106,7 @@ export async function selectSecret(
   return found ?? null
 }
 
-/** What an environment has of what is to be written. */
+/** The existing secrets among those to be written. */
 type Current = { secrets: Map<string, Stored>; isKnownEnvironment: boolean }
 type Stored = { id: string; version: number; policy: unknown }
 
@@ -117,7 +117,7 @@ const CURRENT = `select s.key, s.id, s.version, s.policy, p.environments @> arra
   where p.id = $1 and p.workspace_id = $2 for key share of p`
 
 /**
- * Those keys that exist, and whether the environment holds anything or was made before; with the project held against its
+ * The existing keys, and whether the environment holds anything or was made before; with the project held against its
  * deletion: a foreign key would notice that only while the rows are written, and could not say what happened. Returns
  * `null` when the project is gone. The workspace must be locked.
  */
@@ -141,7 +141,7 @@ export async function selectCurrent(
 
 /** A secret as it is to be stored: its ciphertext under the outer layer, once for its row and once for its version's. */
 export type NextSecret = {
-  /** Of the secret that is there, or a new one. */
+  /** The ID of the existing secret, or a new one. */
   id: string
   key: string
   version: number
@@ -212,7 +212,7 @@ async function pruneVersions(tx: Transaction, secretIds: readonly string[]): Pro
   await clientOf(tx).unsafe(PRUNE, [JSON.stringify(secretIds)], { prepare: true })
 }
 
-/** What was deleted: one secret, or all of the environment. Versions go with their secret. */
+/** The deleted items: one secret, or all of the environment. Versions go with their secret. */
 export async function deleteRows(
   tx: Transaction,
   grant: ProjectGrant<'secret.write' | 'project.delete'>,

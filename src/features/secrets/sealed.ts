@@ -38,7 +38,7 @@ export function sealStoredSecret(
   return outer.seal('secrets.value', workspaceId, secretRow(row), ciphertext)
 }
 
-/** The same for a row of the versions. */
+/** The binding of a row of the versions. */
 export function openVersion(
   outer: OuterLayer,
   workspaceId: string,

@@ -27,7 +27,7 @@ import { selectVersion } from './version_queries.ts'
 type Write = ProjectGrant<'secret.write'>
 type Services = Pick<SignedServices, 'db' | 'outer' | 'chains' | 'config'>
 
-/** `value` is the ciphertext in canonical base64, as on the wire; `path` is where the entry stands in the request. Without `policy` it takes none from the secret that is there. */
+/** `value` is the ciphertext in canonical base64, as on the wire; `path` is the position of the entry in the request. Without `policy` it takes none from the secret that is there. */
 type Entry = {
   key: string
   value: string
@@ -36,7 +36,7 @@ type Entry = {
   path: string
 }
 
-/** What a write in a signed workspace comes with. */
+/** The signed parts of a write in a signed workspace. */
 type Signed = { environment: string; manifest?: SignedText | undefined }
 type Upsert = Signed & { entries: readonly Entry[]; mayCreate: boolean }
 type RollBack = Signed & { key: string; version: number; policy?: unknown }
@@ -122,7 +122,7 @@ export async function requireRoom(
   ])
 }
 
-/** Who read a version replaces that one: what somebody else stored since would be lost unseen. */
+/** A writer replaces the version that it read: what another writer stored since would be lost unseen. */
 function requireVersions(
   entries: readonly Entry[],
   current: ReadonlyMap<string, { version: number }>,
@@ -135,7 +135,7 @@ function requireVersions(
   if (stale.length > 0) throw new Fault('conflict', { fields: stale.slice(0, MAX_FIELDS) })
 }
 
-/** A new value without a word about the policy would take the old one's bounds away in silence. */
+/** A new value without a policy field would silently remove the restrictions of the old one. */
 function requirePolicies(
   entries: readonly Entry[],
   current: ReadonlyMap<string, { policy: unknown }>,
@@ -151,7 +151,7 @@ function requirePolicies(
 }
 
 function emptyEnvironment(): Fault {
-  return new Fault('not_found', { message: 'This environment holds nothing yet.' })
+  return new Fault('not_found', { message: 'This environment is empty.' })
 }
 
 /**
@@ -206,10 +206,10 @@ export async function rollBack(
   }
 }
 
-/** Who holds a session only could otherwise bring back a policy that was narrowed since. */
+/** Otherwise someone with only a session could restore a policy that was narrowed since. */
 function otherPolicy(): Fault {
   return new Fault('conflict', {
-    message: 'This version has another policy than the secret has today: send it as `policy`.',
+    message: 'This version has a different policy than the current version. Send it as `policy`.',
   })
 }
 
@@ -240,6 +240,6 @@ function epochConflict(paths: readonly string[]): Fault {
   return new Fault('epoch_conflict', {
     fields: paths
       .slice(0, MAX_FIELDS)
-      .map((path) => ({ path, message: 'is sealed under another epoch' })),
+      .map((path) => ({ path, message: 'is sealed for another epoch' })),
   })
 }

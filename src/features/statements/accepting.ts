@@ -1,11 +1,11 @@
-/** What every statement of a member is held to, whatever it speaks of (protocol 12.2). */
+/** Rules for every statement of a member (protocol 12.2). */
 import { Fault } from '../../core/fault.ts'
 import { isSignedId, Refusal, type SignedText } from '../../sigchain/index.ts'
 
 /**
- * What was signed, where the workspace is signed; `null` in others, where nothing may be.
+ * The signed text in a signed workspace; `null` in others, which must have no signed text.
  *
- * @throws Fault `link_required`, `link_refused`; `path` is where it stands, or should, in the request
+ * @throws Fault `link_required`, `link_refused`; `path` is its position in the request
  */
 export function requireSigned(
   workspaceId: string,
@@ -13,7 +13,7 @@ export function requireSigned(
   path: string,
 ): SignedText | null {
   if (!isSignedId(workspaceId)) {
-    if (signed) throw refused(path, 'this workspace is not signed: leave it out')
+    if (signed) throw refused(path, 'this workspace is not signed: omit it')
     return null
   }
   if (!signed) throw new Fault('link_required', { fields: [{ path, message: 'is missing' }] })
@@ -21,7 +21,7 @@ export function requireSigned(
 }
 
 /**
- * What was verified, if it was signed by who sends it.
+ * The verified statement, if its sender signed it.
  *
  * @throws Fault `link_refused` with the reason, in words that quote nothing
  */
@@ -32,7 +32,7 @@ export async function accepted<T extends { signer: string }>(
 ): Promise<T> {
   try {
     const text = await verify()
-    if (text.signer !== userId) throw refused(path, 'it was signed by somebody else')
+    if (text.signer !== userId) throw refused(path, 'it was signed by another account')
     return text
   } catch (error) {
     throw error instanceof Refusal ? refused(path, error.message) : error

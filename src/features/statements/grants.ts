@@ -1,6 +1,6 @@
 /**
  * Grants: what an administrator signed that a token may do. A token's row says the same, as a copy; signed
- * again, a grant says the same but for who signed it and when, so that no wider one of before exists.
+ * again, a grant differs only in signer and time, so that no wider earlier grant exists.
  */
 import { and, eq } from 'drizzle-orm'
 import { toBase64 } from '../../core/crypto/encoding.ts'
@@ -20,10 +20,10 @@ import {
 } from '../../sigchain/index.ts'
 import { accepted, refused, requireSigned } from './accepting.ts'
 
-/** Who sends, and what they and everybody else are by then. */
+/** The sender, and the roles of all members at that time. */
 export type Sender = { workspaceId: string; userId: string; chain: Chain; now: Date }
 
-/** A grant on the way: `path` is where it stands in the request. */
+/** A received grant: `path` is its position in the request. */
 export type SentGrant = { signed: SignedText; path: string }
 
 /** The row of a token that exists. */
@@ -45,7 +45,7 @@ export const grantedColumns = {
 export type GrantedToken = Pick<typeof tokens.$inferSelect, keyof typeof grantedColumns>
 
 /**
- * What a grant says that holds for a token with that key.
+ * The content of a grant that is valid for a token with that key.
  *
  * @throws Fault `link_refused`
  */
@@ -56,12 +56,12 @@ export async function acceptGrant(
 ): Promise<TokenGrant> {
   const text = await accepted(userId, path, () => verifyGrant(chain, signed, token, now))
   const isOver = text.expires_at !== null && Date.parse(text.expires_at) <= +now
-  if (isOver) throw refused(path, 'the grant is over already')
+  if (isOver) throw refused(path, 'the grant has already ended')
   return text
 }
 
 /**
- * The same for a token that exists: it says what its row says, and what was signed of it before. It is stored,
+ * Checks a grant of an existing token: it matches the row and the previous statement. It is stored,
  * with a new binding or the one that is there.
  *
  * @throws Fault `link_refused`, `link_required`
@@ -74,13 +74,13 @@ export async function grantAgain(
   const place = { workspaceId: sender.workspaceId, tokenId: token.id }
   const before = await selectGrant(tx, place)
   await requireSameGrant(sender, token, before?.statement, sent)
-  // The secret of a token and the first link stay, so another one is none: it would end the token for good.
+  // The secret of a token and its first link never change, so a different binding is invalid: it would permanently end the token.
   if (before && sent.binding !== undefined && sent.binding !== toBase64(before.binding))
-    throw refused(bindingPath(sent), 'it is not the one that is stored')
+    throw refused(bindingPath(sent), 'it differs from the stored one')
   await storeGrant(tx, place, sent)
 }
 
-/** @throws Fault `link_refused` for a grant that says something else than the row, or the statement of before */
+/** @throws Fault `link_refused` for a grant that differs from the row or the previous statement */
 export async function requireSameGrant(
   sender: Sender,
   token: GrantedToken,
@@ -92,7 +92,7 @@ export async function requireSameGrant(
   const isSame = !before || isSameGrant(text, readText('grant', before))
   const isNarrowedSo = isSameNarrowing(narrowingIn(text), token)
   if (!isSame || !isNarrowedSo || !isSameGrant(text, { ...text, ...saidOf(token) }))
-    throw refused(sent.path, 'it says something else than before: issue a new token instead')
+    throw refused(sent.path, 'it differs from the previous grant: create a new token instead')
 }
 
 function saidOf(token: GrantedToken) {

@@ -1,4 +1,4 @@
-/** What members of signed workspaces sign besides links: demanded, checked and stored with what it speaks of. */
+/** Statements in signed workspaces besides links: required, checked and stored with their subject. */
 export { accepted, refused, requireSigned } from './accepting.ts'
 export {
   acceptEnvelope,

@@ -39,7 +39,7 @@ type Sent = {
   written?: readonly Written[]
 }
 
-/** What members signed of an environment, and the hashes of its values; `null` in plain workspaces. */
+/** The signed manifest of an environment, and the hashes of its values; `null` in plain workspaces. */
 export async function readSigned(
   { tx, grant }: Writing,
   services: Pick<SignedServices, 'db' | 'chains'>,
@@ -56,7 +56,7 @@ export async function readSigned(
 
 /**
  * Stores the manifest of what an environment holds with the write that it came with. The workspace
- * must be locked. In plain workspaces there is none.
+ * must be locked. Plain workspaces have no manifest.
  *
  * @throws Fault `link_required`, `link_refused`; `conflict` when somebody else wrote since it was signed
  */
@@ -87,11 +87,11 @@ export async function acceptManifest(
 
 type EnvironmentPlace = { projectId: string; environment: string }
 
-/** What is stored: the revision to follow (none is 0), and the hashes that are to be covered. */
+/** The stored state: the revision to follow (0 without one), and the hashes to cover. */
 type Stored = {
-  /** Where it must be for; where it says unless given. */
+  /** The required environment; by default the one in the manifest. */
   place?: EnvironmentPlace
-  /** Of the link that the one to follow names: heads do not go back. */
+  /** The link of the previous manifest: heads never go back. */
   headSeq?: number | undefined
   revisionOf(place: EnvironmentPlace): number | undefined
   rowsOf(place: EnvironmentPlace): Rows
@@ -221,7 +221,7 @@ const selectHashes = preparedList(
   'hash',
 )
 
-/** Of all secrets of an environment: values are stored with their hash, and not opened for it. */
+/** The hashes of all secrets of an environment. Values are stored with their hash, so none is decrypted. */
 async function readHashes(
   tx: Transaction,
   { workspaceId, projectId }: Write,

@@ -10,7 +10,7 @@ const used = { calls: counts, blocked: counts, last_used_at: timestamp }
 
 export const getUsage = defineEndpoint({
   name: 'audit.usage',
-  summary: 'Count the requests of the last days by secret, by agent and by host',
+  summary: 'Count recent calls by secret, agent and host',
   method: 'GET',
   path: '/api/workspaces/{workspace_id}/usage/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'path.workspace_id' },

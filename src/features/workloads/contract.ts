@@ -15,7 +15,7 @@ import {
 } from '../../http/fields.ts'
 import { links } from '../links/contract.ts'
 
-/** Of the last link that a client of a signed workspace has. */
+/** The number of the last link that a client of a signed workspace has. */
 const linkNumber = z
   .number()
   .int()
@@ -62,7 +62,7 @@ const openDelivery = z
   })
   .meta({ id: 'OpenDelivery' })
 
-/** What was signed in a signed workspace, by which a client checks the rest (protocol 12.3). */
+/** The signed texts of a signed workspace, which verify the rest (protocol 12.3). */
 const signedParts = z
   .object({
     links,
@@ -106,7 +106,7 @@ export type Delivery = z.input<typeof openDelivery> | z.input<typeof sealedDeliv
 
 export const deliverEnvironment = defineEndpoint({
   name: 'workloads.env',
-  summary: 'Deliver all secrets of one environment to a token, by name',
+  summary: 'Get all secrets of one environment with a token',
   method: 'POST',
   path: '/api/workloads/env/',
   access: { kind: 'token', capability: 'read', sealed: true, action: 'credentials.read' },
@@ -126,7 +126,7 @@ export const deliverEnvironment = defineEndpoint({
 /** For programs that are to be started again when something changed: no values, and no record. */
 export const getVersion = defineEndpoint({
   name: 'workloads.version',
-  summary: 'A number that grows whenever something changed that a delivery depends on',
+  summary: 'Get a version number that grows with every change of the delivered secrets',
   method: 'GET',
   path: '/api/workloads/version/',
   access: { kind: 'token', capability: 'read', sealed: true, action: 'credentials.read' },
@@ -136,10 +136,10 @@ export const getVersion = defineEndpoint({
 
 const projectName = text('billing')
 
-/** For whoever was given a token and nothing else: names and ids, no values, keys or names of secrets. */
+/** For the bearer of a token: names and IDs, no values, keys or secret names. */
 export const getToken = defineEndpoint({
   name: 'workloads.token',
-  summary: 'What the token is that asks, what it may, where and until when',
+  summary: 'Get the kind, permissions, scope and expiry of this token',
   method: 'GET',
   path: '/api/workloads/token/',
   access: { kind: 'token', capability: null, sealed: true },

@@ -141,7 +141,7 @@ async function openedParts(
   return resolvedParts(opened)
 }
 
-/** Who gets values without policies could not know what in them is a reference. */
+/** Without policies, a client could not know which texts are references. */
 function resolvedParts(opened: ReadonlyMap<string, OpenedEntry>): Record<string, string> {
   const values = new Map<string, string>()
   const marked: string[] = []
@@ -207,7 +207,7 @@ async function sealedParts(
   }
 }
 
-/** What the bearer of a token checks a delivery by that came from a signed workspace (protocol 12.3). */
+/** The data that verifies a delivery from a signed workspace (protocol 12.3). */
 async function signedParts(
   { snapshots }: Access,
   snapshot: Snapshot,
@@ -231,7 +231,7 @@ async function signedParts(
 
 function unreadable(
   name: string,
-  why = 'cannot be decrypted: it was altered or sealed under another key.',
+  why = 'cannot be decrypted. It was altered or sealed with another key.',
 ): Fault {
   return new Fault('unreadable_secret', { message: `The secret ${name} ${why}` })
 }

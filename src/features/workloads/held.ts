@@ -1,4 +1,4 @@
-/** What a delivery leaves out, with the code of the reason (protocol 13.5 and 14.1). */
+/** The secrets that a delivery omits, with the code of the reason (protocol 13.5 and 14.1). */
 import { isSealedHeld, type SealedSecret } from '../../core/crypto/secret_value.ts'
 import type { FaultCode } from '../../core/fault.ts'
 

@@ -20,7 +20,7 @@ export function workloadRoutes(access: Delivering): Route[] {
 
 /**
  * GET /api/workloads/token/: what the token is that asks, what it may and until when, so that its holder can tell.
- * It leaves no record: the issuer was told the same.
+ * It leaves no record, because the issuer received the same data.
  *
  * @throws Fault `invalid_token`, `rate_limited`
  */

@@ -1,4 +1,4 @@
-/** Which environment a delivery is of. */
+/** The environment of a delivery. */
 import type { Access } from '../../access/index.ts'
 import { outsideScope, type ScopeField } from '../../access/scope.ts'
 import type { LiveToken } from '../../access/tokens.ts'

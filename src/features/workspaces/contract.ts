@@ -35,7 +35,7 @@ const params = z.object({ workspace_id: workspaceId })
 
 export const listWorkspacesEndpoint = defineEndpoint({
   name: 'workspaces.list',
-  summary: 'List the workspaces that you belong to or are invited to',
+  summary: 'List your workspaces and invitations',
   method: 'GET',
   path: collection,
   access: { kind: 'session' },
@@ -58,12 +58,12 @@ export const createWorkspaceEndpoint = defineEndpoint({
       name: workspaceName,
       encrypted_workspace_key: encryptedWorkspaceKey,
       invites: z.union([invites, z.array(z.never()).length(0)]).optional(),
-      /** Signs the workspace, whose id is then of version 8. */
+      /** Signs the workspace. Its ID is then a UUID of version 8. */
       link,
     })
     .refine((body) => body.link === undefined || !body.invites?.length, {
       path: ['invites'],
-      message: 'must be empty with a link: each invitation takes one of its own',
+      message: 'must be empty with a link: each invitation needs a separate link',
     }),
   result: workspaceShape.extend({ invites: z.array(inviteResult) }),
   success: 201,
@@ -72,7 +72,7 @@ export const createWorkspaceEndpoint = defineEndpoint({
 
 export const getWorkspace = defineEndpoint({
   name: 'workspaces.get',
-  summary: 'Show a workspace',
+  summary: 'Get a workspace',
   method: 'GET',
   path,
   access: { kind: 'member', permission: 'workspace.read', tenant: 'path.workspace_id' },
@@ -130,7 +130,7 @@ export const declineInvitation = defineEndpoint({
 
 const memberShape = z
   .object({
-    /** Of the membership. */
+    /** The ID of the membership. */
     id,
     user_id: userId,
     email: text('ada@example.com'),
@@ -145,7 +145,7 @@ const memberShape = z
 
 export const listMembers = defineEndpoint({
   name: 'members.list',
-  summary: 'List the members of a workspace and those invited to it',
+  summary: 'List the members and invitations of a workspace',
   method: 'GET',
   path: members,
   access: { kind: 'member', permission: 'workspace.read', tenant: 'path.workspace_id' },
@@ -157,7 +157,7 @@ export const listMembers = defineEndpoint({
 
 export const inviteMembersEndpoint = defineEndpoint({
   name: 'members.invite',
-  summary: 'Invite people who have an account; 201 when anybody was invited',
+  summary: 'Invite people with an account; returns 201 if at least one was invited',
   method: 'POST',
   path: members,
   quotas: ['members', 'invitations', 'sentInvitations'],
@@ -179,7 +179,7 @@ const memberParams = params.extend({
 
 export const changeMemberRole = defineEndpoint({
   name: 'members.change_role',
-  summary: 'Change the role of a member; ownership is transferred by making somebody an owner',
+  summary: 'Change the role of a member; to transfer ownership, make a member an owner',
   method: 'PATCH',
   path: `${members}{member}/`,
   access: { kind: 'member', permission: 'member.manage', tenant: 'path.workspace_id' },
@@ -193,7 +193,7 @@ export const changeMemberRole = defineEndpoint({
 /** All members may leave; who may remove others is decided by `sigchain/member_rules`. */
 export const removeMember = defineEndpoint({
   name: 'members.remove',
-  summary: 'Remove a member, withdraw an invitation, or leave; the workspace then needs a rekey',
+  summary: 'Remove a member, withdraw an invitation, or leave; requires a rekey afterwards',
   method: 'DELETE',
   path: `${members}{member}/`,
   access: { kind: 'member', permission: 'workspace.read', tenant: 'path.workspace_id' },
@@ -206,7 +206,7 @@ export const removeMember = defineEndpoint({
 
 export const rekeyWorkspace = defineEndpoint({
   name: 'workspaces.rekey',
-  summary: 'Replace the workspace key: every envelope and every secret, sealed again, in one step',
+  summary: 'Replace the workspace key and all envelopes and secrets in one step',
   method: 'POST',
   path: `${path}rekey/`,
   access: { kind: 'member', permission: 'workspace.update', tenant: 'path.workspace_id' },

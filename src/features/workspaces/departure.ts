@@ -1,5 +1,5 @@
 /**
- * What becomes of the workspaces of a person whose account is deleted: they leave those that others own too,
+ * Handles the workspaces of a deleted account: the person leaves those with other owners,
  * their personal one goes with everything in it, and one that would have no owner left keeps them here.
  */
 
@@ -45,7 +45,7 @@ export async function leaveAll(leaving: Leaving): Promise<boolean> {
   return places.length > 0
 }
 
-/** Leaving a signed workspace takes a link of its own, unlike an invitation; a personal one without others goes as a whole. */
+/** Leaving a signed workspace needs a separate link, unlike an invitation. A personal one without others is deleted. */
 async function requireUnsigned({ tx }: Leaving, places: readonly Place[]): Promise<void> {
   const signed: Place[] = []
   for (const place of places) {
@@ -56,14 +56,14 @@ async function requireUnsigned({ tx }: Leaving, places: readonly Place[]): Promi
   }
   if (signed.length === 0) return
   throw new Fault('conflict', {
-    message: 'Some workspaces are signed: leave them first, or delete them, with your signature.',
+    message: 'Some workspaces are signed. Leave or delete them first with your signature.',
     fields: fieldsOf(signed),
   })
 }
 
 function lastOwner(orphaned: readonly Place[]): Fault {
   return new Fault('last_owner', {
-    message: 'Some workspaces would have no owner: make somebody else one, or delete them.',
+    message: 'Some workspaces would have no owner. Make another member an owner, or delete them.',
     fields: fieldsOf(orphaned),
   })
 }
@@ -100,7 +100,7 @@ async function leave({ tx, caller, audit }: Leaving, { id, name }: Place): Promi
   return true
 }
 
-/** What a person did with their own membership. */
+/** A person's change to their membership. */
 export function recordOwn(
   { caller: { userId, email }, audit }: Pick<Leaving, 'caller' | 'audit'>,
   workspaceId: string,

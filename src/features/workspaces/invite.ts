@@ -30,7 +30,7 @@ export type InviteOutcome = {
   userId: string | null
   email: string
   status: (typeof inviteStatuses)[number]
-  /** What the person is, or will be on accepting. */
+  /** The role of the person, or the role after accepting. */
   role: Role | null
 }
 
@@ -100,7 +100,7 @@ async function announceInvitation(
   await notices.announce(grant.workspaceId, { event, cause, fields }, tx)
 }
 
-/** What the caller of `inviteMembers` records with its outcomes. */
+/** The data that the caller of `inviteMembers` records with its outcomes. */
 export function invitationChanges(outcomes: readonly InviteOutcome[]): Change[] {
   return outcomes
     .filter(({ status }) => status === 'invited')
@@ -154,7 +154,7 @@ async function findPeople(
       and(eq(memberships.userId, users.id), eq(memberships.workspaceId, grant.workspaceId)),
     )
     .where(inArray(users.email, [...emails]))
-    // Whose keys are being replaced is invited with the new ones.
+    // A person who is replacing their keys is invited with the new ones.
     .for('key share', { of: users })
   return new Map(
     found.map(({ signing, sealing, ...person }) => {

@@ -59,7 +59,7 @@ export function memberRoutes(services: SignedServices): Route[] {
 type Sent = {
   named: string
   link?: SignedText | undefined
-  /** What of the member's grants is signed again. */
+  /** The member's grants that are signed again. */
   grants?: KeptGrants | undefined
 }
 
@@ -89,7 +89,7 @@ async function changeRole(
   audit.record(change(action, target))
   const [, , changed] = await Promise.all([
     updateRole(tx, grant, target.user_id, role),
-    // What a reader has signed before holds until the rekey.
+    // Earlier signatures of a reader are valid until the rekey.
     chain && role === 'read_only' && requireRekey(tx, grant.workspaceId),
     findMember(tx, grant, { userId: target.user_id }),
   ])
@@ -137,7 +137,7 @@ function findSigned(chain: Chain | null, ref: MemberRef): Removable {
   return { ...signed, status: 'active' }
 }
 
-/** What is neither an id nor an address names no member. */
+/** A text that is neither an ID nor an email address matches no member. */
 function refOf(named: string): MemberRef {
   if (isUuid(named)) return { userId: named }
   const address = email.safeParse(named)

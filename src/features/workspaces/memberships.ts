@@ -1,5 +1,5 @@
 /**
- * What belongs to a person: the workspaces they are in, and the making of new ones. A workspace never
+ * The workspaces of a person, and the creation of new ones. A workspace never
  * exists without an envelope for its creator, because the server could not make one (protocol 1).
  */
 import { and, asc, eq, gt } from 'drizzle-orm'
@@ -102,12 +102,12 @@ export type NewWorkspace = {
   ownerId: string
   /** Base64, checked by `encryptedWorkspaceKey`. */
   encryptedWorkspaceKey: string
-  /** Of a signed workspace, whose id says so. */
+  /** The ID of a signed workspace, which has UUID version 8. */
   link?: SignedText | undefined
 }
 
 /**
- * Makes a workspace whose only member is its owner. The caller records `workspace.created`.
+ * Creates a workspace with its owner as only member. The caller records `workspace.created`.
  *
  * @throws Fault `already_exists` when the id is taken, by any workspace; `link_required`, `link_refused`
  */
@@ -122,7 +122,8 @@ export async function createWorkspace(
     .values({ id, name, type })
     .onConflictDoNothing()
     .returning()
-  if (!workspace) throw new Fault('already_exists', { message: 'The workspace id is taken.' })
+  if (!workspace)
+    throw new Fault('already_exists', { message: 'The workspace ID is already used.' })
   const membershipId = Bun.randomUUIDv7()
   const ownership = { role: 'owner', status: 'active' } as const
   await tx.insert(memberships).values({
@@ -151,7 +152,7 @@ export async function createWorkspace(
   }
 }
 
-/** Whose envelope, for which workspace: the row that the outer layer binds it to (protocol 3.4). */
+/** The member and workspace of an envelope: the row that the outer layer binds it to (protocol 3.4). */
 export type EnvelopePlace = { workspaceId: string; userId: string }
 
 /** A member's envelope as it is stored. */

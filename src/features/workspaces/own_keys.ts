@@ -1,5 +1,5 @@
 /**
- * What becomes of the workspaces of a person who gets new keys: in each of them their envelope is replaced, a signed one
+ * Updates the workspaces of a person with new keys: in each of them their envelope is replaced, a signed one
  * takes the link that says so, and all need a rekey, since the old key may be known to others. Invitations may be left
  * out: strangers send them, with whatever is in them.
  */
@@ -22,7 +22,7 @@ type Entry = {
   encrypted_workspace_key: string
   epoch?: number | undefined
   link?: SignedText | undefined
-  /** What of the person's grants is signed again, with the new key. */
+  /** The person's grants that are signed again, with the new key. */
   grants?: KeptGrants | undefined
 }
 /** With the epoch that the workspace is at. */

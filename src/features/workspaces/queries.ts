@@ -25,7 +25,7 @@ export async function deleteWorkspaceRow(
   await tx.delete(workspaces).where(eq(workspaces.id, grant.workspaceId))
 }
 
-/** Who could open an envelope may have kept the key: the workspace needs a new one. */
+/** Anyone who could open an envelope may have kept the key, so the workspace needs a new one. */
 export async function requireRekey(tx: Transaction, workspaceId: string): Promise<void> {
   await tx
     .update(workspaces)
@@ -92,7 +92,7 @@ export function selectMembers(
     .limit(limit + 1)
 }
 
-/** Whom a path names: by id or by address. */
+/** The member in a path: by ID or by email address. */
 export type MemberRef = { userId: string } | { email: string }
 
 export async function selectMember(

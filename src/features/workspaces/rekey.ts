@@ -69,7 +69,7 @@ async function rekey(
   const workspace = await lockWorkspace(tx, grant)
   if (body.epoch !== workspace.epoch + 1) throw new Fault('epoch_conflict')
   const { policyVersion } = await readVersions(tx, grant)
-  // Where a secret was written in the meantime, all is done again under the lock.
+  // If a secret was written in the meantime, everything is done again under the lock.
   const isCurrent = early.policyVersion === policyVersion
   const prepared = isCurrent ? early : await prepareRekey(tx, services, grant, body)
   const chain = await chainOf(changing, services)
@@ -110,7 +110,7 @@ function lostGrants(held: Holdings, body: RekeyBody): Change[] {
 }
 
 type PreparedRekey = {
-  /** What was read and sealed holds while the workspace has this version. */
+  /** The prepared data is valid while the workspace has this version. */
   policyVersion: number
   secrets: Holdings['secrets']
   /** Rows to be written by one statement each, as the text of a JSON array. */

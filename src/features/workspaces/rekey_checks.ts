@@ -1,4 +1,4 @@
-/** What a rekey is about, and what it must fulfil before anything is written: pure checks of the request. */
+/** The content of a rekey, and its checks before anything is written. All checks are pure. */
 import { inSlices, TimeSlice } from '../../core/async/time_slice.ts'
 import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { isSamePolicy, MAX_EPOCH, readValueEpoch } from '../../core/crypto/secret_value.ts'
@@ -47,7 +47,7 @@ export function placeOf({
   return `${project_id} ${environment} ${key}`
 }
 
-/** Of at least one entry each. */
+/** Places with at least one entry each. */
 export function* portions<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<T[]> {
   let portion: T[] = []
   let length = 0
@@ -126,7 +126,7 @@ function headOf(value: string): Uint8Array {
   return fromBase64(value.slice(0, 64)) ?? new Uint8Array()
 }
 
-/** What a body must be for what the workspace holds. */
+/** The checks of a body against the content of the workspace. */
 export async function requireHeld(held: Holdings, body: RekeyBody): Promise<void> {
   await requireKnown(held, body)
   await requireComplete(held, body)
@@ -135,7 +135,7 @@ export async function requireHeld(held: Holdings, body: RekeyBody): Promise<void
   await requireWithinScope(held, body)
 }
 
-/** What belongs to others, or to nobody, is `not_found` like everywhere else. */
+/** Items of other workspaces, or missing ones, are `not_found` like everywhere else. */
 async function requireKnown(
   held: Holdings,
   { members, tokens, secrets }: RekeyBody,

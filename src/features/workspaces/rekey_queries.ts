@@ -1,5 +1,5 @@
 /**
- * What a workspace holds that is sealed under its key, and its replacement under the workspace's lock. Rows are
+ * The data that is sealed with the workspace key, and its replacement under the workspace's lock. Rows are
  * written in portions: a workspace may hold more than one statement can carry.
  */
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
@@ -217,7 +217,7 @@ export async function replaceGrants(
   }
 }
 
-/** What was deleted is under the old key, and nobody can seal it again. */
+/** Deleted items are sealed with the old key, and nobody can seal them again. */
 export async function dropDeleted(tx: Transaction, { workspaceId }: Rekey): Promise<void> {
   await tx.delete(deletedProjects).where(eq(deletedProjects.workspaceId, workspaceId))
   await tx.delete(deletedSecrets).where(eq(deletedSecrets.workspaceId, workspaceId))

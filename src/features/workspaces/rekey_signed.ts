@@ -1,5 +1,5 @@
 /**
- * What a rekey of a signed workspace carries besides its link: statements of the new envelopes, grants signed
+ * The parts of a rekey in a signed workspace besides its link: statements of the new envelopes, grants signed
  * again, and a manifest for each environment that has one. All of it is judged by the chain with that link,
  * before the transaction: it takes its time.
  */
@@ -28,10 +28,10 @@ import { type Holdings, portions, type StoredSecret } from './rekey_checks.ts'
 type Rekey = Grant<'workspace.update'>
 type Place = { projectId: string; environment: string }
 
-/** Of each environment the hashes of its values, by name. */
+/** The value hashes of each environment, by name. */
 export type Hashes = Map<string, Map<string, Bytes>>
 
-/** What is stored of it; good for the chain that ends in `head`. */
+/** The stored state, valid for the chain that ends in `head`. */
 export type SignedRekey = {
   head: string
   grants: { tokenId: string; signed: SignedText; path: string }[]
@@ -84,7 +84,8 @@ export async function judgeSigned(
     const revisionOf = (place: Place) => revisions.get(environmentOf(place))
     const text = await judgeManifest(sender, { signed, path }, { revisionOf, rowsOf })
     const place = { projectId: text.project_id, environment: text.environment }
-    if (!revisions.delete(environmentOf(place))) throw refused(path, 'there is none to follow')
+    if (!revisions.delete(environmentOf(place)))
+      throw refused(path, 'it follows no stored manifest')
     sent.push({ ...place, ...signed, revision: text.revision })
     notes.push(noteOf(workspaceId, text))
     if (slice.isSpent) await slice.next()
@@ -104,7 +105,7 @@ function requirePlain({ manifests: sent = [], tokens }: RekeyBody): void {
   const isSigned =
     sent.length > 0 ||
     tokens.some(({ grant, envelopes }) => grant || envelopes.some((it) => it.statement))
-  if (isSigned) throw refused('manifests', 'this workspace is not signed: leave it out')
+  if (isSigned) throw refused('manifests', 'this workspace is not signed: omit it')
 }
 
 async function withLink(chain: Chain, link: SignedText | undefined): Promise<Chain | null> {
@@ -139,7 +140,7 @@ async function judgeTokens(
     ]
     const isNamedOnly = envelopes.length === 0 && !signed
     if (isNamedOnly) continue
-    if (!token || before === undefined) throw refused(path, 'it has no grant that could go on')
+    if (!token || before === undefined) throw refused(path, 'it has no grant to carry over')
     if (signed) {
       const sent = { signed, path: `${path}.grant` }
       await requireSameGrant(sender, token, before, sent)
@@ -154,7 +155,7 @@ async function judgeTokens(
   return grants
 }
 
-/** Of the manifests that have to be followed; those of deleted projects go with them. */
+/** The revisions of the manifests to follow; those of deleted projects go with them. */
 async function readRevisions(db: Reading, workspaceId: string, { projectIds }: Holdings) {
   const rows = await db
     .select({

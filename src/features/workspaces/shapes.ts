@@ -1,4 +1,4 @@
-/** What the contracts of workspaces, and of those who invite to them or show them, have in common. */
+/** Shared by the contracts of workspaces, and of other features that return or invite members. */
 import { z } from 'zod'
 import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../core/crypto/envelope.ts'
@@ -161,7 +161,7 @@ const derivedState = z.strictObject({
   state: base64(MAX_STATE_BYTES, 1).meta({ examples: [exampleOfForm.sealedValue] }),
 })
 
-/** What a rekey carries: the whole workspace. */
+/** The body of a rekey: the whole workspace. */
 export const rekeyBody = z.strictObject({
   /** The new one: the current one and 1. */
   epoch: integer,

@@ -1,4 +1,4 @@
-/** What changes of members are in the chain of a signed workspace. In a plain one they are nothing there. */
+/** Member changes as links of a signed workspace. In a plain one they have no link. */
 
 import type { Caller, Grant, Role } from '../../core/grant.ts'
 import type { Changing } from '../../http/route.ts'

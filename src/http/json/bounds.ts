@@ -24,14 +24,14 @@ export type ObjectBounds = {
   maxProperties: number
   properties: ReadonlyMap<string, Bounds>
   required: readonly string[]
-  /** Of fields that `properties` does not name; `closed` admits none, `ignored` are not kept. */
+  /** The rule for fields that `properties` does not name; `closed` admits none, `ignored` are not kept. */
   others: Bounds | 'closed' | 'ignored'
 }
 
 /** Names in one object that is no map. */
 const MAX_NAMES = 1000
 
-/** Of a body of which nothing is known. */
+/** The bounds of an unknown body. */
 export const unbounded: Bounds = {
   text: { maxLength: Number.POSITIVE_INFINITY },
   number: true,
@@ -102,7 +102,7 @@ function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null
 }
 
-/** What one of two admits. */
+/** The union of two bounds. */
 function either(a: Bounds, b: Bounds): Bounds {
   return {
     text: join(a.text, b.text, (x, y) => ({ maxLength: Math.max(x.maxLength, y.maxLength) })),

@@ -15,7 +15,7 @@ const MAX_NAMES = 1000
 /** One that is open; the object is used again for others at its depth. */
 class Container {
   isObject = false
-  /** Where the values go; `null` when they are not kept. */
+  /** The target of the values; `null` when they are not kept. */
   list: unknown[] | null = null
   object: Record<string, unknown> | null = null
   listBounds: ListBounds | null = null
@@ -48,7 +48,7 @@ export class Containers {
   readonly #stack: Container[] = []
   #depth = 0
   #top: Container | null = null
-  /** What the value that has begun may be; `null` when it is not kept. */
+  /** The bounds of the value that has begun; `null` when it is not kept. */
   #slot: Bounds | null = null
 
   constructor(bounds: Bounds) {
@@ -195,7 +195,7 @@ export class Containers {
     return this.cut.length >= MAX_COMPLAINTS
   }
 
-  /** Of what the first `depth` containers lead to. */
+  /** The bounds below the first `depth` containers. */
   #path(depth: number): string {
     const steps = this.#stack.slice(0, depth)
     return pathOf(steps.map(({ isObject, name, count }) => (isObject ? name : count - 1)))

@@ -19,7 +19,7 @@ export type ReadJson = {
   value: unknown
   /** Lists and maps that are too long. What they hold was not looked at. */
   tooLong: FieldFault[]
-  /** What could not be right, and may be missing from the value: with any of it, it must be refused. */
+  /** Faults whose values may be missing from the result. With any fault, the body must be refused. */
   cut: FieldFault[]
 }
 
@@ -44,7 +44,7 @@ async function readInSlices(bytes: Uint8Array, bounds: Bounds): Promise<ReadJson
 }
 
 /**
- * The same in one go, and by the reader alone.
+ * Reads a whole text at once, only with the reader.
  *
  * @throws Fault `malformed_json`
  */
@@ -62,7 +62,7 @@ const COMMA = 44
 const COLON = 58
 const QUOTE = 34
 
-/** What may come next. */
+/** The tokens that may come next. */
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end' | 'nothing'
 
 class JsonReader {

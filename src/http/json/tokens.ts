@@ -13,7 +13,7 @@ export class JsonTokens {
   at = 0
   isInText = false
   readonly #bytes: Buffer
-  /** Of the open text: what was read of it, where the rest begins, and how much of it is kept. */
+  /** The open text: the part that was read, the start of the rest, and the kept length. */
   #text = ''
   #from = 0
   #maxLength = 0
@@ -55,7 +55,7 @@ export class JsonTokens {
   /** The text, if it ends before `until`; of a longer one than is asked for a part that is too long too. */
   readText(until: number): string | null {
     const isWhole = this.#findQuote(until)
-    // What was found whole at once is most of all texts.
+    // Most texts are found whole at once.
     if (this.#text.length <= this.#maxLength) this.#text += this.#piece()
     this.#from = this.at
     this.#hasEscapes = false

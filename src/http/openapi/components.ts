@@ -1,4 +1,4 @@
-/** What many operations of the document refer to: the shapes of refusals and of pages, and headers. */
+/** Shared components of the document: the shapes of errors and pages, and headers. */
 
 import { type FaultCode, inWords, messageOf, statusOf } from '../../core/fault.ts'
 import { adviceFor } from '../advice.ts'
@@ -25,17 +25,17 @@ export const failureModels: Record<FailureShape, string> = {
 const advice: Record<string, JsonSchema> = {
   fix: {
     type: 'object',
-    description: 'what removes the cause: a command to run, or a setting of the server',
+    description: 'remedy: a command to run, or a server setting',
     properties: { command: { type: 'array', items: string }, setting: string },
   },
-  docs: { ...string, description: 'the place below docs/ that explains the code' },
+  docs: { ...string, description: 'page below docs/ that explains the code' },
 }
 
 /** Beside `approval_required`. */
 const approval: Record<string, JsonSchema> = {
   approval: {
     type: 'object',
-    description: 'with approval_required: the request that a member decides',
+    description: 'with approval_required: the request for a member',
     properties: {
       id: { ...string, format: 'uuid' },
       expires_at: { ...string, format: 'date-time' },
@@ -47,14 +47,14 @@ const approval: Record<string, JsonSchema> = {
 export const sharedSchemas: Record<string, JsonSchema> = {
   Failure: {
     type: 'object',
-    description: 'Every refusal of the control plane.',
+    description: 'Error of the control plane.',
     properties: {
       status: { const: 'failure' },
-      error_code: { ...string, description: 'stable; what programs decide by' },
-      message: { ...string, description: 'for people; may change' },
+      error_code: { ...string, description: 'stable code for programs' },
+      message: { ...string, description: 'text for people; may change' },
       fields: {
         type: 'array',
-        description: 'with validation_error: what was refused and why',
+        description: 'with validation_error: the invalid fields and the reasons',
         items: {
           type: 'object',
           properties: { path: string, message: string },
@@ -68,13 +68,13 @@ export const sharedSchemas: Record<string, JsonSchema> = {
   },
   ResolverFailure: {
     type: 'object',
-    description: 'Every refusal of the resolver.',
+    description: 'Error of the resolver.',
     properties: { error_code: string, message: string, ...advice, ...approval },
     required: ['error_code', 'message'],
   },
   ForwardFailure: {
     type: 'object',
-    description: 'Every refusal of forward mode: the error once more where SDKs look for it.',
+    description: 'Error of forward mode, with the error repeated in the place that SDKs read.',
     properties: {
       error_code: string,
       message: string,
@@ -93,7 +93,7 @@ export const sharedSchemas: Record<string, JsonSchema> = {
     properties: {
       next_cursor: {
         type: ['string', 'null'],
-        description: 'the `cursor` of the next page, null on the last',
+        description: '`cursor` of the next page; null on the last page',
         examples: [EXAMPLE_CURSOR],
       },
     },
@@ -102,9 +102,9 @@ export const sharedSchemas: Record<string, JsonSchema> = {
 }
 
 export const responseHeaders: Record<string, Record<string, unknown>> = {
-  'X-Request-Id': { description: 'Names this request in the log.', schema: { ...string } },
+  'X-Request-Id': { description: 'ID of this request in the log.', schema: { ...string } },
   RateLimit: {
-    description: 'What is left of the limit: `r` requests, full again in `t` seconds.',
+    description: 'Remaining quota: `r` requests; full again in `t` seconds.',
     schema: { ...string, examples: ['"default";r=599;t=1'] },
   },
   'RateLimit-Policy': {
@@ -116,13 +116,12 @@ export const responseHeaders: Record<string, Record<string, unknown>> = {
     schema: { type: 'integer', minimum: 1 },
   },
   'WWW-Authenticate': {
-    description:
-      'RFC 6750. Forward mode takes a token in Basic credentials too, and asks for either.',
+    description: 'RFC 6750. Forward mode also accepts a token in Basic credentials.',
     schema: { enum: ['Bearer', 'Bearer, Basic realm="cloakroom"'] },
   },
 }
 
-/** What a refusal with this code looks like. */
+/** An example of an error with this code. */
 export function failure(code: FaultCode, shape: FailureShape): Record<string, unknown> {
   const fields =
     code === 'validation_error' ? [{ path: 'name', message: 'is required' }] : undefined

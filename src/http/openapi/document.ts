@@ -14,7 +14,7 @@ import { modelName, responsesOf } from './responses.ts'
 
 type Fields = Record<string, unknown>
 
-/** What one listener serves. */
+/** The endpoints of one listener. */
 export type Documented = { surface: Surface; endpoints: readonly Endpoint[] }
 
 export type Operation = {
@@ -56,21 +56,21 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'svc_ses_…',
-    description: 'The access token that logging in answers; 15 minutes.',
+    description: 'Access token from signing in, valid for 15 minutes.',
   },
   token: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'svc_agt_…, svc_wkl_… or svc_sea_…',
-    description: 'The token of an agent or a workload.',
+    description: 'Agent or workload token.',
   },
-  cron: { type: 'http', scheme: 'bearer', description: 'CRON_SECRET of the installation.' },
+  cron: { type: 'http', scheme: 'bearer', description: 'CRON_SECRET of the server.' },
 }
 
-const DESCRIPTION = `Bodies are JSON in UTF-8. Paths end in \`/\`; without it they answer alike.
-Success is \`{"status":"success","data":…}\`, failure \`{"status":"failure","error_code":…,"message":…,"request_id":…}\`; health, the resolver and workload delivery have bare shapes of their own.
-A path with another method answers 405 \`method_not_allowed\` and names the methods in \`Allow\`.
-Secrets, keys and envelopes are sealed by clients: this API never takes or gives a plaintext, except where a token that holds the key asks the resolver or workload delivery.`
+const DESCRIPTION = `Bodies are JSON in UTF-8. Paths end in \`/\`; the server also accepts them without it.
+Success is \`{"status":"success","data":…}\`, failure \`{"status":"failure","error_code":…,"message":…,"request_id":…}\`; health, the resolver and workload delivery return their data without this wrapper.
+An unsupported method returns 405 \`method_not_allowed\` with the supported methods in \`Allow\`.
+Clients seal secrets, keys and envelopes. Only the resolver and workload delivery handle plaintext, with a token that holds the key.`
 
 /** The document of everything that these listeners serve. */
 export function openApiDocument(
@@ -147,25 +147,24 @@ function operationOf(endpoint: Endpoint, on: readonly Surface[], models: Models)
 
 function descriptionOf({ access, bodyLimit }: Endpoint): string {
   const sentences = [
-    access.kind === 'public' && 'Needs no authentication.',
+    access.kind === 'public' && 'No authentication.',
     access.kind === 'session' &&
-      (access.instanceOwner
-        ? 'Needs a session of the owner of the installation.'
-        : 'Needs a session.'),
-    access.kind === 'cron' && 'Needs CRON_SECRET as the bearer token; 404 where none is set.',
-    access.kind === 'member' && `Needs a session with the permission \`${access.permission}\`.`,
+      (access.instanceOwner ? 'Requires a session of the server owner.' : 'Requires a session.'),
+    access.kind === 'cron' &&
+      'Requires CRON_SECRET as bearer token; returns 404 if CRON_SECRET is unset.',
+    access.kind === 'member' && `Requires a session with the permission \`${access.permission}\`.`,
     access.kind === 'token' && tokenSentence(access),
     bodyLimit &&
       bodyLimit > DEFAULT_BODY_LIMIT &&
-      `The body may have ${bodyLimit / DEFAULT_BODY_LIMIT} MiB.`,
+      `Body limit: ${bodyLimit / DEFAULT_BODY_LIMIT} MiB.`,
   ]
   return sentences.filter(Boolean).join(' ')
 }
 
 function tokenSentence({ capability, sealed, orSession }: TokenAccess): string {
   const that = capability === null ? '' : ` that may \`${capability}\``
-  const needed = `Needs the token of an agent or a workload${that}`
-  const form = sealed ? '; its sealed form will do' : ''
+  const needed = `Requires an agent or workload token${that}`
+  const form = sealed ? '; the sealed form is enough' : ''
   return `${needed}${form}${orSession ? ', or a session' : ''}.`
 }
 

@@ -1,6 +1,6 @@
 /**
  * Examples for the documentation, put together from those that the fields carry (`.meta({ examples: […] })`).
- * Where a field has none, its type decides. A test parses each example by its contract.
+ * Without one, the type of the field decides. A test parses each example by its contract.
  */
 import type { JsonSchema } from './json_schema.ts'
 

@@ -51,7 +51,7 @@ function forwardHeaders({ forwards }: Endpoint): Parameter[] {
     : []
 }
 
-/** Where the workspace may be named besides the body (protocol 2). */
+/** The parameters for the workspace besides the body (protocol 2). */
 function activeWorkspaceOf({ access }: Endpoint, query: readonly Parameter[]): Parameter[] {
   const active =
     (access.kind === 'member' &&
@@ -62,8 +62,8 @@ function activeWorkspaceOf({ access }: Endpoint, query: readonly Parameter[]): P
   const schema = { type: 'string', format: 'uuid' }
   const description =
     access.kind === 'token'
-      ? 'The workspace that a session reports for; not needed with a token.'
-      : 'The workspace, if not the personal or the only one.'
+      ? 'Workspace of the reports of a session; not needed with a token.'
+      : 'Workspace; default: the personal or only one.'
   return [
     { name: 'X-Workspace-Id', in: 'header', required: false, description, schema },
     ...(active && !listed

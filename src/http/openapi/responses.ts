@@ -66,7 +66,7 @@ function wrapped(endpoint: Endpoint, models: Models, data: Content | undefined):
     type: 'object',
     properties: {
       ...Object.fromEntries(schemas),
-      message: { ...string, description: 'for people; may change' },
+      message: { ...string, description: 'text for people; may change' },
     },
     required: Object.keys(parts).filter((part) => !(part in (endpoint.beside?.shape ?? {}))),
   }
@@ -147,7 +147,7 @@ function orResult(
   success: Content | undefined,
   content: { schema: Fields; examples: Fields },
 ): Fields {
-  const degraded = { value: success?.example, summary: 'with the parts that do not work' }
+  const degraded = { value: success?.example, summary: 'with the unhealthy parts' }
   return {
     schema: { anyOf: [success?.schema, content.schema] },
     examples: { degraded, ...content.examples },

@@ -13,7 +13,7 @@ type Schema = z.core.$ZodType
 type Def = z.core.$ZodTypes['_zod']['def']
 type DefOf<T extends Def['type']> = Extract<Def, { type: T }>
 
-/** What zod makes of the value, and its complaints: about as many as a response lists. */
+/** The result of zod, and its complaints: about as many as a response lists. */
 export function validateLarge(schema: z.ZodType, value: unknown): Promise<Outcome> {
   return validate(schema, value, new TimeSlice())
 }
@@ -86,7 +86,7 @@ async function validateObject(
     for (const issue of outcome.issues) issues.push(prefixed(issue, [name]))
     if (issues.length >= MAX_COMPLAINTS) break
   }
-  // What zod demands of the whole is for objects whose fields are valid.
+  // Zod's checks of the whole object are for objects with valid fields.
   const rest = judge(issues.length > 0 ? unchecked(hollow(schema)) : hollow(schema), data)
   return { data: rest.data, issues: inOrderOf(Object.keys(shape), [...issues, ...rest.issues]) }
 }
@@ -152,7 +152,7 @@ function mayHoldList(schema: Schema): boolean {
   return holds
 }
 
-/** What stands in an optional field, or goes into a transformation. */
+/** The schema inside an optional field or a transformation. */
 function innerOf(def: Def): Schema | null {
   if (def.type === 'pipe') return def.in
   return 'innerType' in def ? def.innerType : null

@@ -21,7 +21,7 @@ export function denied({ until }: { until: number }, clock: Clock): Fault {
   const at = new Date(until).toISOString()
   const seconds = Math.max(1, Math.ceil((until - clock.now()) / 1000))
   return new Fault('approval_denied', {
-    message: `A member denied this use. It is refused until ${at}.`,
+    message: `A member denied this call. It is refused until ${at}.`,
     headers: { 'retry-after': String(seconds) },
   })
 }

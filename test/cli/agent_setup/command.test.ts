@@ -162,7 +162,7 @@ describe.each(Object.entries(places))('%s', (tool, { project, user, others, serv
 
   test('--print shows what belongs there and writes nothing', async () => {
     const { code, out, err } = await setUp(tool, '--print')
-    expect([code, err]).toEqual([0, `It belongs into ${path()}\n`])
+    expect([code, err]).toEqual([0, `Put it in ${path()}\n`])
     expect(servers(out)).toEqual({ cloakroom: entry as Told })
     expect(() => statSync(path())).toThrow()
   })
@@ -222,7 +222,9 @@ test('no link is written through', async () => {
   mkdirSync(elsewhere)
   rmSync(join(ada.cwd, '.vscode'), { recursive: true, force: true })
   symlinkSync(elsewhere, join(ada.cwd, '.vscode'))
-  expect((await setUp('vscode', '--yes')).err).toContain('leads out of this folder')
+  expect((await setUp('vscode', '--yes')).err).toContain(
+    'is a link to a file outside of this folder',
+  )
   rmSync(join(ada.cwd, '.vscode'))
   symlinkSync(join(elsewhere, 'mcp.json'), join(ada.cwd, '.mcp.json'))
   expect((await setUp('claude-code', '--yes')).err).toContain('is a link')

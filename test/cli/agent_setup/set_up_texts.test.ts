@@ -14,7 +14,7 @@ const BOT = "ada's bot"
 
 let stage: Stage
 let ada: Terminal
-/** Where nobody is logged in. */
+/** A machine without a session. */
 let elsewhere: Terminal
 let exported = ''
 

@@ -63,7 +63,7 @@ describe.each(callers)('%s', (_, options) => {
     const { code, out, err } = await run([], options())
     expect([code, out]).toEqual([0, SHOWN])
     expect(err).toMatch(
-      /^WARNING: the server at http:\S+ cannot be reached: going on with kept, which was fetched \d+s ago \(20\S+Z\)\n$/,
+      /^WARNING: the server at http:\S+ cannot be reached: using kept, fetched \d+s ago \(20\S+Z\)\n$/,
     )
   })
 
@@ -81,7 +81,7 @@ describe.each(callers)('%s', (_, options) => {
     expect([code, out, err]).toEqual([
       0,
       SHOWN,
-      expect.stringContaining('did not answer within 10 seconds: going on with kept'),
+      expect.stringContaining('did not respond within 10 seconds: using kept'),
     ])
   }, 60_000)
 
@@ -97,7 +97,7 @@ describe.each(callers)('%s', (_, options) => {
     await server.to('away')
     const { code, out, err } = await run([], options())
     expect([code, out]).toEqual([6, ''])
-    expect(err).toContain('cannot be reached, and kept is not there yet')
+    expect(err).toContain('cannot be reached, and kept does not exist yet')
     expect(existsSync(path())).toBe(false)
   })
 
@@ -121,7 +121,7 @@ describe.each(callers)('%s', (_, options) => {
     const before = read()
     const { code, out, err } = await run(['-e', 'production'], options())
     expect([code, out, read()]).toEqual([5, '', before])
-    expect(err).toContain('kept is of another environment: development, not production')
+    expect(err).toContain('kept belongs to another environment: development, not production')
   })
 })
 
@@ -143,7 +143,7 @@ describe('age', () => {
     keep(hoursAgo(25))
     const { code, out, err } = await withToken()
     expect([code, out]).toEqual([6, ''])
-    expect(err).toContain('what is in kept was fetched 1d ago')
+    expect(err).toContain('kept was fetched 1d ago')
     expect((await withToken('--fallback-max-age', '2d')).out).toBe('old 0\n')
   })
 
@@ -194,7 +194,7 @@ describe('a file that is not this fallback is an error, and stays', () => {
       await server.to(mode)
       const { code, out, err } = await run([], { env: { SERVICE_TOKEN: token } })
       expect([code, out, read()]).toEqual([5, '', text])
-      expect(err).toContain('nothing was run\n→ name another file with --fallback, or remove this')
+      expect(err).toContain('nothing was run\n→ use another file with --fallback, or remove this')
     }
   })
 
@@ -214,7 +214,7 @@ test('what was revoked stays revoked while the server says so', async () => {
   expect((await run([], { env })).code).toBe(0)
   await ada.must('workload-token', 'revoke', label)
   const { code, out, err } = await run([], { env })
-  expect([code, out, err]).toEqual([3, '', expect.stringContaining('the token is not accepted')])
+  expect([code, out, err]).toEqual([3, '', expect.stringContaining('token rejected')])
 })
 
 test('it cannot be written: that is said, and the command runs', async () => {
@@ -288,6 +288,6 @@ test('what a policy keeps out of environments is named, to a session and to a to
   const { token: bound } = issued as { token: string }
   for (const env of [{}, { SERVICE_TOKEN: bound }]) {
     const { code, err } = await ada.run(['run', '-e', 'bound', '--', 'true'], { env })
-    expect([code, err]).toEqual([0, 'left out, for their policies do not list env: BOUND\n'])
+    expect([code, err]).toEqual([0, 'omitted, because their policies do not list env: BOUND\n'])
   }
 })

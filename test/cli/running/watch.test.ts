@@ -103,7 +103,7 @@ describe.each(callers)('with %s', (_, env) => {
     const { code, out, err } = await run.over
     expect([code, out]).toEqual([7, ''])
     expect(err).toBe(
-      'MODE changed: the command is started again\nMODE, OTHER changed: the command is started again\n',
+      'MODE changed: restarting the command\nMODE, OTHER changed: restarting the command\n',
     )
     expect(log()).toBe('one\ntwo\nlast\n')
   }, 120_000)
@@ -124,8 +124,8 @@ describe.each(callers)('with %s', (_, env) => {
     const { code, err } = await run.over
     expect([code, log()]).toEqual([7, 'one\nlast\n'])
     expect(err).toBe(
-      'Answered 503.: the command goes on with what it has\n' +
-        'changes are seen again\nMODE changed: the command is started again\n',
+      'Answered 503.: the command continues with its current values\n' +
+        'changes are seen again\nMODE changed: restarting the command\n',
     )
   }, 120_000)
 })
@@ -203,7 +203,7 @@ describe('what no program must be started with', () => {
     const run = await start(SERVE)
     await until('the first start', () => log() === 'one\n')
     await set('MODE=two', ...PRELOAD)
-    await run.said('LD_PRELOAD, MODE changed; the command goes on as it is')
+    await run.said('LD_PRELOAD, MODE changed; the command continues unchanged')
     const looks = server.asked.length
     await until('more looks', () => server.asked.length > looks + 5)
     expect(log()).toBe('one\n')
@@ -211,7 +211,7 @@ describe('what no program must be started with', () => {
     await until('the restart', () => log() === 'one\ntwo\n')
     await set('MODE=last')
     const { err } = await run.over
-    expect(err.split('LD_PRELOAD, MODE changed; the command goes on as it is').length).toBe(2)
+    expect(err.split('LD_PRELOAD, MODE changed; the command continues unchanged').length).toBe(2)
   }, 120_000)
 
   test('is refused at the first start', async () => {
@@ -227,15 +227,15 @@ test('a token that is revoked leaves it running, and starts nothing any more', a
   const run = await start(SERVE, [], { SERVICE_TOKEN: (issued as { token: string }).token })
   await until('the first start', () => log() === 'one\n')
   await ada.must('workload-token', 'revoke', 'short')
-  await run.said('the token is not accepted')
+  await run.said('token rejected')
   await set('MODE=two')
   const looks = server.asked.length
   await until('another look', () => server.asked.length > looks)
   run.kill('SIGTERM')
   const { code, err } = await run.over
   expect([code, log()]).toEqual([143, 'one\n'])
-  expect(err).toContain('the token is not accepted')
-  expect(err.match(/goes on with what it has/g)?.length).toBe(1)
+  expect(err).toContain('token rejected')
+  expect(err.match(/continues with its current values/g)?.length).toBe(1)
 }, 60_000)
 
 test('with --fallback it starts from the file, and takes what is new when the server is back', async () => {
@@ -248,7 +248,7 @@ test('with --fallback it starts from the file, and takes what is new when the se
   await set('MODE=last')
   const { code, err } = await run.over
   expect([code, log()]).toEqual([7, 'one\nlast\n'])
-  expect(err).toContain('cannot be reached: going on with kept')
+  expect(err).toContain('cannot be reached: using kept')
 }, 120_000)
 
 test('a terminal is that of the new one', async () => {
@@ -282,9 +282,8 @@ test("a value of one's own starts it again like any other, and that there are so
   await ada.must('secrets', 'set', 'MODE=last', '--mine')
   const { code, err } = await run.over
   await ada.must('secrets', 'delete', 'MODE', '--mine', '--yes')
-  const changed = 'MODE changed: the command is started again\n'
-  const own =
-    'your own values are in force in payments/development: MODE (--no-mine leaves them out)\n'
+  const changed = 'MODE changed: restarting the command\n'
+  const own = 'your own values are used in payments/development: MODE (omit them with --no-mine)\n'
   expect([code, err]).toEqual([7, `${own}${changed}${changed}`])
 }, 120_000)
 
@@ -294,7 +293,7 @@ test.each([
   [['--grace', '5s'], '--grace has no effect without --watch'],
   [
     ['--watch', '--watch-interval', '2'],
-    '--watch-interval is a time such as 30s, from 1s to 1d\n→ 2 has no unit: s, m, h, d or w',
+    '--watch-interval must be a time such as 30s, from 1s to 1d\n→ 2 has no unit: s, m, h, d or w',
   ],
 ])('%j is a mistake, and nothing is run', async (args, said) => {
   const ran = await ada.run(['run', ...args, '--', 'echo', 'started'])

@@ -75,6 +75,8 @@ test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
   'a name that every object has is no secret: %s',
   async (name) => {
     const { open } = openPlaces()
-    await expect(fillTemplate(`{{ ${name} }}`, open)).rejects.toThrow('is not given to programs')
+    await expect(fillTemplate(`{{ ${name} }}`, open)).rejects.toThrow(
+      'is not available to programs',
+    )
   },
 )

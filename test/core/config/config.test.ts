@@ -154,8 +154,8 @@ test('a host name with a valid form is accepted', () => {
 })
 
 describe('a port is listened on once', () => {
-  const twice = 'RESOLVER_PORT: must be another than PORT (example: 8080)'
-  const figures = 'ADMIN_PORT: must be another than PORT and RESOLVER_PORT (example: 9464)'
+  const twice = 'RESOLVER_PORT: must differ from PORT (example: 8080)'
+  const figures = 'ADMIN_PORT: must differ from PORT and RESOLVER_PORT (example: 9464)'
 
   test('by listeners that this process opens', () => {
     const same = { ...keys, PORT: '9000', RESOLVER_PORT: '9000' }
@@ -231,7 +231,7 @@ test('the documentation names every variable and no value of this process', () =
 describe('workers', () => {
   const server = { ...keys, DB_HOST: 'db', DB_NAME: 'cloakroom', DB_USER: 'cloakroom' }
   const complaint =
-    'ADMIN_PORT: must be the first of as many ports as there are WORKERS (example: 9464)'
+    'ADMIN_PORT: must be above 0 and leave one port per worker up to 65535 (example: 9464)'
 
   test('several need PostgreSQL, and a port each for their figures', () => {
     expect(problemsOf({ ...keys, WORKERS: '2' })).toEqual([

@@ -90,7 +90,7 @@ test.each([
 test('both set is an error, in which neither is guessed nor shown', () => {
   const path = put(VALUES.SECRET_KEY ?? '')
   expect(problemsOf({ ...VALUES, SECRET_KEY_FILE: path })).toEqual([
-    'SECRET_KEY_FILE: must not be set beside SECRET_KEY: unset one of them (example: /run/secrets/secret_key)',
+    'SECRET_KEY_FILE: must not be set together with SECRET_KEY: unset one of them (example: /run/secrets/secret_key)',
   ])
   // Empty is not set, either way.
   expect(problemsOf({ ...VALUES, SECRET_KEY_FILE: '' })).toEqual([])
@@ -203,7 +203,7 @@ describe('a folder that every user may write', () => {
     const who = spyOn(process, 'getuid').mockReturnValue((process.getuid?.() ?? 0) + 1)
     try {
       const own = statSync(path).uid
-      const planted = `SECRET_KEY_FILE: ${path} was put there by user ${own}, as anybody can in ${home}: name another folder ${example}`
+      const planted = `SECRET_KEY_FILE: ${path} was created by user ${own} in ${home}, which everyone can write to: use another folder ${example}`
       expect(problemOf(path)).toEqual(own === 0 ? [] : [planted])
     } finally {
       who.mockRestore()

@@ -35,7 +35,7 @@ const CHANGE = '/api/auth/change-password/'
 const RECOVER = '/api/auth/recover/'
 const BEGIN = '/api/auth/recover/begin/'
 const RECOVERY = '/api/auth/recovery/'
-const WRONG_KEY = { message: 'The e-mail address or the recovery key is wrong.' }
+const WRONG_KEY = { message: 'The email address or recovery key is wrong.' }
 
 let app: TestApp
 beforeAll(async () => {
@@ -352,7 +352,7 @@ describe('a recovery key', () => {
 })
 
 describe('a password that was changed while it was being checked', () => {
-  const OVERTAKEN = { message: 'The password was changed in the meantime.' }
+  const OVERTAKEN = { message: 'The password has changed. Retry.' }
 
   /** Runs `act` with a rival who changes the password when hashing, which is slow, has just ended. */
   async function overtake<T>(person: Person, act: () => Promise<T>): Promise<T> {

@@ -99,7 +99,8 @@ describe('a shared workspace', () => {
     const ids = [first.workspaceId, second.workspaceId].sort()
     expect(said(answer)).toEqual(
       refusal('last_owner', {
-        message: 'Some workspaces would have no owner: make somebody else one, or delete them.',
+        message:
+          'Some workspaces would have no owner. Make another member an owner, or delete them.',
         fields: ids.map((path) => ({ path, message: 'Team' })),
       }),
     )
@@ -141,7 +142,7 @@ test('the owner of the installation cannot go', async () => {
   const answer = await writesNothing(app, () => end(founder))
   expect(said(answer)).toEqual(
     refusal('conflict', {
-      message: 'This account owns the installation, which would have no owner without it.',
+      message: 'This account owns the server and is its only owner.',
     }),
   )
 })

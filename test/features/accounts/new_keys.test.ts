@@ -144,7 +144,7 @@ describe('is refused, and nothing is written', () => {
 
   test('without proof that one person holds both keys', async () => {
     const { body: others } = await newKeys(carol, [carol], 'eve@people.example')
-    const message = 'must be the signature of signing_key over address and keys'
+    const message = 'must be a signature by signing_key of address and keys'
     await refuses(others, refusedField('key_proof', message))
     await refuses({ ...body, key_proof: others.key_proof }, refusedField('key_proof', message))
   })

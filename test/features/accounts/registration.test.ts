@@ -134,7 +134,7 @@ describe('registration', () => {
     const body = { ...(await registrationOf(newApplicant())), email: person.email.toUpperCase() }
     const answer = await writesNothing(app, () => app.call('POST', PATH, { body }))
     expect(said(answer)).toEqual(
-      refusal('already_exists', { message: 'The e-mail address has an account already.' }),
+      refusal('already_exists', { message: 'The email address already has an account.' }),
     )
   })
 
@@ -153,7 +153,7 @@ describe('registration', () => {
     const body = await registrationOf(applicant)
     const answer = await writesNothing(app, () => app.call('POST', PATH, { body }))
     expect(said(answer)).toEqual(
-      refusal('already_exists', { message: 'The workspace id is taken.' }),
+      refusal('already_exists', { message: 'The workspace ID is already used.' }),
     )
   })
 

@@ -153,7 +153,7 @@ describe('refresh', () => {
     const last = await app.as().call(refresh, { body: { refresh: next.refresh } })
     const again = await writesNothing(app, () => context(first))
     expect(said(again)).toEqual(
-      refusal('conflict', { message: 'The refresh token was exchanged a moment ago.' }),
+      refusal('conflict', { message: 'The refresh token was just exchanged.' }),
     )
     expect(await statusOf(last.access)).toBe(200)
     expect((await context(last.refresh)).status).toBe(200)

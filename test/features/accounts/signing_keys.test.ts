@@ -14,7 +14,7 @@ import { newApplicant, registerPerson, registrationOf } from '../../support/peop
 import { refusedField, said, writesNothing } from './support.ts'
 
 const PASSWORD = 'a long passphrase that stays here'
-const NO_PROOF = 'must be the signature of signing_key over address and keys'
+const NO_PROOF = 'must be a signature by signing_key of address and keys'
 
 let app: TestApp
 beforeAll(async () => {
@@ -114,7 +114,7 @@ test('a client does not open an account when the server names another signing ke
   for (const named of [Buffer.from(other, 'base64'), null]) {
     await sql`update users set signing_key = ${named} where email = ${email}`
     await expect(logInByPassword(app.controlPlane, email, PASSWORD, cheapArgon2id)).rejects.toThrow(
-      'does not open',
+      'cannot be decrypted',
     )
   }
   await sql`update users set signing_key = ${row?.signing_key} where email = ${email}`

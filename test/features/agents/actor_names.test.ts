@@ -105,7 +105,7 @@ test.each(LOOK_ALIKES)(
       409,
       {
         error_code: 'already_exists',
-        message: `The name looks like the existing agent "${existing}". Choose a name that people can tell apart from it.`,
+        message: `The name looks like the existing agent "${existing}". Choose a clearly different name.`,
       },
     ])
     const listed = await app.call('GET', `/api/workspaces/${workspaceId}/agents/`, owner)

@@ -182,7 +182,7 @@ describe('registering', () => {
 describe('names', () => {
   test('are unique within their scope while the agent lives', async () => {
     const { agent } = await register('twin')
-    const taken = { message: 'An agent of that name exists.' }
+    const taken = { message: 'An agent with this name already exists.' }
     await expectRefused(() => call('POST', agentsPath(), { name: 'twin' }), 'already_exists', taken)
     // One of the whole workspace works in the project too.
     await expectRefused(

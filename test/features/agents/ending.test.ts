@@ -138,7 +138,7 @@ describe('an administrator who is removed', () => {
       fields: [
         {
           path: 'grants.0.grant',
-          message: 'it says something else than before: issue a new token instead',
+          message: 'it differs from the previous grant: create a new token instead',
         },
       ],
     })

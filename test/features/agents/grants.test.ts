@@ -159,7 +159,7 @@ describe('a token that a client made', () => {
       await expectRefused(
         ['POST', workloadPath(), { ...same, [field]: value, token }],
         'link_refused',
-        refusal(field, 'the grant says something else: leave it out'),
+        refusal(field, 'differs from the grant: omit it'),
       )
     const body = { ...same, token }
     const answer = await app.call('POST', workloadPath(), { token: project.owner.token, body })
@@ -204,7 +204,7 @@ describe('a token that a client made', () => {
     }
     const mismatch = 'the grant is refused: it speaks of something else than what it is shown for'
     const holder = 'it is for another agent, project or kind of token'
-    const impossible = 'a label, environment or time like this is not possible'
+    const impossible = 'label, environment or time is invalid'
     await send({ token_id: mint().id }, mismatch)
     await send({ public_key: inBase64(mint().publicKey) }, mismatch)
     await send({ kind: 'agent', agent_id: Bun.randomUUIDv7() }, holder)
@@ -213,7 +213,7 @@ describe('a token that a client made', () => {
     await send({ environment: 'No Name' }, impossible)
     await send({ expires_at: '2999-01-01T00:00:00.000Z' }, impossible)
     const past = new Date(Date.now() - 1000).toISOString()
-    await send({ expires_at: past }, 'the grant is over already')
+    await send({ expires_at: past }, 'the grant has already ended')
     await send({}, 'the grant is refused: its signer is not a member', {
       signer: stranger,
     })
@@ -271,7 +271,7 @@ describe('a token that the server made', () => {
     const grant = await grantOf(project, token, granted)
     const envelopes = [await envelopeOf(project, token)]
     await expectRefused(['PUT', `${workloadPath()}${token.id}/envelopes/`, envelopes], 'conflict', {
-      message: 'The token has no grant yet: it comes before envelopes.',
+      message: 'The token has no grant yet. Add the grant before envelopes.',
     })
     await expectRefused(
       ['PUT', grantPath(token.id), { grant, envelopes }],
@@ -301,7 +301,7 @@ describe('a token that the server made', () => {
     const refuseOthers = async () => {
       for (const other of others) {
         const grant = await grantOf(project, token, { ...granted, ...other })
-        const why = 'it says something else than before: issue a new token instead'
+        const why = 'it differs from the previous grant: create a new token instead'
         const call = ['PUT', grantPath(token.id), { grant, binding }] as const
         await expectRefused(call, 'link_refused', refusal('grant', why))
       }
@@ -327,7 +327,7 @@ test('a grant that is signed again states the content of the previous grant, wha
   const put = (stored: string) => sql`update tokens set label = ${stored} where id = ${token.id}`
   const grants = async (granted: Granted) => ({ grant: await grantOf(project, token, granted) })
   await put('another')
-  const why = 'it says something else than before: issue a new token instead'
+  const why = 'it differs from the previous grant: create a new token instead'
   for (const said of ['another', label]) {
     const body = await grants({ label: said })
     const call = ['PUT', grantPath(token.id), body] as const
@@ -408,7 +408,7 @@ describe('a plain workspace', () => {
     const { token } = plain.owner
     const order = { label: 'ci', environment: 'development' }
     const grant: SignedText = await grantOf(project, mint())
-    const plainly = 'this workspace is not signed: leave it out'
+    const plainly = 'this workspace is not signed: omit it'
     expectFailure(
       await app.call('POST', path, { token, body: { ...order, token: { ...sent, grant } } }),
       'link_refused',

@@ -44,7 +44,7 @@ const stopping = (path: string, link?: SignedText): Call => [
 ]
 const revoked = (token_ids: string[]) => workspace.link('tokens.revoked', { token_ids })
 const isRevoked = async (id: string) => (await workspace.chain()).revokedTokens.has(id)
-const OTHER_SAYING = { message: 'The link says something else than the call.' }
+const OTHER_SAYING = { message: 'The link differs from the request.' }
 
 test('a token is revoked without a link, and afterwards with one', async () => {
   const { path, id } = await employ(1)

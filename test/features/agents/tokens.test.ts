@@ -539,7 +539,7 @@ test('a label is of one working token of a project alone; agents may give it twi
   const order = { label: 'only one', environment: 'production' }
   const issue = (at: string) => call('POST', at, order)
   const { data } = (await issue(path)).body as { data: { token_id: string } }
-  const message = 'A token of that label works in the project.'
+  const message = 'The project already has an active token with this label.'
   for (const environment of ['production', 'staging'])
     await expectRefused(() => call('POST', path, { ...order, environment }), 'already_exists', {
       message,

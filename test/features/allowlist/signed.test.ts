@@ -45,7 +45,7 @@ async function rows() {
   return found.map(({ domain }) => domain)
 }
 
-const OTHER_SAYING = { message: 'The link says something else than the call.' }
+const OTHER_SAYING = { message: 'The link differs from the request.' }
 
 describe('a domain', () => {
   test('is added and removed with a link, in whatever order it names them', async () => {
@@ -112,8 +112,7 @@ describe('refused, and nothing is changed or stored:', () => {
 
   test('a link signed by another admin than the one of the session', async () => {
     const bob = await workspace.join('admin')
-    const message =
-      'The link is not signed by the person of this session, with the keys of the account.'
+    const message = 'The link is not signed with the account keys of this session.'
     const link = await changed(['new.example'])
     await expectRefusal(app, adding(['new.example'], link, bob), 'link_refused', { message })
     expect(
@@ -126,8 +125,7 @@ describe('refused, and nothing is changed or stored:', () => {
     const bob = await workspace.join('admin')
     const other = await workspace.join('member')
     const { sql } = app.connection
-    const message =
-      'The link is not signed by the person of this session, with the keys of the account.'
+    const message = 'The link is not signed with the account keys of this session.'
     for (const column of ['signing_key', 'public_key'] as const) {
       const putKeyOf = ({ identity }: SignedPerson) =>
         sql.unsafe(`update users set ${column} = $1 where id = $2`, [
@@ -151,14 +149,14 @@ describe('refused, and nothing is changed or stored:', () => {
     const before = await workspace.chain()
     const body = { add: ['evil.example'], remove: [] }
     const link = await signedBy(eve, before, { type: 'allowlist.changed', body })
-    const message = `The link is not acceptable: link ${before.seq + 1} is refused: its signer may not do that (only owners and admins change the allowlist).`
+    const message = `The link was rejected: link ${before.seq + 1} is refused: its signer may not do that (only owners and admins change the allowlist).`
     await expectRefusal(app, adding(['evil.example'], link, eve), 'link_refused', { message })
   })
 
   test('a link in a plain workspace', async () => {
     const body = { domains: ['a.example'], link: await changed(['a.example']) }
     const path = `/api/workspaces/${ada.workspaceId}/allowlist/`
-    const message = 'The workspace is not signed, and takes no link.'
+    const message = 'The workspace is not signed and accepts no links.'
     await expectRefusal(app, ['POST', path, { token: ada.token, body }], 'link_refused', {
       message,
     })

@@ -309,7 +309,7 @@ describe('a batch', () => {
     })
   })
 
-  const clash = { message: 'A record of the batch has the id of another one with other content.' }
+  const clash = { message: 'A record has the ID of another record with different content.' }
 
   test('with one known id and other content is refused whole', async () => {
     await storedAs(await send({ ...base, id: 'clash' }))
@@ -380,7 +380,12 @@ describe('refusals, after which nothing is stored', () => {
   test.each([
     ['no timestamp', without('timestamp'), 'timestamp', 'is required'],
     ['no method', without('method'), 'method', 'is required'],
-    ['no target', without('target_domain'), 'target_domain', 'is required, or target_url'],
+    [
+      'no target',
+      without('target_domain'),
+      'target_domain',
+      'is required unless target_url is given',
+    ],
     [
       'an invalid day',
       { ...base, timestamp: '2026-02-30T00:00:00Z' },
@@ -392,7 +397,7 @@ describe('refusals, after which nothing is stored', () => {
       'the year 0',
       { ...base, timestamp: '0000-01-01T00:00:00Z' },
       'timestamp',
-      'must be in the years 1 to 9999',
+      'must be between the years 1 and 9999',
     ],
     ['a relative URL', { ...base, target_url: '/v1' }, 'target_url', url],
     ['a data URL', { ...base, target_url: 'data:text/plain,hunter2' }, 'target_url', url],
@@ -484,7 +489,7 @@ describe('refusals, after which nothing is stored', () => {
 
   test('a timestamp more than five minutes ahead is 422, and one below is not', async () => {
     const ahead = (ms: number) => new Date(app.clock.now() + ms).toISOString()
-    const message = 'is more than five minutes ahead'
+    const message = 'is more than 5 minutes in the future'
     await expectRefused({ ...base, timestamp: ahead(302_000) }, 'validation_error', {
       fields: [{ path: 'timestamp', message }],
     })

@@ -270,7 +270,7 @@ describe('refusals', () => {
     expectFailure(await get(`logs/first/?workspace_id=${workspaceId}`), 'not_found')
   })
 
-  const moment = 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h'
+  const moment = 'must be a time, a day or a duration: 2026-03-14, 7d, 12h'
   test.each([
     ['limit=0', 'limit', 'must be at least 1'],
     ['limit=501', 'limit', 'must be at most 500'],
@@ -280,7 +280,7 @@ describe('refusals', () => {
     ['since=-7d', 'since', moment],
     ['action=a%0ab', 'action', 'must not contain control characters'],
     ['credential=a%0ab', 'credential', 'must not contain control characters'],
-    ['since=0000-01-01T00:00:00Z', 'since', 'must be in the years 1 to 9999'],
+    ['since=0000-01-01T00:00:00Z', 'since', 'must be between the years 1 and 9999'],
     ['status_code=abc', 'status_code', 'must be of type number'],
     ['agent_id=%00', 'agent_id', 'must not contain control characters'],
     ['domain=a%0ab', 'domain', 'must not contain control characters'],

@@ -90,7 +90,7 @@ test('a chain that is as long as one may be takes no more', async () => {
   for (const full of [{ seq: 100_000 }, { size: most + 1 }]) {
     await expect(accept({ ...chain, ...full })).rejects.toMatchObject({
       code: 'link_refused',
-      message: 'The chain is as long as one may be.',
+      message: 'The chain has reached its maximum length.',
     })
   }
   expect((await accept({ ...chain, size: most }))?.size).toBe(64 * 1_048_576)
@@ -117,7 +117,7 @@ test('rotations of a member who only reads leave a chain room for what ends some
     })
     return found.catch((error) => (error === rolledBack ? 'taken' : error.message))
   }
-  const full = 'The chain is as long as one may be.'
+  const full = 'The chain has reached its maximum length.'
   const nearly = 63 * 1_048_576
   const adds: Claim = { type: 'allowlist.changed', body: { add: ['more.example'], remove: [] } }
   expect(await accept(reader, rotated, 1_048_576)).toBe('taken')

@@ -24,7 +24,7 @@ beforeAll(async () => {
   ada = await signedAccount(app, 'ada')
 })
 
-const OTHER_SAYING = 'The link says something else than the call.'
+const OTHER_SAYING = 'The link differs from the request.'
 
 const newPlace = (workspaceId = signedId()) => ({
   workspaceId,
@@ -69,7 +69,7 @@ describe('a workspace made with a first link', () => {
     const place = newPlace()
     const invites = [{ email: 'b@people.example', role: 'member', encrypted_workspace_key: 'AQ==' }]
     const body = { ...(await bodyOf(place, await firstLink(ada, place))), invites }
-    const message = 'must be empty with a link: each invitation takes one of its own'
+    const message = 'must be empty with a link: each invitation needs a separate link'
     const fields = [{ path: 'invites', message }]
     await expectRefusal(app, creating(body), 'validation_error', { fields })
   })
@@ -86,7 +86,7 @@ describe('refused, and nothing is made:', () => {
     const place = newPlace(Bun.randomUUIDv7())
     const body = await bodyOf(place, link)
     const { id: _, ...without } = body
-    const reason = refused('The id of a signed workspace is a UUID of version 8.')
+    const reason = refused('The ID of a signed workspace must be a UUID of version 8.')
     for (const sent of [body, without])
       await expectRefusal(app, creating(sent), 'link_refused', reason)
   })
@@ -97,7 +97,7 @@ describe('refused, and nothing is made:', () => {
     const own = await firstLink(ada, place)
     const signedByBob = await firstLink({ ...ada, identity: bob.identity }, place)
     const other = newPlace()
-    const notLike = (why: string) => `The link is not acceptable: link 1 is refused: ${why}.`
+    const notLike = (why: string) => `The link was rejected: link 1 is refused: ${why}.`
     const wrong: [SignedText, string][] = [
       [await firstLink(ada, other), notLike('it belongs to another workspace')],
       [await firstLink(bob, place), OTHER_SAYING],

@@ -79,7 +79,7 @@ test('a new password ends an addition of a passkey that the previous one had beg
   const { fields } = newPasswordFor(ada)
   await ada.api.call(changePassword, { body: { current_password: ada.password, ...fields } })
   const body = { label: 'Late', credential: (await openPasskey()).create(challenge) }
-  const message = 'is no answer to a challenge that this session was given'
+  const message = 'is not a response to a challenge of this session'
   expect(said(await app.call('POST', OWN, { token: ada.token, body }))).toEqual(
     refusedField('credential', message),
   )

@@ -68,7 +68,7 @@ describe('an environment that is made', () => {
     const mistyped = { ...params(), environment: 'privew', secrets, ...body }
     const { token } = team.owner
     expectFailure(await app.call('POST', '/api/secrets/', { token, body: mistyped }), 'not_found', {
-      message: 'This environment holds nothing yet.',
+      message: 'This environment is empty.',
     })
   })
 
@@ -76,7 +76,7 @@ describe('an environment that is made', () => {
     await create('preview')
     await store('live', 'KEY')
     const { token } = team.owner
-    const message = 'The project has an environment of that name.'
+    const message = 'The project already has an environment with this name.'
     for (const name of ['preview', 'live', 'production']) {
       const call = ['POST', path(), { token, body: { name } }] as const
       await expectRefusal(app, [...call], 'already_exists', { message })

@@ -88,7 +88,7 @@ describe('creating', () => {
       app,
       ['POST', '/api/projects/', { ...inTeam(team.owner), body: { name: 'twice' } }],
       'already_exists',
-      { message: 'The workspace has a project of that name.' },
+      { message: 'The workspace already has a project with this name.' },
     )
   })
 
@@ -360,7 +360,7 @@ describe('one project', () => {
       app,
       ['PATCH', '/api/projects/free/', { ...inTeam(team.owner), body: { name: 'taken' } }],
       'already_exists',
-      { message: 'The workspace has a project of that name.' },
+      { message: 'The workspace already has a project with this name.' },
     )
   })
 

@@ -118,7 +118,7 @@ describe('a deleted project', () => {
     expect(await team.owner.api.call(listProjects, { query })).toEqual([])
     const again = { name: 'api', workspace_id: team.workspaceId }
     await team.owner.api.call(createProject, { body: again })
-    const message = 'The workspace has a project of that name.'
+    const message = 'The workspace already has a project with this name.'
     await expectRefusal(app, ['POST', path(), { token }], 'already_exists', { message })
     await app.call('PATCH', `/api/projects/${team.workspaceId}/api/`, {
       token,

@@ -93,8 +93,8 @@ describe('a write of a held secret', () => {
   test('is refused where the version byte and the policy disagree', async () => {
     const usual = project.seal('KEY', 'one')
     const held = project.seal('KEY', 'one', environment, MEMBER)
-    const isNot = 'is not sealed as a held secret, and its policy has approval'
-    const isHeld = 'is sealed as a held secret, and its policy has no approval'
+    const isNot = 'is not sealed for approvals, but its policy has approval'
+    const isHeld = 'is sealed for approvals, but its policy has no approval'
     const other = Buffer.from('a form of another client').toString('base64')
     const refused = [
       { value: usual, policy: MEMBER, message: isNot },
@@ -153,7 +153,7 @@ describe('a write of a held secret', () => {
     expectFailure(
       await app.call('POST', '/api/secrets/', { token: project.owner.token, body }),
       'epoch_conflict',
-      { fields: [{ path: 'secrets.0', message: 'is sealed under another epoch' }] },
+      { fields: [{ path: 'secrets.0', message: 'is sealed for another epoch' }] },
     )
   })
 })
@@ -219,7 +219,7 @@ describe('a rollback', () => {
     const before = await contentOf(app)
     await expect(rollBackTo(owner, await versionOf(1))).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('Only one of the two versions needs approvals'),
+      message: expect.stringContaining('Only one of the versions needs approval'),
     })
     expect(await contentOf(app)).toEqual(before)
   })
@@ -236,7 +236,7 @@ describe('a rollback', () => {
     const path = `/api/secrets/${project.projectId}/KEY/rollback/?environment=${environment}`
     expectFailure(await app.call('POST', path, { token: project.owner.token, body }), 'conflict', {
       message:
-        'Only one of the two versions needs approvals, so they are sealed under different keys. Set the value again instead.',
+        'Only one of the versions needs approval, so they are sealed with different keys. Set the value again instead.',
     })
   })
 })
@@ -329,7 +329,7 @@ test('a policy without its approval in the database makes the secret unreadable,
     const text = policy === null ? null : JSON.stringify(policy)
     await app.connection.sql`update secrets set policy = ${text}::text::json where key = 'KEY'
       and workspace_id = ${project.workspaceId}`
-    await expect(provenValue(owner, 'KEY')).rejects.toThrow('does not open with the policy')
+    await expect(provenValue(owner, 'KEY')).rejects.toThrow('cannot be decrypted with the policy')
   }
 })
 
@@ -373,7 +373,7 @@ describe('a rekey', () => {
       fields: [
         {
           path: 'secrets.0.value',
-          message: 'is not sealed as a held secret, and its policy has approval',
+          message: 'is not sealed for approvals, but its policy has approval',
         },
       ],
     })

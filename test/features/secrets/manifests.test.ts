@@ -220,7 +220,7 @@ describe('each kind of write', () => {
     const good = await manifestOf(project, after, 3)
     await post(
       await manifestOf(project, after, 3, { signer: stranger }),
-      'it was signed by somebody else',
+      'it was signed by another account',
     )
     const forged = await manifestOf(project, after, 3, {
       signer: { ...stranger, userId: project.owner.userId },
@@ -293,7 +293,7 @@ describe('each kind of write', () => {
     const manifest = await manifestOf(project, values, 3)
     const body = { project_id: plain.projectId, secrets, manifest }
     const answer = await app.call('POST', paths.secrets, { token: plain.owner.token, body })
-    expectFailure(answer, 'link_refused', refusal('this workspace is not signed: leave it out'))
+    expectFailure(answer, 'link_refused', refusal('this workspace is not signed: omit it'))
   })
 })
 

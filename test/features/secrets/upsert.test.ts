@@ -146,7 +146,7 @@ describe('storing', () => {
   test('says when it is the first of its environment, which may be refused', async () => {
     const place = { project_id: team.projectId, environment: 'prodution' }
     const refused = { ...place, secrets: { A: OPAQUE }, create_environment: false }
-    const message = 'This environment holds nothing yet.'
+    const message = 'This environment is empty.'
     await expectRefused(refused, 'not_found', { message })
     const first = await upsert({ ...refused, create_environment: true })
     const data = { created: 1, updated: 0, created_environment: true }
@@ -376,7 +376,7 @@ describe('refusing', () => {
       { key: 'GOOD', value: team.seal('GOOD', 'x') },
       { key: 'OLD', value: team.seal('OLD', 'x', { epoch: 2 }) },
     ]
-    const message = 'is sealed under another epoch'
+    const message = 'is sealed for another epoch'
     await expectRefused(
       { project_id: team.projectId, secrets },
       'epoch_conflict',
@@ -402,7 +402,7 @@ describe('refusing', () => {
     expectFailure(
       await answer,
       'epoch_conflict',
-      refusedField('secrets.LATE', 'is sealed under another epoch'),
+      refusedField('secrets.LATE', 'is sealed for another epoch'),
     )
     await db.update(workspaces).set({ epoch: 1 }).where(here)
     const { rows } = await storedSecrets(app, team.workspaceId)

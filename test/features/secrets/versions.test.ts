@@ -174,7 +174,7 @@ describe('rolling back', () => {
     })
     const before = await storedSecrets(app, team.workspaceId)
     expectFailure(await rollBack(key, { version: 1 }), 'epoch_conflict', {
-      fields: [{ path: 'version', message: 'is sealed under another epoch' }],
+      fields: [{ path: 'version', message: 'is sealed for another epoch' }],
     })
     expect(await storedSecrets(app, team.workspaceId)).toEqual(before)
     await db.update(workspaces).set({ epoch: 1 }).where(here)

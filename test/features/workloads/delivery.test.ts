@@ -405,7 +405,7 @@ describe('scope', () => {
 
 describe('one secret that cannot be delivered', () => {
   const unreadable = (name: string) => ({
-    message: `The secret ${name} cannot be decrypted: it was altered or sealed under another key.`,
+    message: `The secret ${name} cannot be decrypted. It was altered or sealed with another key.`,
   })
 
   test('an invalid ciphertext makes the whole answer 422 and is named', async () => {

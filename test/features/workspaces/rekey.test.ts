@@ -320,7 +320,7 @@ describe('at the same time', () => {
     const secrets = { NEW_KEY: team.seal('NEW_KEY', 'late') }
     const late = { project_id: team.projectId, secrets }
     await expectRefusal(app, ['POST', '/api/secrets/', { token, body: late }], 'epoch_conflict', {
-      fields: [{ path: 'secrets.NEW_KEY', message: 'is sealed under another epoch' }],
+      fields: [{ path: 'secrets.NEW_KEY', message: 'is sealed for another epoch' }],
     })
     const person = await registerPerson(app)
     const encrypted_workspace_key = await envelopeFor(person, team)

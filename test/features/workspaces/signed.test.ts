@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 const at = (rest: string) => `/api/workspaces/${workspace.workspaceId}/${rest}`
 const withLink = (link?: SignedText) => (link ? { body: { link } } : {})
-const OTHER_SAYING = { message: 'The link says something else than the call.' }
+const OTHER_SAYING = { message: 'The link differs from the request.' }
 
 const put = (people: [SignedPerson, Role][], signer = ada) => {
   const members = people.map(([person, role]) => ({ ...personOf(person), role }))
@@ -144,8 +144,7 @@ describe('an invitation', () => {
 
   test('is declined with a link of the invited', async () => {
     const byAda = await removed([bob])
-    const message =
-      'The link is not signed by the person of this session, with the keys of the account.'
+    const message = 'The link is not signed with the account keys of this session.'
     await expectRefusal(app, declining(bob, byAda), 'link_refused', { message })
     const stranger = await signedAccount(app, 'stranger')
     await expectRefusal(app, declining(stranger), 'not_found')
@@ -299,8 +298,7 @@ describe('the workspace', () => {
     ]
     await expectRefusal(app, deleting(), 'link_required')
     const other = await workspace.link('workspace.deleted', {})
-    const message =
-      'The link is not acceptable: link 2 is refused: it belongs to another workspace.'
+    const message = 'The link was rejected: link 2 is refused: it belongs to another workspace.'
     await expectRefusal(app, deleting(other), 'link_refused', { message })
     expect((await app.call(...deleting(await own.link('workspace.deleted', {})))).status).toBe(200)
     await expectRefusal(app, ['GET', path, { token: ada.token }], 'not_found')
@@ -317,7 +315,7 @@ describe('an account', () => {
   test('is not deleted while it is in a signed workspace, which is named', async () => {
     const jan = await workspace.join('member')
     await expectRefusal(app, deleting(jan), 'conflict', {
-      message: 'Some workspaces are signed: leave them first, or delete them, with your signature.',
+      message: 'Some workspaces are signed. Leave or delete them first with your signature.',
       fields: [{ path: workspace.workspaceId, message: 'Renamed' }],
     })
     await app.call(...removing(jan, await removed([jan], jan), jan))
@@ -334,7 +332,7 @@ test('a database that lies about the chain takes no link', async () => {
   const path = `/api/workspaces/${own.workspaceId}/allowlist/`
   const body = { domain: 'a.example', link }
   const message =
-    'What is stored of this signed workspace is not what its members signed. link 1 is refused: its signature is not that of its signer over this text.'
+    'The stored data of this signed workspace does not match its signatures. link 1 is refused: its signature is not that of its signer over this text.'
   await expectRefusal(app, ['POST', path, { token: ada.token, body }], 'unverified_state', {
     message,
   })

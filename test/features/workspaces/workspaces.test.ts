@@ -125,7 +125,7 @@ describe('creating', () => {
         app,
         ['POST', '/api/workspaces/', { token: stranger.token, body: { ...body, id } }],
         'already_exists',
-        { message: 'The workspace id is taken.' },
+        { message: 'The workspace ID is already used.' },
       )
     }
   })

@@ -95,7 +95,7 @@ test('begun again, it touches nothing, and a dry run writes nothing', async () =
   await putUnderOld(filled)
   const old = await blobs()
   const dry = await run('--dry-run')
-  expect(dry).toMatchObject({ code: 0, out: expect.stringContaining('would put ') })
+  expect(dry).toMatchObject({ code: 0, out: expect.stringContaining('would reseal ') })
   expect(await blobs()).toEqual(old)
 }, 60_000)
 
@@ -164,8 +164,8 @@ test('a row that does not open is named, left as it is, and keeps its key', asyn
   const { code, out, err } = await run()
   expect(code).toBe(1)
   expect(err).toContain(`secrets.value of ${id}`)
-  expect(err).toContain(`the key ${idOf(OLD)} is needed still`)
-  expect(out).not.toContain('nothing is under')
+  expect(err).toContain(`the key ${idOf(OLD)} is still needed`)
+  expect(out).not.toContain('is no longer used')
   expect((await sql()`select value from secrets where id = ${id}`)[0]).toEqual(altered)
   expect(await countsOf(filled)).toMatchObject({ underOld: 1 })
   await sql()`update secrets set value = ${value} where id = ${id}`

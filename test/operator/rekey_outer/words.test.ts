@@ -41,7 +41,7 @@ test('on an empty database, from one key to another', async () => {
       todo: 'put one that is new first, everywhere; of one that is old cloakroom rekey-outer says whether it can go',
     })
     const { out } = await operate(env, 'rekey-outer', '--dry-run')
-    expect(out).toContain(`nothing is under ${idOf(NEW)}: if it is a new key, put it first`)
+    expect(out).toContain(`${idOf(NEW)} is not used: put a new key first`)
   })
   await during(BOTH, async (env) => {
     expect(await doctor(env)).toMatchObject({
@@ -49,10 +49,10 @@ test('on an empty database, from one key to another', async () => {
       todo: 'run cloakroom rekey-outer: it says when the old key can go',
     })
     const dry = await operate(env, 'rekey-outer', '--dry-run')
-    expect(dry.out).toBe(`would put 1 under the key ${idOf(NEW)}\n`)
+    expect(dry.out).toBe(`would reseal 1 with the key ${idOf(NEW)}\n`)
     const { out, err } = await operate(env, 'rekey-outer')
     expect(out).toBe(
-      `put 1 under the key ${idOf(NEW)}\nnothing is under ${idOf(OLD)} any more: take it out of ENCRYPTION_KEY everywhere, and keep it as long as backups from before\n`,
+      `resealed 1 with the key ${idOf(NEW)}\n${idOf(OLD)} is no longer used: remove it from ENCRYPTION_KEY everywhere, and keep it as long as older backups\n`,
     )
     expect(err).not.toMatch(/null|NaN/)
   })

@@ -19,7 +19,7 @@ export default command({
     await confirmed(
       context.host,
       options,
-      `Delete the account ${email} at ${server}, with its personal workspace and all secrets in it? Nobody can bring them back.`,
+      `Delete the account ${email} at ${server}, with its personal workspace and all secrets in it? This is permanent.`,
     )
     await withPassword(context, options, (password) => removeAccount(session, password)).catch(
       (error: unknown) => {
@@ -41,6 +41,6 @@ function stillMember(error: unknown): unknown {
   return new CliError(
     'still_member',
     `you are a member of signed workspaces: ${names.join(', ')}`,
-    'leave each with your own address: cloakroom workspace remove <email>, or decline or delete it',
+    'leave each one: cloakroom workspace remove YOUR_EMAIL, or decline or delete it',
   )
 }

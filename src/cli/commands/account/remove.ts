@@ -15,7 +15,7 @@ export default command({
     await confirmed(
       context.host,
       options,
-      `Log out ${email} at ${server}, and forget which folders are theirs?`,
+      `Sign out ${email} at ${server}, and forget its folders?`,
     )
     const wiped = await endSession(context, account)
     forgetAccount(context.env, account)

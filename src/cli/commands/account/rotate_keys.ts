@@ -34,7 +34,7 @@ export default command({
   ],
   options: [
     keepToken,
-    ['--without <workspace...>', 'a workspace that is gone, by id'],
+    ['--without <workspace...>', 'skip a deleted workspace, by ID'],
     passwordStdin,
     yes,
   ],
@@ -47,7 +47,7 @@ export default command({
     await confirmed(
       context.host,
       options,
-      `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, passkeys log in and no longer unlock, and what you granted tokens in signed workspaces ends unless kept.`,
+      `Replace the keys of ${email} at ${server}? All other sessions end. The current recovery key stops working. Passkeys sign in but no longer unlock. Tokens that you granted in signed workspaces end unless kept.`,
     )
     const invitations = (await session.workspaces()).filter((one) => !isJoined(one))
     const tokens = await ownTokens(session.api, await openAll(session))
@@ -68,12 +68,12 @@ export default command({
     await takeNext(session, next, context.output.warn).catch((error: unknown) => {
       if (!(error instanceof CliError)) throw error
       // They are kept with the session since before the call.
-      context.output.warn(`The new keys are used from the next command on: ${error.message}.`)
+      context.output.warn(`The next command uses the new keys: ${error.message}.`)
     })
     for (const id of gone) session.knownNames.forget(id)
     for (const { name } of invitations) {
       context.output.warn(
-        `the invitation to ${name} is for the old keys: decline it, and ask to be removed and invited again`,
+        `the invitation to ${name} was made for the old keys. Decline it, and ask to be removed and invited again`,
       )
     }
     report(context, session, rotated, tokens, writeRecoveryKey(next.recoveryKey))
@@ -82,7 +82,7 @@ export default command({
 
 type Tokens = Awaited<ReturnType<typeof ownTokens>>
 
-/** What the server shows after a lost answer. @throws CliError where it does not show the new keys */
+/** The state of the server after a lost response. @throws CliError where it does not show the new keys */
 async function outcomeOf(
   { output }: Context,
   { api, email }: Session,
@@ -94,8 +94,8 @@ async function outcomeOf(
   const why = cause instanceof Error ? `: ${cause.message}` : ''
   throw new CliError(
     'unknown_outcome',
-    `it is not known whether the server took the new keys of ${email}${why}`,
-    'they are kept with the session, and used as soon as the server shows them: cloakroom whoami',
+    `unknown whether the server accepted the new keys of ${email}${why}`,
+    'they are saved with the session and used as soon as the server returns them: cloakroom whoami',
   )
 }
 
@@ -112,17 +112,17 @@ function report(
   const left = [...tokens.left, ...rotated.flatMap((each) => each.left)]
   for (const { label, id, fingerprint, reason } of left)
     output.warn(`not signed again: ${label} (${id}), ${fingerprint}: ${reason}`)
-  if (left.length > 0) output.note('what is still needed gets a new token: cloakroom token issue')
-  output.done(`The keys of ${email} are new; all other sessions have ended.`, {
+  if (left.length > 0) output.note('create new tokens where needed: cloakroom token issue')
+  output.done(`Replaced the keys of ${email}; all other sessions have ended.`, {
     ...{ rotated: email, rekey_required: names, granted, left },
     ...(output.isJson ? { recovery_key: recoveryKey } : {}),
   })
   if (granted.length > 0) {
     const each = granted.map(({ label, id }) => `  ${label} (${id})`)
-    output.say('Signed again; revoke what you did not issue:', ...each)
+    output.say('Signed again. Revoke tokens that you did not create:', ...each)
   }
   const each = names.map((name) => `  cloakroom workspace rekey -w ${name}`)
-  output.say('Who has the old keys may have these workspaces’ keys:', ...each)
+  output.say('Anyone with the old keys may have the keys of these workspaces:', ...each)
   showRecoveryKey(context, recoveryKey)
 }
 
@@ -137,8 +137,8 @@ async function demandAll(session: Session, gone: readonly string[]): Promise<voi
   const { id, name } = hidden
   throw new CliError(
     'hidden_workspace',
-    `you were a member of ${name} (${id}), and the server does not show it: your old keys would stay in force there; nothing was changed`,
-    `if you left it, were removed, or it was deleted: cloakroom account rotate-keys --without ${id}`,
+    `you were a member of ${name} (${id}), but the server hides it. Your old keys would stay valid there; nothing was changed`,
+    `if you left, were removed, or it was deleted, run: cloakroom account rotate-keys --without ${id}`,
   )
 }
 
@@ -150,7 +150,7 @@ async function openAll(session: Session): Promise<OpenWorkspace[]> {
     if (shown) return shown
     throw new CliError(
       'unreadable_workspace',
-      `the key of ${name} does not open with your private key; nothing was changed`,
+      `the key of ${name} cannot be decrypted with your private key; nothing was changed`,
       `leave it first (cloakroom workspace remove ${session.email} -w ${name}), or ask an admin to invite you again`,
     )
   })

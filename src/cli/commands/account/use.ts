@@ -7,19 +7,16 @@ import { globalFile, readGlobalFile, updateFile } from '../../settings.ts'
 export default command({
   usage: 'use <account>',
   examples: ['account use work', 'account use work --here'],
-  options: [['--here', 'for this folder and those below it']],
+  options: [['--here', 'use it only in this folder and its subfolders']],
   action: async (context, [typed], { here }) => {
     const account = accountNamed(await context.accounts.registry(), typed)
     const { name, server, email } = account
     if (here) {
       bindFolder(context.env, context.cwd, account)
-      context.output.done(
-        `${context.cwd} works with ${name} (${email} at ${server}) from now on.`,
-        {
-          account: name,
-          folder: context.cwd,
-        },
-      )
+      context.output.done(`${context.cwd} now uses ${name} (${email} at ${server}).`, {
+        account: name,
+        folder: context.cwd,
+      })
       return
     }
     useAccount(context.env, account)

@@ -19,7 +19,7 @@ export default command({
   ],
   options: [
     save,
-    ['--all-projects', 'for the whole workspace, without grants yet'],
+    ['--all-projects', 'create a workspace token without grants; add them with token grant'],
     ...tokenOptions,
   ],
   action: async (context, [name], options) => {
@@ -29,7 +29,7 @@ export default command({
       const scope = await workspaceScope(context)
       const forAll = { environment: null, order, places: [] }
       await register(context, scope, { name, projectId: null }, { ...forAll, grants: [] }, options)
-      context.output.note('it has no grants yet: cloakroom token grant')
+      context.output.note('it has no grants yet; add one with: cloakroom token grant')
       return
     }
     const { project, environment, ...scope } = await tokenScope(context)

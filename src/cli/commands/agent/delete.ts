@@ -21,7 +21,7 @@ export default command({
     await forgetToken(context, session, agent.id)
     const ended =
       revoked === null
-        ? '; its tokens are refused from now on.'
+        ? '; its tokens are now rejected.'
         : `, and revoked ${counted(revoked, 'token')}.`
     context.output.done(`Deleted ${agent.name}${ended}`, {
       deleted: agent.name,

@@ -34,12 +34,12 @@ import { type Agent, agentNamed, agentsOf } from '../../tokens/agents.ts'
 
 const options = [
   keptToken,
-  ['--mcp-server <url>', 'a remote MCP server, which the program reaches through forward mode'],
-  ['--secret <secret>', 'its credential (LINEAR_MCP for mcp.linear.app unless given)'],
-  ['--name <name>', 'its name in the file (linear for mcp.linear.app unless given)'],
-  ['--user', "in your own settings of the program instead of the project's"],
-  ['--print', 'print what is to be in the file, and write nothing'],
-  ['--remove', 'take it out of the file again'],
+  ['--mcp-server <url>', 'add a remote MCP server, reached in forward mode'],
+  ['--secret <secret>', 'secret for that server (default for mcp.linear.app: LINEAR_MCP)'],
+  ['--name <name>', 'entry name (default for mcp.linear.app: linear)'],
+  ['--user', 'use your user settings of the tool instead of the project settings'],
+  ['--print', 'print the entry without writing it'],
+  ['--remove', 'remove the entry from the file'],
   yes,
 ] as const
 
@@ -64,7 +64,7 @@ export default command({
     const entry = options.remove ? null : await entryFor(context, tool, remote, options)
     if (entry && options.print) {
       context.output.raw(programFile(tool, entry, place.server))
-      context.output.note(`It belongs into ${path}`)
+      context.output.note(`Put it in ${path}`)
     } else {
       await write(context, place, entry, options)
     }
@@ -99,7 +99,7 @@ async function write(
     file: path,
     changed: !isDone,
   })
-  if (!isDone) context.output.note(`Start ${tool.title} again.`)
+  if (!isDone) context.output.note(`Restart ${tool.title}.`)
 }
 
 const formats = { json, toml }
@@ -138,7 +138,7 @@ async function entryFor(
   if (remote) return tool.remote(reachedThrough(await context.resolver(), remote))
   const program = Bun.which(SERVER_NAME, { cwd, PATH: env.PATH ?? '' })
   if (program === null)
-    context.output.warn('cloakroom is not on the PATH: that program will not find it')
+    context.output.warn('cloakroom is not on the PATH, so that program will not find it')
   const own = await agentArguments(context, options)
   // A program of the desktop may have another PATH than the shell; a file of the project is for others too.
   const command = options.user && program !== null ? resolve(cwd, program) : SERVER_NAME
@@ -173,11 +173,11 @@ function onlyKept({ session }: WorkspaceScope, agents: readonly Agent[]): Agent 
   if (only && !another) return only
   const names = kept.map(({ name }) => name).join(', ')
   throw only
-    ? new CliError('ambiguous_name', `this machine keeps tokens of ${names}`, 'choose with --agent')
+    ? new CliError('ambiguous_name', `this machine has tokens of ${names}`, 'choose with --agent')
     : new CliError(
         'token_required',
         'this machine keeps no token of an agent',
-        'make one with: cloakroom agent create <name> --save',
+        'create one with: cloakroom agent create <name> --save',
       )
 }
 
@@ -190,7 +190,7 @@ const FLAGS: Readonly<Record<Exclude<SettingName, 'project'>, string>> = {
 }
 
 /**
- * Of a person's own file all that holds here, because the program may start us in any folder; of a file of the
+ * From a user's file, everything that applies here, because the program may start us in any folder; of a file of the
  * project what was given on the command line, because the rest is for each of its people to say.
  */
 function settingsOf({ settings }: Context, isForUser: boolean): string[] {
@@ -214,13 +214,13 @@ function changed({ host }: Context, { tool, path, server }: Place, entry: Progra
   } catch {
     throw new CliError(
       'invalid_file',
-      `${path} is not as ${tool.title} writes it; nothing was written`,
-      'correct it, or put in what --print shows',
+      `${path} is not a valid ${tool.title} file; nothing was written`,
+      'fix it, or add the output of --print',
     )
   }
 }
 
-/** Only our own entry: what stands beside it may hold tokens of others. */
+/** Only the cloakroom entry, because its neighbours may contain tokens. */
 function show({ output }: Context, path: string, [gone, come]: [string[], string[]]): void {
   output.warn(path)
   for (const line of gone) output.warn(`${come.includes(line) ? ' ' : '-'} ${line}`)

@@ -10,7 +10,7 @@ export default command({
     context.output.done(
       added.length > 0
         ? `Allowed: ${added.map(({ domain }) => domain).join(', ')}`
-        : 'All of it was allowed already.',
+        : 'All hosts were already allowed.',
       added,
     )
   },

@@ -10,8 +10,8 @@ export default command({
     const place = placeOf(await workspaceScope(context))
     const { entries, unsigned, leftOut } = await readAllowlist(place)
     for (const [what, domains] of [
-      ['lists, and nobody signed (no call goes there)', unsigned],
-      ['leaves out, and members signed (agents reach it)', leftOut],
+      ['lists hosts that nobody signed (calls to them are blocked)', unsigned],
+      ['hides hosts that members signed (agents can reach them)', leftOut],
     ] as const) {
       if (domains.length > 0) context.output.warn(`The server ${what}: ${domains.join(', ')}`)
     }

@@ -11,7 +11,7 @@ export default command({
     const scope = await workspaceScope(context)
     await demandListed(scope, domains)
     for (const domain of domains) await disallowHost(placeOf(scope), domain)
-    context.output.done(`Not allowed any more: ${domains.join(', ')}`, { removed: domains })
+    context.output.done(`Removed: ${domains.join(', ')}`, { removed: domains })
   },
 })
 

@@ -14,9 +14,12 @@ export default command({
     'approvals allow 9f6b7d10 --for 15m --path /v1/charges --method GET,POST',
   ],
   options: [
-    ['--for <time>', 'also allow later calls to this host for so long: 15m, 1h'],
-    ['--path <prefix>', 'with --for: the beginning of their paths (the path of this call)'],
-    ['--method <method...>', 'with --for: their methods (the method of this call)'],
+    ['--for <time>', 'also allow later calls to this host for this time: 15m, 1h'],
+    ['--path <prefix>', 'with --for: path prefix of later calls (default: the path of this call)'],
+    [
+      '--method <method...>',
+      'with --for: methods of later calls (default: the method of this call)',
+    ],
     yes,
   ],
   action: async (context, [typed], options) => {

@@ -10,7 +10,10 @@ export default command({
   usage: 'deny <request>',
   examples: ['approvals deny 9f6b7d10', 'approvals deny 9f6b7d10 --mute 8h'],
   options: [
-    ['--mute <time>', 'refuse every request of the token for these secrets for so long: 1h, 8h'],
+    [
+      '--mute <time>',
+      'also deny further requests of this token for these secrets for this time: 1h, 8h',
+    ],
   ],
   action: async (context, [typed], options) => {
     const place = placeOf(await workspaceScope(context))
@@ -18,8 +21,8 @@ export default command({
     const id = await requestNamed(place, typed, ['pending'])
     await denyApprovalRequest(place, id, mute)
     const sentence = mute
-      ? `Denied. Requests of this token for these secrets are refused for ${options.mute}.`
-      : 'Denied. The same call is refused for an hour.'
+      ? `Denied. Requests of this token for these secrets are denied for ${options.mute}.`
+      : 'Denied. Identical calls are denied for one hour.'
     context.output.done(sentence, { denied: id, mute_seconds: mute ?? null })
   },
 })

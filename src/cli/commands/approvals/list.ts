@@ -15,8 +15,8 @@ export default command({
   usage: 'list',
   examples: ['approvals list', 'approvals list --status used', 'approvals list --all --json'],
   options: [
-    ['--status <status>', `only ${approvalStatuses.join(', ')}; pending and released unless given`],
-    ['--all', 'every status, and requests that do not verify, with the reason'],
+    ['--status <status>', `${approvalStatuses.join(', ')} (default: pending and released)`],
+    ['--all', 'list every status, and requests that fail verification with the reason'],
   ],
   action: async (context, _, options) => {
     const place = placeOf(await workspaceScope(context))
@@ -36,7 +36,7 @@ export default command({
     const hidden = listed.length - shown.length
     if (hidden > 0)
       context.output.warn(
-        `${counted(hidden, 'request')} not shown, because ${hidden === 1 ? 'it does' : 'they do'} not verify. See why: cloakroom approvals list --all`,
+        `${counted(hidden, 'request')} hidden because verification failed. See the reasons: cloakroom approvals list --all`,
       )
   },
 })

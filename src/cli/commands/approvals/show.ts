@@ -10,7 +10,7 @@ import { CliError } from '../../terminal/cli_error.ts'
 export default command({
   usage: 'show <request>',
   examples: ['approvals show 9f6b7d10', 'approvals show 9f6b7d10 --body'],
-  options: [['--body', 'print the body of the call, and nothing else']],
+  options: [['--body', 'print only the body of the call']],
   action: async (context, [typed], options) => {
     const scope = await workspaceScope(context)
     const request = await readRequest(scope, await requestNamed(placeOf(scope), typed, null))
@@ -18,7 +18,7 @@ export default command({
     const { output } = context
     if (options.body) {
       if (request.body === null)
-        throw new CliError('failed', 'The body is not text, or has over 64 KiB.')
+        throw new CliError('failed', 'The body is not text or exceeds 64 KiB.')
       output.raw(request.body)
     } else if (output.isJson || output.isQuiet) {
       output.record(requestData(request), request.approval.id)

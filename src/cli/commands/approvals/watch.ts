@@ -21,8 +21,8 @@ export default command({
   usage: 'watch',
   examples: ['approvals watch', 'approvals watch --once --json'],
   options: [
-    ['--no-notify', 'show nothing on the desktop'],
-    ['--once', 'end after the first request'],
+    ['--no-notify', 'do not show desktop notifications'],
+    ['--once', 'exit after the first request'],
   ],
   action: async (context, _, options) => {
     const { hasTerminal } = await import('../../terminal/prompts.ts')
@@ -34,7 +34,7 @@ export default command({
       const found = await newRequests(context, scope, seen)
       failures = found.error === null ? 0 : failures + 1
       if (found.hidden > 0)
-        context.output.warn(`Requests not shown, because they do not verify: ${found.hidden}`)
+        context.output.warn(`Requests hidden because verification failed: ${found.hidden}`)
       for (const request of found.requests) {
         await present(context, scope, request, options.notify !== false)
         if (options.once) return
@@ -60,7 +60,7 @@ async function newRequests(
     const isTransient = isBusy(error) || explain(error).code === 'unreachable'
     if (!isTransient) throw error
     const { message } = explain(error)
-    context.output.warn(`${message.replace(/\.$/, '')}. Trying again.`)
+    context.output.warn(`${message.replace(/\.$/, '')}. Retrying.`)
     return { requests: [], hidden: 0, error }
   }
 }
@@ -104,13 +104,13 @@ async function decide(
   const { id } = request.approval
   const isSingle = request.call.body_sha256 !== null
   if (!isSingle) {
-    context.output.warn(`Only a window releases it: cloakroom approvals allow ${id} --for 15m`)
+    context.output.warn(`Approve it for a time: cloakroom approvals allow ${id} --for 15m`)
   } else if (await ask(allowQuestion(request))) {
     await allowRequest(context, scope, request, null)
     return
   }
-  if (!(await ask('Deny it for an hour?'))) return
+  if (!(await ask('Deny it for one hour?'))) return
   const { denyApprovalRequest } = await import('../../../client/actions/approvals.ts')
   await denyApprovalRequest(placeOf(scope), id)
-  context.output.done('Denied. The same call is refused for an hour.', { denied: id })
+  context.output.done('Denied. Identical calls are denied for one hour.', { denied: id })
 }

@@ -11,7 +11,7 @@ export default command({
     'env copy staging production --only STRIPE_KEY,MODE --force',
     'env copy production production --to-project billing',
   ],
-  options: [['--only <secret...>', 'these only: A,B'], ...copyingOptions],
+  options: [['--only <secret...>', 'copy only these: A,B'], ...copyingOptions],
   action: async (context, [from, to], options) => {
     const scope = { ...(await projectScope(context)), environment: from }
     const only = options.only?.flatMap((names) => names.split(',')).filter(Boolean)

@@ -10,6 +10,6 @@ export default command({
     const { session, project } = await projectScope(context)
     const params = { project_id: project.id }
     await session.api.call(createEnvironment, { params, body: { name } })
-    context.output.done(`${project.name} has the environment ${name} now.`, { created: name }, name)
+    context.output.done(`${project.name} now has the environment ${name}.`, { created: name }, name)
   },
 })

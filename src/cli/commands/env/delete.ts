@@ -21,11 +21,11 @@ export default command({
     await confirmed(
       context.host,
       options,
-      `Delete ${name} from ${project.name}${lossOf(held)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
+      `Delete ${name} from ${project.name}${lossOf(held)}? You can restore secrets for 7 days. Tokens only for ${name} are revoked.`,
     )
     const place = { projectId: project.id, environment: name }
     const { secrets, tokens } = await removeEnvironment(endingIn(context, scope), place)
-    // What was deleted on purpose before is not to come back with them.
+    // Secrets that were deleted earlier on purpose must not be restored with them.
     const names = before.length > 0 ? held : ['--all']
     const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''
     context.output.done(

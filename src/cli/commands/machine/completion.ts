@@ -19,7 +19,7 @@ export default command({
 })
 
 /**
- * What each shell does to ask for candidates. Names come from other people: each shell quotes what it puts on
+ * The script of each shell that asks for candidates. Names come from other people: each shell quotes what it puts on
  * the line, so that none of it is run.
  */
 import bash from '../../completion/cloakroom.bash' with { type: 'text' }

@@ -16,7 +16,7 @@ import {
 import { CliError } from '../../terminal/cli_error.ts'
 import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 
-/** Shows every setting, or one; with a value it sets that one, with --unset it takes it away. */
+/** Shows every setting, or one; with a value it sets that one, with --unset it removes it. */
 export default command({
   usage: 'config [setting] [value]',
   examples: [
@@ -26,15 +26,15 @@ export default command({
     'config environment --unset',
   ],
   options: [
-    ['--local', 'in the project file instead of the global one'],
-    ['--unset', 'take the setting away'],
+    ['--local', 'use the project file instead of the global file'],
+    ['--unset', 'remove the setting'],
   ],
   action: async (context, [name, value], options) => {
     if (name === undefined) return showAll(context)
     const known = settingNames.find((candidate) => candidate === name)
     if (!known) throw notFound(name, settingNames, { what: 'setting', list: 'config' })
     if (value !== undefined && options.unset) {
-      throw new CliError('usage', '--unset takes a setting away and goes with no value')
+      throw new CliError('usage', '--unset removes a setting and takes no value')
     }
     if (value === undefined && !options.unset) {
       const setting = shown(context, known)
@@ -64,7 +64,7 @@ function change(
 ): undefined {
   const path = isLocal ? findProjectFile(context.cwd) : globalFile(context.env)
   if (path === null) {
-    throw new CliError('usage', 'there is no project file here', 'make one with: cloakroom init')
+    throw new CliError('usage', 'no project file in this folder', 'create one with: cloakroom init')
   }
   if (isLocal) demandReadable(path)
   updateFile(path, { [name]: value })

@@ -13,7 +13,7 @@ export default command({
   examples: ['console', 'console --port 9000 --no-open'],
   options: [
     ['--port <number>', 'port on loopback; 0 for a free one', '8890'],
-    ['--no-open', 'do not open it in a browser'],
+    ['--no-open', 'do not open a browser'],
   ],
   action: async (context, _, options) => {
     const server = await context.server()

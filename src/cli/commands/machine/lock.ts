@@ -6,7 +6,7 @@ export default command({
   examples: ['lock'],
   action: async (context) => {
     const wasUnlocked = await endAgent(context.env)
-    context.output.done(wasUnlocked ? 'Locked.' : 'It was locked already.', {
+    context.output.done(wasUnlocked ? 'Locked.' : 'It was already locked.', {
       locked: true,
       was_unlocked: wasUnlocked,
     })

@@ -9,14 +9,14 @@ import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 export default command({
   usage: 'trust',
   examples: ['trust', 'trust --remove'],
-  options: [['--remove', 'trust this folder no longer']],
+  options: [['--remove', 'stop trusting this folder']],
   action: async (context, _, { remove }) => {
     const path = findProjectFile(context.cwd)
     if (path === null) {
       throw new CliError(
         'not_found',
-        'there is no project file here',
-        'make one with: cloakroom init',
+        'no project file in this folder',
+        'create one with: cloakroom init',
       )
     }
     const folder = dirname(path)

@@ -6,21 +6,21 @@ import { unlock as startAgent } from '../../unlocked/index.ts'
 export default command({
   usage: 'unlock',
   examples: ['unlock', 'unlock --for 30m'],
-  options: [['--for <time>', 'how long: 30m, 8h, 1d', '8h']],
+  options: [['--for <time>', 'how long to remember the passphrase: 30m, 8h, 1d', '8h']],
   action: async (context, _, options) => {
     const duration = durationOf(options.for, FOR)
     const key = await context.accounts.sealingKey()
     if (key === null) {
       throw new CliError(
         'nothing_locked',
-        'no session on this machine is under a passphrase: there is nothing to unlock',
-        'sessions in a keyring open with it; log in with: cloakroom login EMAIL',
+        'no session on this machine is protected by a passphrase',
+        'sessions in a keyring need no unlock; sign in with: cloakroom login EMAIL',
       )
     }
     const until = new Date(Date.now() + duration)
     await startAgent(context.env, key, until)
     const moment = until.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-    context.output.done(`Unlocked until ${moment}; cloakroom lock ends that.`, {
+    context.output.done(`Unlocked until ${moment}. Lock now with: cloakroom lock`, {
       unlocked_until: until.toISOString(),
     })
   },

@@ -12,7 +12,7 @@ import { askSecret, readPasswordFromStdin } from '../../terminal/prompts.ts'
 export default command({
   usage: 'add <type> [url]',
   examples: ['notify add slack', 'notify add webhook - --events approval.requested,call.refused'],
-  options: [['--events <events>', 'separated by commas; every event unless given']],
+  options: [['--events <events>', 'events, separated by commas (default: all)']],
   action: async (context, [typed, given], options) => {
     const type = oneOf(noticeTargetType.options, typed, 'type')
     const events = options.events

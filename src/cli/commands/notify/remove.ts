@@ -14,6 +14,6 @@ export default command({
     await session.api.call(deleteNoticeTarget, {
       params: { workspace_id: workspace.id, target_id },
     })
-    context.output.done('Removed. It gets one last notice.', { removed: target_id })
+    context.output.done('Removed. The target receives one last notice.', { removed: target_id })
   },
 })

@@ -12,6 +12,6 @@ export default command({
       body: {},
     })
     const log = `cloakroom notify log ${target_id}`
-    context.output.done(`Queued. See what became of it: ${log}`, queued, queued.notice_id)
+    context.output.done(`Queued. See the result: ${log}`, queued, queued.notice_id)
   },
 })

@@ -21,10 +21,10 @@ export default command({
         replacement ??= await readNewPassword(context, options, session.email, 'New password')
         return changeOwnPassword(session, current, replacement)
       }
-      await withPassword(context, options, replace, 'Present password')
+      await withPassword(context, options, replace, 'Current password')
     }
     context.output.done(
-      `The password of ${session.email} is changed; all other sessions have ended. The recovery key and passkeys stay as they are.`,
+      `The password of ${session.email} was changed; all other sessions have ended. Recovery key and passkeys are unchanged.`,
       { changed: 'password', email: session.email },
     )
   },

@@ -18,7 +18,7 @@ export default command({
       return
     }
     const kind = isSensitive(policy) ? 'secret' : 'setting'
-    const inShort = words || 'narrows nothing'
+    const inShort = words || 'no restrictions'
     context.output.record({ key, environment, kind, policy: inShort, ...shownFields(policy) })
   },
 })

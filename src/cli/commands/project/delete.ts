@@ -17,7 +17,7 @@ export default command({
     const project = await findProject(scope, name)
     await confirmed(context.host, options, async () => {
       const lost = await lossOf(scope, project)
-      return `Delete ${project.name}${lost}? For 7 days an admin can restore project and secrets, not agents and tokens.`
+      return `Delete ${project.name}${lost}? An admin can restore the project and its secrets for 7 days, but not agents and tokens.`
     })
     await removeProject(endingIn(context, scope), project.id)
     scope.session.knownNames.forget(project.id)

@@ -18,12 +18,12 @@ export default command({
       here = followRename(context, scope, { from: project.name, to: name })
     })
     context.output.done(
-      `${project.name} is ${name} now.`,
+      `Renamed ${project.name} to ${name}.`,
       { id: project.id, project: name, renamed_from: project.name },
       project.id,
     )
     context.output.note(
-      `${here === null ? '' : `${here} says so too. `}Other folders that use it need: cloakroom link ${name}`,
+      `${here === null ? '' : `Updated ${here}. `}In other folders that use it, run: cloakroom link ${name}`,
     )
   },
 })

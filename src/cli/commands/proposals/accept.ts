@@ -22,10 +22,7 @@ export default command({
     'proposals accept 9f6b7d10',
     'proposals accept 9f6b7d10 -p billing -e production --values-stdin < values.txt',
   ],
-  options: [
-    ['--values-stdin', 'read the values of missing secrets from standard input, a line each'],
-    yes,
-  ],
+  options: [['--values-stdin', 'read the missing values from standard input, one per line'], yes],
   action: async (context, [typed], options) => {
     const scope = await workspaceScope(context)
     const place = placeOf(scope)
@@ -39,7 +36,7 @@ export default command({
       ...proposalLines(proposal, nowOf(context)),
       `Changes: ${changesOf(hosts, names, where)}`,
       ...(names.length > 0 && proposal.hosts.length === 0
-        ? ['No host is named, so calls may send these secrets to every allowed host.']
+        ? ['The proposal has no hosts, so calls can send these secrets to every allowed host.']
         : []),
     )
     await confirmed(context.host, options, 'Make these changes?')
@@ -57,7 +54,7 @@ function changesOf(hosts: readonly string[], names: readonly string[], where: st
     ...(hosts.length > 0 ? [`allow ${hosts.join(', ')}`] : []),
     ...(names.length > 0 ? [`store ${names.join(', ')}${where}`] : []),
   ]
-  return parts.length > 0 ? parts.join('; ') : 'none, because all of it exists'
+  return parts.length > 0 ? parts.join('; ') : 'none, because everything exists'
 }
 
 /** @throws CliError where nobody can be asked, or a value is empty */

@@ -11,7 +11,7 @@ export default command({
     "proposals create --reason 'The deploy script posts to this API' --host api.example.com --secret DEPLOY_KEY",
   ],
   options: [
-    ['--reason <text>', 'why, for the members who decide'],
+    ['--reason <text>', 'reason, shown to the members who decide'],
     ['--host <domain...>', 'hosts to allow, such as api.example.com'],
     ['--secret <secret...>', 'names of secrets to add'],
     keptToken,
@@ -19,14 +19,19 @@ export default command({
   ],
   action: async (context, _, options) => {
     const { reason, host: hosts = [], secret: names = [] } = options
-    if (reason === undefined) throw new CliError('usage', '--reason is missing', 'say why')
+    if (reason === undefined)
+      throw new CliError(
+        'usage',
+        '--reason is missing',
+        'give the reason for the members who decide',
+      )
     const text = await tokenFor(context, options)
     const secrets = names.flatMap((list) => list.split(',')).map((key) => ({ key }))
     const state = await propose(context, text, { reason, hosts, secrets })
     const sentence =
       state.status === 'open'
-        ? 'Proposed. Members see it with: cloakroom proposals list'
-        : `This was proposed before, and is ${state.status}.`
+        ? 'Proposed. Members can list it with: cloakroom proposals list'
+        : `This was proposed before. Status: ${state.status}.`
     context.output.done(sentence, state, state.id)
   },
 })

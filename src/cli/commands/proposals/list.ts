@@ -7,7 +7,7 @@ import { CliError } from '../../terminal/cli_error.ts'
 export default command({
   usage: 'list',
   examples: ['proposals list', 'proposals list --status rejected --json'],
-  options: [['--status <status>', `${proposalStatuses.join(', ')} or all; open unless given`]],
+  options: [['--status <status>', `${proposalStatuses.join(', ')} or all (default: open)`]],
   action: async (context, _, options) => {
     const place = placeOf(await workspaceScope(context))
     const listed = await readProposals(place, statusOf(options.status ?? 'open'))

@@ -10,6 +10,6 @@ export default command({
     const place = placeOf(await workspaceScope(context))
     const { id } = await proposalNamed(place, typed, true)
     await closeProposed(place, id, 'rejected')
-    context.output.done('Rejected. The same proposal stays rejected.', { rejected: id }, id)
+    context.output.done('Rejected. Identical proposals stay rejected.', { rejected: id }, id)
   },
 })

@@ -12,7 +12,7 @@ export default command({
     const recoveryKey = await withPassword(context, options, (password) =>
       renewRecoveryKey(session, password),
     )
-    context.output.done('The earlier recovery key is worth nothing any more.', {
+    context.output.done('The previous recovery key no longer works.', {
       recovery_key: recoveryKey,
     })
     showRecoveryKey(context, recoveryKey)

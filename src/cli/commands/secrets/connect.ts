@@ -59,7 +59,7 @@ export default command({
 /** Before anybody is asked anything. @throws CliError */
 function kindOf(name: string, { kind }: ConnectOptions): DerivedKind {
   if (!new RegExp(`^${SECRET_NAME}$`).test(name)) {
-    throw new CliError('usage', `${name} is not a name of a secret: use letters, digits and _.`)
+    throw new CliError('usage', `${name} is not a valid secret name: use letters, digits and _.`)
   }
   const known = derivedKinds.find((one) => one === kind)
   if (known) return known

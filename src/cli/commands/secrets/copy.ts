@@ -12,8 +12,8 @@ export default command({
     'secrets copy SMTP_PASSWORD --to-project billing',
   ],
   options: [
-    ['--from <environment>', 'where they are; the chosen environment unless given'],
-    ['--to <environment>', 'where they go; with --to-project the same unless given'],
+    ['--from <environment>', 'source environment (default: the selected one)'],
+    ['--to <environment>', 'target environment (default with --to-project: the same name)'],
     ...copyingOptions,
   ],
   action: async (context, keys, options) => {
@@ -21,7 +21,7 @@ export default command({
     const from = { ...scope, environment: options.from ?? scope.environment }
     if (options.to === undefined && options.toProject === undefined) {
       const hint = `example: cloakroom secrets copy ${keys[0]} --to production`
-      throw new CliError('usage', 'say where to, with --to or --to-project', hint)
+      throw new CliError('usage', 'give a target with --to or --to-project', hint)
     }
     return copyTo(context, from, keys, { ...options, to: options.to ?? from.environment })
   },

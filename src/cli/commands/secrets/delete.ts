@@ -10,7 +10,7 @@ import { deleteSecrets, undeleteOf } from '../../values/storing.ts'
 export default command({
   usage: 'delete <keys...>',
   examples: ['secrets delete OLD_KEY --yes', 'secrets delete DB_HOST --mine'],
-  options: [['--mine', 'only your own values on this machine'], yes],
+  options: [['--mine', 'delete only your own values on this machine'], yes],
   action: async (context, typed, options) => {
     if (options.mine) return removeOwn(context, typed, options)
     const scope = await projectScope(context)
@@ -21,7 +21,7 @@ export default command({
     await confirmed(
       context.host,
       options,
-      `Delete ${names} from ${project.name}/${environment}, with earlier versions? For 7 days they can be restored.`,
+      `Delete ${names} from ${project.name}/${environment}, including earlier versions? You can restore them for 7 days.`,
     )
     await deleteSecrets(scope, keys)
     context.output.done(`${keys.length} deleted; for 7 days: ${undeleteOf(keys, environment)}`, {
@@ -47,5 +47,5 @@ async function removeOwn(
   }
   await confirmed(context.host, options, `Delete your own ${names.join(', ')} of ${place}?`)
   own.remove(scope, names)
-  context.output.done(`${names.length} deleted; what all have counts again.`, { deleted: names })
+  context.output.done(`${names.length} deleted; the shared values apply again.`, { deleted: names })
 }

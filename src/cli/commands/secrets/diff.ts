@@ -18,8 +18,8 @@ export default command({
   usage: 'diff <from> <to>',
   examples: ['secrets diff development production', 'secrets diff staging production --exit-code'],
   options: [
-    ['--exit-code', 'exit with 1 if something differs'],
-    ['--show-values', 'print the values that differ, which are hidden otherwise'],
+    ['--exit-code', 'exit with 1 if the environments differ'],
+    ['--show-values', 'print the differing values'],
   ],
   action: async (context, [from, to], options) => {
     const scope = await projectScope(context)

@@ -17,7 +17,7 @@ const options = [
   token,
   raw,
   noMine,
-  ['--version <version>', 'an earlier value, by the number that history shows'],
+  ['--version <version>', 'version number, as listed by secrets history'],
 ] as const
 
 export default command({
@@ -64,7 +64,7 @@ async function ofPerson(
   { version, raw: asked, mine }: OptionValues<typeof options>,
 ): Promise<Shown[]> {
   const { environment, session } = scope
-  // What an earlier value referred to may have changed since.
+  // The secrets that an earlier value refers to may have changed since.
   const raw = asked === true || version !== undefined
   const own = mine === false || version !== undefined ? new Map() : session.own.of(scope)
   const stored = await storedOf(
@@ -110,7 +110,7 @@ async function all(scope: ProjectScope, keys: readonly string[]) {
   return keys.flatMap((key) => found.get(key) ?? [])
 }
 
-/** A single value stands alone; of several each has its name, as dotenv. */
+/** Prints a single value without its name, and several as dotenv. */
 function show({ output }: Context, shown: readonly Shown[]): void {
   const [first, another] = shown
   if (!first) return

@@ -23,10 +23,7 @@ import { openedSecrets } from '../../values/sealing.ts'
 const options = [
   token,
   raw,
-  [
-    '--format <format>',
-    "dotenv, json, yaml or shell; unless given what the file's name ends in, else dotenv",
-  ],
+  ['--format <format>', 'dotenv, json, yaml or shell (default: by file extension, else dotenv)'],
   dialect,
   force,
   yes,
@@ -53,8 +50,8 @@ export default command({
     const { length: count } = Object.keys(values)
     context.output.done(
       changed
-        ? `${counted(count, 'secret')} written to ${path} (readable by you only).`
-        : `${path} has ${counted(count, 'secret')} already, with these values.`,
+        ? `${counted(count, 'secret')} written to ${path} (readable only by you).`
+        : `${path} already has these values (${counted(count, 'secret')}).`,
       { file: path, secrets: count, changed },
     )
   },
@@ -69,7 +66,7 @@ async function valuesFor(context: Context, options: PullOptions): Promise<Values
   const values = await during(download(scope, options))
   const own = [...scope.session.own.of(scope).keys()]
   if (own.length > 0) {
-    // What is pulled may be pushed, and would then be everybody's.
+    // A pulled file may be pushed, which would share your own values with everyone.
     context.output.warn(`without your own values, which run and inject use: ${own.join(', ')}`)
   }
   if (Object.keys(values).length === 0) await refuseEmpty(scope, options)
@@ -91,7 +88,7 @@ function formatOf(
     throw new CliError('usage', `the format must be one of ${exportFormats.join(', ')}`)
   }
   if (ofName !== undefined && ofName !== format) {
-    output.warn(`${path} is written as ${format}, though its name ends as that of ${ofName}`)
+    output.warn(`${path} is written as ${format}, although its extension means ${ofName}`)
   }
   return format
 }
@@ -101,7 +98,7 @@ function ofDialect(format: string | undefined): ExportFormat {
   if (format === undefined || format === 'dotenv') return 'dotenv'
   throw new CliError(
     'usage',
-    `--dialect is of .env files, and --format is ${format}`,
+    `--dialect is only for .env files, and --format is ${format}`,
     'omit one of them',
   )
 }

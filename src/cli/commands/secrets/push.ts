@@ -37,7 +37,7 @@ export default command({
   options: [
     dryRun,
     dialect,
-    ['--prune', 'delete what the environment has and the file has not; asks'],
+    ['--prune', 'delete secrets that are not in the file; asks first'],
     references,
     ...sensitivityOptions,
     storedEmpty,

@@ -29,14 +29,14 @@ export default command({
       await confirmed(
         context.host,
         options,
-        `Today's policy is altered or lost; it becomes ${to}. Go on?`,
+        `The current policy is altered or lost; it becomes ${to}. Continue?`,
       )
     } else if (!isSamePolicy(policy, present?.policy)) {
       const from = JSON.stringify(present?.policy ?? null)
       await confirmed(
         context.host,
         options,
-        `The policy goes back too, from ${from} to ${to}. Go on?`,
+        `This also changes the policy from ${from} to ${to}. Continue?`,
       )
     }
     const by = earlier.created_by_email ?? 'somebody who is gone'

@@ -30,18 +30,15 @@ import { provenSecrets, reportStored, store, storedSecrets } from '../../values/
 import { confirmUnusual } from '../../values/unusual.ts'
 
 const options = [
-  ['--mine', 'for you on this machine only: nothing is uploaded'],
+  ['--mine', 'store the value only on this machine, for you'],
   [
     '--from-file <path>',
-    'dotenv, JSON, YAML, or an export of Doppler or Infisical; - for standard input',
+    'dotenv, JSON or YAML file, or a Doppler or Infisical export; - for standard input',
   ],
   dialect,
   ['--stdin', 'read the value of a single NAME from standard input'],
-  [
-    '--policy <json>',
-    'narrow where the values may go; without it policies stay, null removes them',
-  ],
-  ['--kind <kind>', 'the value is a root in JSON: oauth2, github_app or aws_role'],
+  ['--policy <json>', 'policy as JSON; null removes the policy (default: unchanged)'],
+  ['--kind <kind>', 'the value is a connection in JSON: oauth2, github_app or aws_role'],
   ...approvalOptions,
   references,
   ...sensitivityOptions,
@@ -73,7 +70,7 @@ export default command({
     const isApproved = changesApproval(options) && options.approval !== 'none'
     const choice = isApproved ? 'sensitive' : chosen
     const present = policy === undefined ? await provenSecrets(scope, Object.keys(values)) : null
-    // Who has a value hidden while it is typed does not mean a setting.
+    // A value that is typed hidden is not meant as a setting.
     const policyOfNew = isAsked(pairs, options) ? ('decided' as const) : ('new' as const)
     const candidates = Object.entries(values).map(([key, value]): Candidate => {
       if (present === null) return { key, value, policy, policyIs: 'decided' }
@@ -116,7 +113,7 @@ async function setOwn(context: Context, values: Values, options: SetOptions): Pr
   if (policy !== undefined || sensitive || plain || changesApproval(options)) {
     throw new CliError(
       'usage',
-      'a value of your own has no policy: leave --policy, --approval, --sensitive and --plain out',
+      'your own values have no policy: omit --policy, --approval, --sensitive and --plain',
     )
   }
   const scope = await projectScope(context)
@@ -132,7 +129,7 @@ async function setOwn(context: Context, values: Values, options: SetOptions): Pr
   scope.session.own.set(scope, new Map(own))
   const names = Object.keys(values)
   const { project, environment } = scope
-  const sentence = `${project.name}/${environment}: ${names.join(', ')}, for you on this machine only.`
+  const sentence = `${project.name}/${environment}: ${names.join(', ')}, only for you on this machine.`
   context.output.done(sentence, { mine: names })
 }
 
@@ -171,8 +168,8 @@ function splitPair(pair: string): { name: string; value: string } {
   if (at < 1)
     throw new CliError(
       'usage',
-      'several secrets are given as NAME=value',
-      'a single NAME asks for its value',
+      'give several secrets as NAME=value',
+      'give a single NAME to be prompted for its value',
     )
   return { name: pair.slice(0, at), value: pair.slice(at + 1) }
 }
@@ -203,7 +200,7 @@ function policyFromJson(text: string): Policy | null {
     throw unknownField(issue.keys[0] ?? '')
   const [fault] = fieldFaults(error.issues)
   const path = fault?.path ? `${fault.path} ` : ''
-  throw new CliError('usage', `the policy is not valid: ${path}${fault?.message ?? ''}`, EXAMPLE)
+  throw new CliError('usage', `the policy is invalid: ${path}${fault?.message ?? ''}`, EXAMPLE)
 }
 
 function parsed(text: string): unknown {

@@ -51,5 +51,5 @@ function stateInWords(key: string, { state, until, failedCode }: RenewalState): 
 function nextRenewal({ state, until }: RenewalState, now: number): string {
   if (state === 'reconnect') return 'none'
   const isValid = until !== null && Date.parse(until) > now
-  return isValid ? `with a call shortly before ${until}` : 'with the next call'
+  return isValid ? `by a call shortly before ${until}` : 'with the next call'
 }

@@ -12,7 +12,7 @@ export default command({
   usage: 'undelete [name...]',
   names: 'secret',
   examples: ['secrets undelete', 'secrets undelete OLD_KEY', 'secrets undelete --all -e staging'],
-  options: [['--all', 'all that were deleted from the environment']],
+  options: [['--all', 'restore all deleted secrets of the environment']],
   action: async (context, keys, options) => {
     const scope = await projectScope(context)
     const { project, environment } = scope

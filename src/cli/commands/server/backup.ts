@@ -5,9 +5,7 @@ import { countOf, explained } from '../../operator.ts'
 export default command({
   usage: 'backup <path>',
   examples: ['backup /backups/cloakroom.backup', 'backup --recipient age1… cloakroom.backup'],
-  options: [
-    ['--recipient <recipient...>', 'encrypt to a public key of age (age1…), or to several'],
-  ],
+  options: [['--recipient <recipient...>', 'encrypt to this age public key (age1…)']],
   action: ({ host, output }, [file], options) =>
     explained(host, async () => {
       const { backUp: make } = await import('../../../operator/backup/index.ts')
@@ -19,7 +17,7 @@ export default command({
         encrypted: recipients.length > 0,
         tables: sums,
       })
-      output.note('the keys of the server are not in it: keep them apart')
+      output.note('the backup does not contain the server keys: store them separately')
       return 0
     }),
 })

@@ -5,7 +5,7 @@ const DAYS = '2'
 export default serverCommand(
   {
     usage: 'calculate_metrics',
-    options: [['--days <count>', 'how many days, today included', DAYS]],
+    options: [['--days <count>', 'number of days, including today', DAYS]],
   },
   async (_host, _isJson, given) =>
     (await import('../../../operator/calculate_metrics.ts')).runCalculateMetrics(

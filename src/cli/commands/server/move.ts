@@ -15,7 +15,7 @@ export default command({
       '--to <target>',
       'postgres://user@host:port/database, or a directory for the embedded database',
     ],
-    ['--dry-run', 'only look: read and count everything, and see whether the target would take it'],
+    ['--dry-run', 'read and count all data and check the target, without writing'],
   ],
   action: ({ host, output }, _, options) =>
     explained(host, async () => {
@@ -29,7 +29,7 @@ export default command({
         dry_run: dryRun,
         tables: sums,
       })
-      if (!dryRun) output.note('the old database is as it was; the new one needs the same keys')
+      if (!dryRun) output.note('the old database is unchanged; the new one needs the same keys')
       return 0
     }),
 })

@@ -17,9 +17,9 @@ export default command({
   usage: 'rekey-outer',
   examples: ['rekey-outer --dry-run', 'rekey-outer', 'rekey-outer --batch 50 --pause 200'],
   options: [
-    ['--batch <count>', 'rows at a time', '100'],
-    ['--pause <milliseconds>', 'between two batches, where the database has other work', '0'],
-    ['--dry-run', 'only look: read and open everything, and write nothing'],
+    ['--batch <count>', 'rows per batch', '100'],
+    ['--pause <milliseconds>', 'pause between batches, to leave capacity for other work', '0'],
+    ['--dry-run', 'read and decrypt all data, without writing'],
   ],
   action: ({ host, output }, _, options) =>
     explained(host, async () => {
@@ -53,19 +53,19 @@ function show(output: Output, progress: Progress): void {
     output.note(`${table}: ${resealed} done, ${left} left, ${rate} a second, ${seconds} s to go`)
   } else if (progress.event === 'unreadable') {
     const { table, column, row, key } = progress
-    const under = key === null ? 'is too short' : `is said to be under the key ${key}`
+    const under = key === null ? 'is too short' : `is marked as sealed with the key ${key}`
     output.warn(
-      `does not open, left as it is: ${table}.${column} of ${row.join(' / ')}, which ${under}`,
+      `cannot be decrypted, left unchanged: ${table}.${column} of ${row.join(' / ')}, which ${under}`,
     )
   } else {
     const left = countUnder(progress.rows, (key) => key !== progress.key)
-    output.note(`${left} are not under the key ${progress.key} yet`)
+    output.note(`${left} are not yet sealed with the key ${progress.key}`)
   }
 }
 
 const WHY = {
-  rows: 'something is under it still',
-  process: 'a process that runs writes with it: start it with the new key first in ENCRYPTION_KEY',
+  rows: 'it still seals stored data',
+  process: 'a running process writes with it: restart it with the new key first in ENCRYPTION_KEY',
 }
 
 function conclude(output: Output, result: RekeyResult): void {
@@ -77,16 +77,17 @@ function conclude(output: Output, result: RekeyResult): void {
   const left = countUnder(result.rows, (id) => id !== key)
   output.say(
     dry_run
-      ? `would put ${left - unreadable} under the key ${key}`
-      : `put ${resealed} under the key ${key}`,
+      ? `would reseal ${left - unreadable} with the key ${key}`
+      : `resealed ${resealed} with the key ${key}`,
   )
-  if (unreadable > 0) output.warn(`${unreadable} open under no key of ENCRYPTION_KEY`)
+  if (unreadable > 0)
+    output.warn(`${unreadable} cannot be decrypted with any key in ENCRYPTION_KEY`)
   for (const [id, why] of Object.entries(needed_keys))
-    if (!dry_run) output.warn(`the key ${id} is needed still: ${WHY[why]}; then run this again`)
+    if (!dry_run) output.warn(`the key ${id} is still needed: ${WHY[why]}; then run this again`)
   for (const id of unused)
     output.say(
       resealed > 0
-        ? `nothing is under ${id} any more: take it out of ENCRYPTION_KEY everywhere, and keep it as long as backups from before`
-        : `nothing is under ${id}: if it is a new key, put it first in ENCRYPTION_KEY everywhere; if it is an old one, take it out, and keep it as long as backups from before`,
+        ? `${id} is no longer used: remove it from ENCRYPTION_KEY everywhere, and keep it as long as older backups`
+        : `${id} is not used: put a new key first in ENCRYPTION_KEY everywhere; remove an old key, and keep it as long as older backups`,
     )
 }

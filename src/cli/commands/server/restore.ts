@@ -10,8 +10,8 @@ export default command({
     'restore --force cloakroom.backup',
   ],
   options: [
-    ['--identity <path>', 'file with the private key of age, as age-keygen writes it'],
-    ['--force', 'put it in place of the database that is there, which is kept beside'],
+    ['--identity <path>', 'file with the age private key, as written by age-keygen'],
+    ['--force', 'replace the existing database, which is kept under another name'],
   ],
   action: ({ host, output }, [file], options) =>
     explained(host, async () => {
@@ -31,7 +31,7 @@ export default command({
         kept,
         tables: sums,
       })
-      if (kept !== null) output.note(`what was there before is kept in ${kept}`)
+      if (kept !== null) output.note(`the previous database is in ${kept}`)
       return 0
     }),
 })

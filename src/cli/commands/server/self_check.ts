@@ -10,7 +10,7 @@ export default serverCommand(
   },
 )
 
-/** Of this moment, for the servers that it tries its calls with. */
+/** A fresh token for the servers of its test calls. */
 async function certificate() {
   const { HOST } = await import('../../../operator/checks/tls.ts')
   const { createAuthority } = await import('../../demo/certificates.ts')

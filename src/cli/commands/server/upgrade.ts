@@ -10,11 +10,14 @@ import { CliError } from '../../terminal/cli_error.ts'
 export default command({
   usage: 'upgrade',
   examples: ['upgrade --check', 'upgrade --check --json'],
-  options: [['--check', 'look, and write nothing: a start does the upgrade itself']],
+  options: [['--check', 'check only; the next start performs the upgrade']],
   action: ({ host, output }, _, options) =>
     explained(host, async () => {
       if (options.check !== true)
-        throw new CliError('usage', 'a start does the upgrade: to see what it will do, add --check')
+        throw new CliError(
+          'usage',
+          'the next start performs the upgrade; add --check to preview it',
+        )
       const now = Date.now()
       const report = await checkUpgrade(serverConfig(), now)
       const text = output.isJson

@@ -8,7 +8,7 @@ import { confirmed, counted } from '../../terminal/confirmed.ts'
 export default command({
   usage: 'end [ids...]',
   examples: ['sessions end 01a1f3c8-3a6e-7a54-bd5c-0e2f9c6b7d10', 'sessions end --others --yes'],
-  options: [['--others', 'all but the one of this machine'], yes],
+  options: [['--others', 'end all sessions except this one'], yes],
   action: async (context, ids, options) => {
     const { api } = await context.session()
     const sessions = await api.list(listSessions, {})
@@ -19,14 +19,14 @@ export default command({
     if (options.others ? ids.length > 0 : chosen.length === 0) {
       throw new CliError(
         'usage',
-        'give ids of sessions, or --others',
+        'give session IDs or --others',
         'list them with: cloakroom sessions list',
       )
     }
     if (chosen.some(({ current }) => current)) {
       throw new CliError(
         'usage',
-        'that is the session of this machine',
+        'this is the session of this machine',
         'end it with: cloakroom logout',
       )
     }

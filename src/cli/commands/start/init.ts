@@ -24,7 +24,7 @@ export default command({
     const project = known ? projectNamed(scope, projects, name) : await create(scope, name)
     writeProjectFile(context, scope, project)
     context.output.done(
-      `${known ? 'Using' : 'Created'} ${project.name}; ${PROJECT_FILE} holds names, ids and the server's address, and may be committed.`,
+      `${known ? 'Using' : 'Created'} ${project.name}; ${PROJECT_FILE} contains names, IDs and the server address. You can commit it.`,
       { project: project.name, id: project.id, created: !known },
       project.id,
     )
@@ -55,14 +55,14 @@ async function demandSameProject(
   if (present === undefined || present === name) return
   const known = [present, ...projects.map((project) => project.name)]
   const near = known.includes(name) ? [] : nearNames(name, known)
-  const hint = `use another project here with: cloakroom init ${name} --yes`
+  const hint = `to use another project here, run: cloakroom init ${name} --yes`
   await confirmedOr(
     host,
     yes === true,
     `This folder uses the project ${present}. Use ${name} instead?`,
     new CliError(
       'file_exists',
-      `this folder uses the project ${present}; nothing was done`,
+      `this folder uses the project ${present}; nothing was changed`,
       near.length > 0 ? continued(`is it ${near.join(', ')}?`, hint) : hint,
     ),
   )

@@ -2,7 +2,7 @@ import { command } from '../../command.ts'
 import { chosenWorkspace } from '../../scope.ts'
 import { findProject, writeProjectFile } from '../../teams/projects.ts'
 
-/** The same with a project that exists: a mistyped name makes none. */
+/** Like init, but only with an existing project, so that a mistyped name creates nothing. */
 export default command({
   usage: 'link <project>',
   examples: ['link payments', 'link payments -w acme --server https://vault.example.com'],
@@ -10,7 +10,7 @@ export default command({
     const scope = await chosenWorkspace(context)
     const project = await findProject(scope, name)
     writeProjectFile(context, scope, project)
-    context.output.done(`Using ${project.name} of ${scope.workspace.name} in this directory.`, {
+    context.output.done(`Using ${project.name} of ${scope.workspace.name} in this folder.`, {
       project: project.name,
       workspace: scope.workspace.name,
     })

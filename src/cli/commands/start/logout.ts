@@ -4,11 +4,11 @@ import { command } from '../../command.ts'
 import { forgetNames } from '../../completion/names.ts'
 import type { Context } from '../../context.ts'
 
-/** Forgets the session here even when the server cannot be told. */
+/** Removes the session on this machine even if the server is unreachable. */
 export default command({
   usage: 'logout',
   examples: ['logout', 'logout --account work', 'logout --all'],
-  options: [['--all', 'of every account of this machine']],
+  options: [['--all', 'sign out all accounts on this machine']],
   action: async (context, _, { all }) => {
     const gone = all ? await everyAccount(context) : await oneAccount(context)
     const wiped: Wiped[] = []
@@ -19,7 +19,7 @@ export default command({
     const emails = gone.map((account) => account.email)
     const tokens = wiped.flatMap(({ tokens }) => tokens)
     const own = wiped.flatMap(({ own }) => own)
-    context.output.done('Logged out.', {
+    context.output.done('Signed out.', {
       logged_out: all ? emails : email,
       tokens,
       own_values: own,
@@ -31,10 +31,10 @@ export default command({
 
 function tellRemaining({ env, output }: Context): void {
   const names = readRegistry(env).all.map(({ name }) => name)
-  if (names.length > 0) output.note(`Still logged in: ${names.join(', ')}.`)
+  if (names.length > 0) output.note(`Still signed in: ${names.join(', ')}.`)
 }
 
-/** An old session that does not open is thrown away as it is. */
+/** An old session that cannot be decrypted is deleted. */
 async function everyAccount({ accounts, env }: Context): Promise<readonly Account[]> {
   const known = await accounts.registry().catch(() => readRegistry(env))
   return known.all

@@ -28,18 +28,22 @@ export default command({
     showRecoveryKey(context, next)
     const entered = await enter(context, place, password).catch((error: unknown) => {
       if (context.output.isJson) context.output.record({ email, recovery_key: next })
-      context.output.warn(`The password is changed. Sign in with: cloakroom login ${email}`)
+      context.output.warn(`Password changed. Sign in with: cloakroom login ${email}`)
       throw error
     })
     showEntered(context, entered, next)
-    context.output.say('The password is changed. All other sessions ended; passkeys are removed.')
+    context.output.say(
+      'Password changed. All other sessions have ended, and passkeys were removed.',
+    )
   },
 })
 
-/** Of a server that did not answer: if it has the new password, only this key recovers the account. */
+/** For a server that did not respond: if it stored the new password, only this key recovers the account. */
 function keepRecoveryKey(context: Context, email: string, recoveryKey: string): void {
   const { output } = context
   if (output.isJson) output.record({ email, recovery_key: recoveryKey })
-  output.warn('The server did not answer. Keep both recovery keys, and sign in to find out.')
+  output.warn(
+    'The server did not respond. Keep both recovery keys, and sign in to find out which one is valid.',
+  )
   showRecoveryKey(context, recoveryKey)
 }

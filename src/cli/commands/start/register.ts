@@ -40,7 +40,9 @@ export default command({
       return enter(context, place, password)
     })
     showEntered(context, entered, recoveryKey)
-    context.output.say('Welcome. Your keys were made here; the server cannot read them.')
+    context.output.say(
+      'Welcome. Your keys were generated on this machine; the server cannot read them.',
+    )
     showRecoveryKey(context, recoveryKey)
   },
 })
@@ -48,8 +50,8 @@ export default command({
 function knownAddress(email: string): CliError {
   return new CliError(
     'account_exists',
-    `${email} has an account on this server`,
-    `log in with: cloakroom login ${email}; without the password: cloakroom recover ${email}`,
+    `${email} already has an account on this server`,
+    `sign in with: cloakroom login ${email}; if you forgot the password: cloakroom recover ${email}`,
   )
 }
 
@@ -63,7 +65,10 @@ async function orShowRecoveryKey<T>(
     return await work()
   } catch (error) {
     const next = `cloakroom login ${email}`
-    output.warn(`The server did it. Keep this recovery key, then run: ${next}`, recoveryKey)
+    output.warn(
+      `The server made the change. Keep this recovery key, then run: ${next}`,
+      recoveryKey,
+    )
     throw error
   }
 }

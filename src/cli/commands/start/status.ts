@@ -99,7 +99,7 @@ async function describeResolver(context: Context): Promise<Row> {
   const { server, resolver } = context.settings
   const hostname = URL.parse(server?.value ?? '')?.hostname ?? ''
   if (resolver?.origin === 'default' && !isLoopback(hostname))
-    return { resolver: undefined, resolver_health: 'not checked: no resolver is set' }
+    return { resolver: undefined, resolver_health: 'not checked: no resolver configured' }
   const address = await context.resolver()
   const answering = openApi(address).call(getResolverHealth, {})
   const { status: health } = await atAddress('resolver', address, answering)

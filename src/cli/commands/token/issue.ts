@@ -23,7 +23,7 @@ export default command({
     save,
     ...narrowingOptions,
     ...limitOptions,
-    ['--allow-unknown', 'accept a host or secret that does not exist'],
+    ['--allow-unknown', 'accept hosts and secrets that do not exist'],
     ...tokenOptions,
   ],
   action: async (context, [name], options) => {

@@ -2,7 +2,7 @@ import { unprovisionAgentToken } from '../../../features/agents/contract.ts'
 import { command } from '../../command.ts'
 import { held } from '../../tokens/agent_tokens.ts'
 
-/** Takes the key of the chosen project and environment away again. */
+/** Removes the key of the selected project and environment. */
 export default command({
   usage: 'ungrant <agent> <token>',
   examples: ['token ungrant ops-bot laptop -p payments -e production'],
@@ -19,7 +19,7 @@ export default command({
     })
     if (workspace.chains)
       context.output.note(
-        'Nobody signs that: who writes the database can bring it back until the token is revoked, or the workspace rekeyed.',
+        'This change is not signed. Someone with write access to the database can undo it until you revoke the token or rekey the workspace.',
       )
   },
 })

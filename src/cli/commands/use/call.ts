@@ -20,17 +20,17 @@ import { durationOf } from '../../terminal/moments.ts'
 import type { Output } from '../../terminal/output.ts'
 
 const options = [
-  ['-X, --request <method>', 'GET, or POST with a body, unless given'],
-  ['-H, --header <line...>', 'a header, with placeholders such as SVC_SECRET_NAME'],
-  ['-d, --data <text>', 'the body; @file reads a file, @- standard input'],
-  ['-i, --include', 'print status and headers too'],
-  ['--trace', 'have the API told of the trace of this call, and print its id'],
-  ['--no-strict', 'send a placeholder as text where its policy does not list the place'],
-  ['--reason <text>', 'why you need the call, for a member who may have to approve it'],
-  ['--wait <time>', 'how long to wait for an approval: 90s, at most 2m (0s unless given)'],
-  ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
-  ['-o, --output <path>', "write the answer's body to a file that only you may read"],
-  ['--force', 'replace a file that is there'],
+  ['-X, --request <method>', 'HTTP method (default: GET, or POST with a body)'],
+  ['-H, --header <line...>', 'header, with placeholders such as SVC_SECRET_NAME'],
+  ['-d, --data <text>', 'body; @file reads a file, @- standard input'],
+  ['-i, --include', 'also print status and headers'],
+  ['--trace', 'send a traceparent header to the API and print the trace ID'],
+  ['--no-strict', 'send a placeholder unchanged in places that its policy does not list'],
+  ['--reason <text>', 'reason for the call, shown to the approver'],
+  ['--wait <time>', 'how long to wait for an approval, at most 2m (default: 0s)'],
+  ['-f, --fail', 'exit with 1 if the API returns a status of 400 or above'],
+  ['-o, --output <path>', 'write the response body to a file that only you can read'],
+  ['--force', 'replace an existing file'],
   keptToken,
   token,
 ] as const
@@ -52,14 +52,14 @@ export default command({
     const waiting = waitingOf(context, options)
     const calling = (options.trace ? traced : callResolver)(context, token, request, waiting)
     const answer = await calling.catch((error) => {
-      throw withWayToAsk(error, 'An agent can ask for it: cloakroom proposals create --help')
+      throw withWayToAsk(error, 'An agent can request it: cloakroom proposals create --help')
     })
     const isOpenLine = await show(context, answer, options)
     const notes = [
-      ...(answer.redacted ? ['a credential in the answer was redacted'] : []),
+      ...(answer.redacted ? ['a credential in the response was redacted'] : []),
       ...(answer.unfilled ?? []).map(unfilledText),
-      ...(answer.length === 'unproven' ? ['the answer has no length: it may be incomplete'] : []),
-      ...(answer.dropped_headers ?? []).map((name) => `the answer's ${name} header was left out`),
+      ...(answer.length === 'unproven' ? ['the response has no length and may be incomplete'] : []),
+      ...(answer.dropped_headers ?? []).map((name) => `the ${name} response header was omitted`),
     ]
     if (notes.length > 0) {
       // On standard error too, so that what is piped on stays the body and nothing else.
@@ -138,7 +138,7 @@ function headersOf(lines: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const at = line.indexOf(':')
-      if (at < 1) throw new CliError('usage', "a header is given as 'Name: value'")
+      if (at < 1) throw new CliError('usage', "give a header as 'Name: value'")
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
     }),
   )
@@ -159,7 +159,7 @@ async function show(
   if (file === undefined) return showBody(output, answer, bytes)
   await save(host, file, answer, bytes)
   const { body: _, body_encoding: __, ...rest } = answer
-  output.done(`${counted(bytes.length, 'byte')} written to ${file} (readable by you only).`, {
+  output.done(`${counted(bytes.length, 'byte')} written to ${file} (readable only by you).`, {
     ...rest,
     file,
     bytes: bytes.length,
@@ -184,7 +184,7 @@ function showBody(output: Output, { body, body_encoding }: Answer, bytes: Uint8A
   }
   if (output.isTerminal && fromUtf8(bytes) === null) {
     output.warn(
-      `The answer has ${counted(bytes.length, 'byte')} that are not UTF-8 text. They are not printed on a terminal. Use \`--output FILE\` or a pipe.`,
+      `The response has ${counted(bytes.length, 'byte')} that are not UTF-8 text, so it is not printed to the terminal. Use \`--output FILE\` or a pipe.`,
     )
     return false
   }
@@ -205,8 +205,8 @@ async function save(
     if (!(error instanceof CliError)) throw error
     throw new CliError(
       error.code,
-      `the API answered ${status_code}, but the answer is lost: ${error.message}`,
-      'check what the call did before you repeat it',
+      `the API returned ${status_code}, but the response was lost: ${error.message}`,
+      'check the effect of the call before you retry',
     )
   }
 }

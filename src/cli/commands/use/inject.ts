@@ -21,10 +21,10 @@ export default command({
   ],
   options: [
     token,
-    ['-i, --in-file <path>', 'the template; standard input unless given'],
-    ['-o, --out-file <path>', 'what to write, for you only; standard output unless given'],
+    ['-i, --in-file <path>', 'template file (default: standard input)'],
+    ['-o, --out-file <path>', 'output file, readable only by you (default: standard output)'],
     noMine,
-    ['--from <place...>', 'an environment that svc:// references may name too: shared/production'],
+    ['--from <place...>', 'allow svc:// references to this environment: shared/production'],
     force,
   ],
   action: async (context, _, options) => {
@@ -42,7 +42,7 @@ export default command({
       return
     }
     const changed = await writePrivately(context.host, outFile, text, { yes: force === true })
-    const done = changed ? 'written (readable by you only)' : 'has this content already'
+    const done = changed ? 'written (readable only by you)' : 'has this content already'
     context.output.done(`${outFile} ${done}: ${sentence(used)}`, { file: outFile, changed, used })
   },
 })
@@ -60,15 +60,15 @@ function placeNamed(text: string): NamedPlace {
 function readTemplate(host: Host, path: string, outFile: string | undefined): string {
   const { cwd, streams } = host
   if (path === '-' && streams.stdin.isTTY) {
-    throw new CliError('usage', 'give a template with -i, or on standard input')
+    throw new CliError('usage', 'give a template with -i or on standard input')
   }
   if (outFile !== undefined && resolve(cwd, path) === resolve(cwd, outFile)) {
-    throw new CliError('usage', 'the template would be lost: -i and -o are the same file')
+    throw new CliError('usage', '-i and -o are the same file, so the template would be overwritten')
   }
   const bytes = readNamedFile(host, path)
   const name = path === '-' ? 'the template' : path
   if (bytes.length > MAX_TEMPLATE) {
-    throw new CliError('invalid_file', `${name} is longer than a template may be (4 MiB)`)
+    throw new CliError('invalid_file', `${name} exceeds the template limit of 4 MiB`)
   }
   const text = fromUtf8(bytes)
   if (text === null) throw new CliError('invalid_file', `${name} is not UTF-8 text`)

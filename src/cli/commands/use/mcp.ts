@@ -1,7 +1,6 @@
 /**
- * `cloakroom mcp`: tools for an AI agent over the Model Context Protocol (stdio). No tool returns a
- * value, and none asks for one: an agent learns names, makes calls through the resolver, and reads the audit
- * records of its own calls.
+ * `cloakroom mcp`: tools for an AI agent over the Model Context Protocol (stdio). No tool returns a value or asks for one.
+ * An agent lists names, makes calls through the resolver, and reads the audit records of its calls.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { z } from 'zod'
@@ -59,9 +58,9 @@ function toolsOf(context: Context, token: string): Tool[] {
       name: 'list_credentials',
       title: 'List credentials',
       description:
-        'List the names of the credentials that you may use, as placeholders such as SVC_SECRET_STRIPE_KEY, with what each is for and where it may be used. Values are never shown. Pass contains to see only names with that text.',
+        'List the credentials that you can use, as placeholders such as SVC_SECRET_STRIPE_KEY, with purpose and policy. Use it before call_api to find the right placeholder. Never returns values.',
       input: z.strictObject({
-        contains: z.string().optional().describe('part of a name, such as STRIPE'),
+        contains: z.string().optional().describe('filter: part of a name, such as STRIPE'),
       }),
       annotations: READS,
       run: async ({ contains = '' }, signal) => {
@@ -73,7 +72,7 @@ function toolsOf(context: Context, token: string): Tool[] {
     defineTool({
       name: 'call_api',
       title: 'Call an API',
-      description: `Send an HTTPS request. Write SVC_SECRET_<NAME> in a header where a credential belongs; the resolver puts the value in. Only allowed domains can be reached. JSON goes into body as text, with the header Content-Type: application/json. The answer is JSON with status_code, headers and body (base64 if body_encoding says so). What exceeds ${RESULT_BYTES / 1000} kB is cut, and the member cut says how much: ask the API for fewer fields or a smaller page.`,
+      description: `Send an HTTPS request to an allowed host. Write SVC_SECRET_<NAME> in a header where the API expects a credential; the resolver replaces it with the value. Send JSON as text in body, with the header Content-Type: application/json. Returns status_code, headers and body (base64 if body_encoding is base64). Results over ${RESULT_BYTES / 1000} kB are cut, and the field cut states the size: request fewer fields or a smaller page. If a host or secret is not allowed, use request_access.`,
       input: z.strictObject({
         url: z.string().describe('absolute https URL'),
         method: z.enum(outboundMethods).default('GET'),
@@ -83,13 +82,15 @@ function toolsOf(context: Context, token: string): Tool[] {
           .string()
           .max(MAX_REASON)
           .optional()
-          .describe('why you need the call, for a member who may have to approve it'),
+          .describe('reason for the call, shown to the approver'),
         strict_placeholders: z
           .boolean()
           .default(true)
-          .describe('refuse a placeholder where it is not replaced, instead of sending it as text'),
+          .describe(
+            'reject placeholders in places where they are not replaced, instead of sending them as text',
+          ),
       }),
-      // What it does is up to the API.
+      // The effect depends on the API.
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
       run: ({ url, body, ...rest }, signal) => {
         const request = {
@@ -99,21 +100,25 @@ function toolsOf(context: Context, token: string): Tool[] {
         }
         const waiting = { signal, waitMs: APPROVAL_WAIT_MS }
         return callResolver(context, token, request, waiting).catch((error) => {
-          throw withWayToAsk(error, 'Ask for it with the tool request_access.')
+          throw withWayToAsk(error, 'Use the tool request_access to ask for it.')
         })
       },
     }),
     requestAccessTool(context, token),
-    defineTool({
-      name: 'check_status',
-      title: 'Check the resolver',
-      description:
-        'Check whether the resolver works and accepts your token. The answer has resolver, token (accepted, or what is wrong with it) and the number of credentials.',
-      input: z.strictObject({}),
-      annotations: READS,
-      run: (_, signal) => checkStatus(context, token, signal),
-    }),
+    checkStatusTool(context, token),
   ]
+}
+
+function checkStatusTool(context: Context, token: string): Tool {
+  return defineTool({
+    name: 'check_status',
+    title: 'Check the resolver',
+    description:
+      'Check the resolver and your token. Use it when other tools fail. Returns resolver, token (accepted, or the problem) and the number of credentials.',
+    input: z.strictObject({}),
+    annotations: READS,
+    run: (_, signal) => checkStatus(context, token, signal),
+  })
 }
 
 function requestAccessTool(context: Context, token: string): Tool {
@@ -121,15 +126,19 @@ function requestAccessTool(context: Context, token: string): Tool {
     name: 'request_access',
     title: 'Request access',
     description:
-      'Ask the members of the workspace to allow hosts, or to add secrets that are missing. Say why in reason; never put a value in it. Nothing changes until a member accepts. Send the same hosts and secrets again to see the status.',
+      'Ask the workspace members to allow hosts or add missing secrets. Use it after call_api failed because of a host or secret. State the purpose in reason, without values. Nothing changes until a member accepts. Repeat the same call to get the status.',
     input: z.strictObject({
-      reason: z.string().max(MAX_REASON).describe('why you need it, one line'),
-      hosts: z.array(z.string()).max(MAX_PROPOSED).default([]).describe('such as api.stripe.com'),
+      reason: z.string().max(MAX_REASON).describe('purpose, in one line'),
+      hosts: z
+        .array(z.string())
+        .max(MAX_PROPOSED)
+        .default([])
+        .describe('hosts, such as api.stripe.com'),
       secrets: z
         .array(z.strictObject({ key: z.string(), description: z.string().optional() }))
         .max(MAX_PROPOSED)
         .default([])
-        .describe('names in capitals, such as STRIPE_KEY, each with what it must be able to do'),
+        .describe('names such as STRIPE_KEY, each with its purpose in description'),
     }),
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: (body, signal) => propose(context, token, body, signal),
@@ -139,9 +148,9 @@ function requestAccessTool(context: Context, token: string): Tool {
 function readAuditTool(context: Context, token: string): Tool {
   return defineTool({
     name: 'read_audit',
-    title: 'Read the audit',
+    title: 'Read the audit log',
     description:
-      'Show the audit records of your requests: allowed, blocked and failed, newest first.',
+      'List the audit records of your calls, newest first. Use it to see why a call was blocked or failed.',
     input: z.strictObject({ limit: z.number().int().min(1).max(100).default(20) }),
     annotations: READS,
     run: async ({ limit }) => ({ records: await readAudit(context, token, limit) }),
@@ -150,7 +159,7 @@ function readAuditTool(context: Context, token: string): Tool {
 
 const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
 
-/** Of the environment that was named, or of all that the token is for. */
+/** The credentials of the selected environment, or of all environments of the token. */
 async function credentialsOf(context: Context, token: string, signal: AbortSignal) {
   if (parseToken(token) === null) throw new InvalidToken(token)
   const usable = await atResolver(context, (resolver) =>
@@ -179,7 +188,7 @@ async function checkStatus(context: Context, token: string, signal: AbortSignal)
   }
 }
 
-/** The audit is for members to read: a tool that could not work is not offered, and no start waits for it. */
+/** Only members can read the audit log, so the tool is offered only if it works. The start waits 3 seconds at most. */
 async function canReadAudit(context: Context, token: string): Promise<boolean> {
   const read = readAudit(context, token, 1).then(
     () => true,

@@ -33,14 +33,14 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { tokenOf } from '../../tokens/given_token.ts'
 
 const options = [
-  ['--port <number>', 'port on 127.0.0.1 (8899, or a free one with a command); 0 for a free one'],
-  ['--agent <agent>', 'whose name the audit records carry'],
-  ['--remote', 'values are put in by the resolver (with a token, unless given)'],
-  ['--local', 'values are opened here, with your session (without a token, unless given)'],
-  ['--strict', 'refuse hosts that are not on the allowlist, instead of passing them untouched'],
-  ['--stand-ins <choice>', 'none sets no variables in the names of credentials', 'all'],
-  ['--print-env', 'show the variables that are set for the command'],
-  ['--token <token>', 'token of an agent (SERVICE_TOKEN, …_FILE)'],
+  ['--port <number>', 'port on 127.0.0.1, 0 for a free one (default: 8899, or 0 with a command)'],
+  ['--agent <agent>', 'agent name for audit records'],
+  ['--remote', 'insert values on the resolver (default with a token)'],
+  ['--local', 'insert values on this machine, with your session (default without a token)'],
+  ['--strict', 'reject hosts that are not on the allowlist (default: pass them unchanged)'],
+  ['--stand-ins <choice>', 'set credential variables to placeholders: all or none', 'all'],
+  ['--print-env', 'print the variables set for the command'],
+  ['--token <token>', 'agent token (SERVICE_TOKEN, SERVICE_TOKEN_FILE)'],
 ] as const
 
 export default command({
@@ -97,7 +97,7 @@ function wayOf({ givenToken }: Context, options: Options): 'remote' | 'local' {
 
 function wantsStandIns({ standIns }: Options): boolean {
   if (standIns === 'all' || standIns === 'none') return standIns === 'all'
-  throw new CliError('usage', '--stand-ins is all or none')
+  throw new CliError('usage', '--stand-ins must be all or none')
 }
 
 /** A server that cannot be asked now may be there when the command needs it. */
@@ -175,7 +175,7 @@ async function work(
   })
 }
 
-/** What the command would look for in vain, by the reason. */
+/** Variables that were not set, by the reason. */
 function nameSkipped({ output }: Context, skipped: readonly Skipped[]): void {
   for (const [reason, some] of Map.groupBy(skipped, (one) => one.reason)) {
     output.warn(`cloakroom: not set: ${some.map(({ name }) => name).join(', ')} (${reason})`)
@@ -191,7 +191,7 @@ function announce(
     output.record({ port, https_proxy: url, base_url: baseUrl, environment: added })
     return
   }
-  output.warn(`The proxy listens on 127.0.0.1:${port}. For programs that are to use it:`)
+  output.warn(`The proxy listens on 127.0.0.1:${port}. Set this for programs that use it:`)
   output.raw(exportLines(added))
   output.warn(`Base URL of https://api.example.com: ${baseUrl}/api.example.com`, 'Stop: Ctrl-C')
 }
@@ -203,7 +203,7 @@ function exportLines(variables: Record<string, string>): string {
     .join('')
 }
 
-/** Makes the authority if there is none, and says how programs come to trust it. */
+/** Creates the certificate authority if it is missing, and prints how programs can trust it. */
 async function trust({ output, env }: Context): Promise<number> {
   const directory = proxyDirectory(env)
   const { certificate, certificateFile } = await openAuthority(directory)
@@ -215,15 +215,15 @@ async function trust({ output, env }: Context): Promise<number> {
   }
   output.warn(
     `Your proxy's certificate authority: ${certificateFile}`,
-    'It was made on this machine and its key stays here. Only programs that are told to trust it',
-    'do; do not install it system-wide. These lines tell them, with a bundle of the authorities',
+    'It was created on this machine, and its key stays here. Only programs configured to trust it',
+    'use it. Do not install it system-wide. These lines configure them, with a bundle of the authorities',
     'of the system and yours:',
     '',
   )
   for (const [name, readers] of Object.entries(bundleVariables)) {
     output.raw(`# ${readers}\n${exportLines({ [name]: bundle })}`)
   }
-  output.warn('', 'cloakroom proxy -- COMMAND sets them, and the address of the proxy, by itself.')
+  output.warn('', 'cloakroom proxy -- COMMAND sets these variables and the proxy address itself.')
   return 0
 }
 

@@ -12,17 +12,17 @@ import type { Delivered, Source } from '../../values/delivered.ts'
 
 const options = [
   token,
-  ['--no-mask', 'do not mask the values in what the command prints'],
+  ['--no-mask', 'do not mask values in the output of the command'],
   noMine,
   [
     '--allow-env <secret...>',
-    'set this variable although it steers shells, loaders or interpreters',
+    'set this variable although it controls shells, loaders or interpreters',
   ],
-  ['--watch', 'start the command again when a value that it was given changes'],
-  ['--watch-interval <time>', 'between two looks for changes (10s unless given)'],
-  ['--grace <time>', 'before a restart, from SIGTERM to SIGKILL (10s unless given)'],
-  ['--fallback <path>', 'a sealed copy of the values, kept here and used while the server is away'],
-  ['--fallback-max-age <time>', 'how old that copy may be: 1h, 7d (24h unless given)'],
+  ['--watch', 'restart the command when one of its values changes'],
+  ['--watch-interval <time>', 'time between checks for changes (default: 10s)'],
+  ['--grace <time>', 'time from SIGTERM to SIGKILL before a restart (default: 10s)'],
+  ['--fallback <path>', 'keep a sealed copy of the values, used while the server is unavailable'],
+  ['--fallback-max-age <time>', 'maximum age of that copy: 1h, 7d (default: 24h)'],
   allowEmpty,
 ] as const
 
@@ -56,15 +56,13 @@ export default command({
     }
     check(first)
     if (Object.keys(first).length === 0) {
-      context.output.warn(
-        'there are no secrets for this command: check the environment and the policies',
-      )
+      context.output.warn('no secrets for this command: check the environment and the policies')
     }
     const { warn } = context.output
     let isNoted = false
     const noteMasked = () => {
       if (!isNoted)
-        warn('[REDACTED] in this output stands for a secret. Pass --no-mask to keep values.')
+        warn('[REDACTED] replaces secrets in this output. Pass --no-mask to keep values.')
       isNoted = true
     }
     const start = (delivered: Delivered) =>
@@ -79,7 +77,7 @@ export default command({
       return runWatched({ source, first, check, start, warn, ...times })
     }
     const code = await (options.watch ? watched() : start(first).ended)
-    // What may still wait for a server that says nothing is not needed any more.
+    // Requests that still wait for a silent server are no longer needed.
     return options.watch || options.fallback !== undefined ? endProcess(context.host, code) : code
   },
 })
@@ -137,7 +135,7 @@ function textsOf(delivered: Delivered, onlySensitive = false): Record<string, st
   )
 }
 
-/** Who stores such a secret would decide what runs on this machine. @throws CliError */
+/** Anyone who can store such a secret could control what runs on this machine. @throws CliError */
 function refuseUnsafe(names: readonly string[], allowed: readonly string[]): void {
   const unsafe = names.flatMap((name) => {
     const reason = allowed.includes(name) ? null : unsafeReason(name)
@@ -149,7 +147,7 @@ function refuseUnsafe(names: readonly string[], allowed: readonly string[]): voi
   throw new CliError(
     'unsafe_variable',
     [...lines, 'nothing was run'],
-    `if that is meant, say so before the command: ${flags.join(' ')}`,
+    `to allow it, add before the command: ${flags.join(' ')}`,
   )
 }
 
@@ -159,7 +157,7 @@ function refuseZeroBytes(delivered: Delivered): void {
   if (found.length === 0) return
   throw new CliError(
     'unsafe_variable',
-    `${found.join(', ')}: a zero byte is in the value, and no variable can hold one; nothing was run`,
-    'a policy whose allowed_locations do not list env keeps it out of environments',
+    `${found.join(', ')}: the value has a zero byte, which variables cannot contain; nothing was run`,
+    'to exclude it from environments, omit env from its allowed_locations',
   )
 }

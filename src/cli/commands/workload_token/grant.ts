@@ -14,7 +14,7 @@ export default command({
     const environment = token.environment ?? ''
     const owner = { projectId: project.id }
     await giveKeys(placeOf(scope), owner, token, [{ ...owner, environment }])
-    context.output.done(`It may use ${project.name}/${environment}.`, {
+    context.output.done(`The token can use ${project.name}/${environment}.`, {
       token_id: token.id,
       granted: `${project.name}/${environment}`,
     })

@@ -9,7 +9,7 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { orderOf, showToken } from '../../tokens/issued_token.ts'
 
 const options = [
-  ['--sealed', 'the form that authenticates and cannot decrypt'],
+  ['--sealed', 'create a token that authenticates but cannot decrypt'],
   ...tokenOptions,
 ] as const
 
@@ -43,7 +43,7 @@ export default command({
 function taken({ project }: ProjectScope, label: string): CliError {
   return new CliError(
     'name_taken',
-    `a token labelled ${label} works in ${project.name}`,
+    `an active token with the label ${label} already exists in ${project.name}`,
     `choose another label, or first: cloakroom workload-token revoke ${label}`,
   )
 }

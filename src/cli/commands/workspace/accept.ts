@@ -11,8 +11,8 @@ export default command({
     if (!(await joinWorkspace(session, found))) {
       throw new CliError(
         'unreadable_workspace',
-        `the key of ${found.name} does not open with your private key; nothing was accepted`,
-        `run cloakroom workspace decline ${found.name}, and ask to be invited again`,
+        `the key of ${found.name} cannot be decrypted with your private key; nothing was accepted`,
+        `run cloakroom workspace decline ${found.name} and ask to be invited again`,
       )
     }
     const { name, id } = found

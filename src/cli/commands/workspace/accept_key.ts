@@ -16,7 +16,10 @@ export default command({
     // In a signed workspace its links say which key it is.
     if (fault instanceof UntrustedChain) throw fault
     if (!shown) {
-      throw new CliError('unreadable_workspace', `the key of ${name} does not open with yours`)
+      throw new CliError(
+        'unreadable_workspace',
+        `the key of ${name} cannot be decrypted with your private key`,
+      )
     }
     const known = session.workspaceKeys.of(shown.id)
     const now = knownKeyOf(shown)
@@ -30,9 +33,9 @@ export default command({
     await confirmed(
       context.host,
       options,
-      `Does another member of ${name} see the one that is shown? Accept it?`,
+      `Does another member of ${name} see the same fingerprint? Accept it?`,
     )
     session.workspaceKeys.remember(shown)
-    context.output.done(`The key of ${name} is accepted.`, accepted)
+    context.output.done(`Accepted the key of ${name}.`, accepted)
   },
 })

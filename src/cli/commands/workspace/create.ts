@@ -30,7 +30,7 @@ async function demandNewName({ api }: Session, name: string): Promise<void> {
   if (!listed.some((workspace) => workspace.name === name && workspace.status === 'active')) return
   throw new CliError(
     'name_taken',
-    `you have a workspace ${name} already; nothing was created`,
+    `you already have a workspace ${name}; nothing was created`,
     `use it with: cloakroom workspace use ${name}; or add --yes to create another one`,
   )
 }

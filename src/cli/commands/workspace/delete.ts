@@ -16,10 +16,10 @@ export default command({
       const { projects, agents, people } = await lossesOfWorkspace(session.api, id)
       const lost = countedAll({ project: projects.length, agent: agents })
       const names = projects.length > 0 ? ` (${projects.join(', ')})` : ''
-      return `Delete ${name} for ${counted(people, 'member')}, with ${lost || 'all that it holds'}${names}? Nobody can bring it back.`
+      return `Delete ${name} for ${counted(people, 'member')}, with ${lost || 'all its content'}${names}? This is permanent.`
     })
     await endWorkspace(session.api, workspace)
     session.knownNames.forget(id)
-    context.output.done(`Deleted ${name}, with all that it held.`, { deleted: name, id })
+    context.output.done(`Deleted ${name} with all its content.`, { deleted: name, id })
   },
 })

@@ -20,7 +20,10 @@ import { checkKnownKeys, refusing } from '../../trust/known_keys.ts'
 const options = [
   ['--role <role>', 'owner, admin, member or read_only', 'member'],
   acceptChanged,
-  ['--fingerprint <address=fingerprint...>', 'what whoami shows the person you invite'],
+  [
+    '--fingerprint <address=fingerprint...>',
+    'fingerprint that whoami prints for the invited person',
+  ],
 ] as const
 
 /** Seals the workspace key to each person; all their public keys are fetched at once. */
@@ -93,6 +96,6 @@ async function keysOf({ api }: Session, email: string): Promise<Invitee> {
   throw new CliError(
     'not_found',
     `${email} has no account here`,
-    'they register first: cloakroom register',
+    'ask them to register first: cloakroom register',
   )
 }

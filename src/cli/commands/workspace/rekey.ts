@@ -14,7 +14,7 @@ export default command({
     const { session, workspace } = scope
     await confirmed(context.host, options, async () => {
       const ends = await endsOf(scope)
-      return `Seal everything of ${workspace.name} under a new key? That permanently ends what the old key opens: ${ends}.`
+      return `Seal everything of ${workspace.name} under a new key? This permanently deletes: ${ends}.`
     })
     const work = renewWorkspaceKey(placeOf(scope), (listed) =>
       checkKnownKeys(context, session, listed, options.acceptChangedKeys ?? false),
@@ -23,13 +23,13 @@ export default command({
     if (!next.chains) session.workspaceKeys.remember(next)
     const done = { epoch: next.epoch, ...counts, left }
     for (const { label, id, creator, fingerprint, reason } of left) {
-      const by = creator === null ? 'without a grant' : `which says it was granted by ${creator}`
+      const by = creator === null ? 'without a grant' : `which claims to be granted by ${creator}`
       context.output.warn(`not carried over: ${label} (${id}), ${by}, ${fingerprint}: ${reason}`)
     }
     if (left.length > 0)
-      context.output.note('what is still needed gets a new token: cloakroom token issue')
+      context.output.note('create new tokens where needed: cloakroom token issue')
     context.output.done(
-      `Epoch ${done.epoch}: ${counted(done.members, 'member')}, ${counted(done.tokens, 'token')} and ${counted(done.secrets, 'secret')} now use the new key; earlier versions and what could be undeleted are gone.`,
+      `Epoch ${done.epoch}: ${counted(done.members, 'member')}, ${counted(done.tokens, 'token')} and ${counted(done.secrets, 'secret')} now use the new key. Earlier versions and deleted secrets can no longer be restored.`,
       done,
     )
   },
@@ -39,5 +39,5 @@ async function endsOf({ session: { api }, workspace: { id } }: WorkspaceScope): 
   const ended = await endedByRekey(api, id)
   const changed = counted(ended.changed, 'secret')
   const deleted = counted(ended.deleted, 'deleted secret')
-  return `earlier versions (of ${changed}), and restoring what was deleted (${deleted}, and projects)`
+  return `earlier versions (of ${changed}) and deleted items (${deleted}, and projects)`
 }

@@ -25,7 +25,7 @@ export default command({
     const kept = await keepTokensOf(context, scope, email, options)
     await removePerson(placeOf(scope), email, kept)
     context.output.done(
-      `Removed ${email}. They knew the workspace key: seal everything again with: cloakroom workspace rekey, which ends earlier versions and undelete`,
+      `Removed ${email}. They knew the workspace key. Replace it with: cloakroom workspace rekey (deletes earlier versions and deleted secrets)`,
       { removed: email, rekey_required: true },
     )
   },

@@ -33,7 +33,7 @@ export default command({
 
 type Checked = Awaited<ReturnType<typeof verifyWorkspace>>
 
-/** What needs no key is checked of one that does not open, too. */
+/** Also checks a workspace whose key cannot be decrypted, as far as that needs no key. */
 function checkedBy({ session, workspace }: Place, epoch: number): Promise<Checked> {
   const unopened = { ...workspace, epoch, key: new Uint8Array() }
   return verifyWorkspace(session.api, workspace.shown ?? unopened, session.chains)
@@ -41,7 +41,7 @@ function checkedBy({ session, workspace }: Place, epoch: number): Promise<Checke
 
 function faultsOf({ workspace: { fault, shown } }: Place): string[] {
   if (fault) return [fault.message]
-  return shown ? [] : ['its key does not open with your private key']
+  return shown ? [] : ['its key cannot be decrypted with your private key']
 }
 
 type Listed = Pick<Checked, 'environments' | 'tokens'>
@@ -54,7 +54,7 @@ function faultsIn({ environments, tokens }: Listed): string[] {
     ),
     ...ofTokens.map(
       ({ label, id, granted_by, fingerprint, why }) =>
-        `token ${label} (${id}), which says it was granted by ${granted_by ?? 'nobody'}, ${fingerprint}: ${why}`,
+        `token ${label} (${id}), which claims to be granted by ${granted_by ?? 'nobody'}, ${fingerprint}: ${why}`,
     ),
   ]
 }
@@ -109,6 +109,6 @@ function summaryOf(members: number, { environments, tokens }: Listed): string {
       ? [
           `${count('verified')} verified, ${count('refused')} refused, ${count('not granted')} not granted`,
         ]
-      : ['no tokens, which admins may list only']),
+      : ['tokens omitted: only admins can list them']),
   ].join('; ')
 }

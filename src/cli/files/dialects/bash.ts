@@ -23,8 +23,8 @@ const OWN = new Set(
 export const bash: DialectRules = {
   read: (text) => readStatements(text, { blank: BLANK, statementAt }),
   write: (name, value) => {
-    if (value.includes('\0')) return { refusal: 'has a zero byte, which no variable can hold' }
-    if (OWN.has(name)) return { refusal: 'is a variable that bash sets by itself' }
+    if (value.includes('\0')) return { refusal: 'has a zero byte, which variables cannot contain' }
+    if (OWN.has(name)) return { refusal: 'is a variable that bash sets itself' }
     return { line: `export ${name}='${value.replaceAll("'", "'\\''")}'` }
   },
 }
@@ -38,7 +38,7 @@ function statementAt(text: string, at: number): Statement {
   if (!rest) return { end: nextLine(text, end), reason: reasonAt(text, end) }
   if (value.includes('\0')) return { end: end + rest[0].length, reason: 'there is a zero byte' }
   if (OWN.has(name))
-    return { end: end + rest[0].length, reason: `${name} is a variable that bash sets by itself` }
+    return { end: end + rest[0].length, reason: `${name} is a variable that bash sets itself` }
   return { name, value, end: end + rest[0].length }
 }
 
@@ -71,8 +71,8 @@ function pieceAt(text: string, at: number): { value: string; length: number } | 
 function reasonAt(text: string, at: number): string {
   const next = text[at] ?? ''
   if (next === '"' && !/"(?:[^"\\]|\\[\s\S])*"/y.test(text.slice(at)))
-    return 'the quotes are never closed'
-  if (next === "'") return 'the quotes are never closed'
+    return 'the quotes are not closed'
+  if (next === "'") return 'the quotes are not closed'
   if (next === '"' || '$`~'.includes(next))
     return 'bash would replace $, ` or ~ here: use single quotes'
   return 'bash would run what follows the value: use quotes'

@@ -15,7 +15,7 @@ const SIMPLE = /^[\w./:@%+,=-]*$/
 export const compose: DialectRules = {
   read: (text) => readStatements(text.replaceAll('\r\n', '\n'), { blank: BLANK, statementAt }),
   write: (name, value) => {
-    if (value.includes('\0')) return { refusal: 'has a zero byte, which no variable can hold' }
+    if (value.includes('\0')) return { refusal: 'has a zero byte, which variables cannot contain' }
     if (SIMPLE.test(value)) return { line: `${name}=${value}` }
     if (!/['\\\r]/.test(value)) return { line: `${name}='${value}'` }
     const escaped = value
@@ -35,8 +35,7 @@ function statementAt(text: string, at: number): Statement {
   if (text[start] === '"' || text[start] === "'") return quotedAt(text, start, name)
   const end = nextLine(text, start)
   const line = text.slice(start, end).replace(/\n$/, '')
-  if (line.startsWith('#'))
-    return { end, reason: 'versions of compose disagree about # here: use quotes' }
+  if (line.startsWith('#')) return { end, reason: '# is ambiguous here: use quotes' }
   const { 0: value = '' } = line.split(' #')
   return { end, ...plain(name, value.replace(/[ \t]+$/, '')) }
 }
@@ -51,7 +50,7 @@ function quotedAt(text: string, start: number, name: string): Statement {
   const { 0: whole, 1: quote, 2: inner = '' } = matchAt(QUOTED, text, start) ?? []
   if (whole === undefined) {
     const isOpen = !/^(['"])(?:\\[\s\S]|(?!\1)[^\\])*\1/.test(text.slice(start))
-    const reason = isOpen ? 'the quotes are never closed' : 'there is text after the quotes'
+    const reason = isOpen ? 'the quotes are not closed' : 'text follows the quotes'
     return { end: isOpen ? text.length : nextLine(text, start), reason }
   }
   const end = start + whole.length
@@ -60,7 +59,7 @@ function quotedAt(text: string, start: number, name: string): Statement {
   if (quote === "'") return { end, name, value: unescaped }
   const unknown = inner.match(/\\[\s\S]/g)?.find((pair) => !/[nrt"\\]$/.test(pair))
   if (unknown !== undefined)
-    return { end, reason: 'compose has a meaning of its own for this backslash: use single quotes' }
+    return { end, reason: 'compose interprets this backslash: use single quotes' }
   if (/\$/.test(inner.replaceAll('$$', '')))
     return { end, reason: 'compose replaces $ here: use single quotes' }
   return { end, name, value: expanded(inner) }

@@ -25,9 +25,10 @@ export const docker: DialectRules = {
   write: (name, value) => {
     const line = `${name}=${value}`
     if (value.includes('\n'))
-      return { refusal: "has a line break, which Docker's format cannot hold" }
-    if (value.includes('\0')) return { refusal: 'has a zero byte, which no variable can hold' }
-    if (value.endsWith('\r')) return { refusal: 'ends with a carriage return, which Docker drops' }
+      return { refusal: "has a line break, which Docker's format cannot represent" }
+    if (value.includes('\0')) return { refusal: 'has a zero byte, which variables cannot contain' }
+    if (value.endsWith('\r'))
+      return { refusal: 'ends with a carriage return, which Docker removes' }
     if (Buffer.byteLength(line) > MAX_LINE_BYTES)
       return { refusal: `is longer than Docker reads (${MAX_LINE_BYTES} bytes a line)` }
     return { line }
@@ -37,7 +38,7 @@ export const docker: DialectRules = {
 function faultOf(name: string, value: string | undefined, whole: string): string | null {
   if (value === undefined) return 'Docker takes this value from its environment: write NAME=value'
   if (name === '') return 'this is not NAME=value'
-  if (/[ \t]/.test(name)) return 'Docker refuses blanks before ='
+  if (/[ \t]/.test(name)) return 'Docker rejects spaces before ='
   if (whole.includes('\0')) return 'there is a zero byte'
-  return Buffer.byteLength(whole) > MAX_LINE_BYTES ? 'Docker cannot read so long a line' : null
+  return Buffer.byteLength(whole) > MAX_LINE_BYTES ? 'this line is too long for Docker' : null
 }

@@ -7,7 +7,7 @@ import type { DialectRules, LineFault, Located } from '../located.ts'
 /** The expression of dotenv 16 and 17. */
 const LINE =
   /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
-/** What may be between two statements. */
+/** Text between two statements. */
 const BETWEEN = /^(?:\s*(?:#[^\n]*)?(?:\n|$))*$/
 
 export const dotenv: DialectRules = {
@@ -30,7 +30,7 @@ export const dotenv: DialectRules = {
       const line = lineAt(index + (whole.length - whole.trimStart().length))
       const value = unquoted(written)
       if (/^['"`]/.test(value) && written.trim() === value && value.length > 0)
-        faults.push({ line, reason: 'the quotes are never closed, or text follows them' })
+        faults.push({ line, reason: 'the quotes are not closed, or text follows them' })
       else found.push({ name, value, line })
     }
     skipped(end, text.length)
@@ -47,7 +47,7 @@ export const dotenv: DialectRules = {
     ]
     const way = ways.find((candidate) => readsBack(`${name}=${candidate}`, name, value))
     if (way !== undefined) return { line: `${name}=${way}` }
-    return { refusal: 'has quotes, escapes or blanks that dotenv cannot hold together' }
+    return { refusal: 'has a mix of quotes, escapes or spaces that dotenv cannot represent' }
   },
 }
 

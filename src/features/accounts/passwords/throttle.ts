@@ -6,7 +6,7 @@
  */
 import type { Waits } from '../../../database/limits/backoff.ts'
 
-/** What is guessed, for whom, and from where. */
+/** The guessed credential, its account, and the network. */
 export type PasswordAttempt = {
   what: 'password' | 'recovery' | 'passkey'
   /** The submitted address; of a passkey the submitted id. */
@@ -24,7 +24,7 @@ export class PasswordThrottle {
   }
 
   /**
-   * What `check` found, or `null` when it found the password wrong.
+   * The result of `check`, or `null` for a wrong password.
    *
    * @throws Fault `rate_limited` with Retry-After in seconds, before anything is checked
    */
