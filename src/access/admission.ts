@@ -1,6 +1,6 @@
 /**
- * Who calls with a token, and whether the token may do what the endpoint is for. Every endpoint of tokens
- * begins here: its contract names the capability, and nothing else of the request is read before.
+ * Authenticates a call's token and checks that the token has the endpoint's capability. Every token endpoint begins
+ * here: its contract names the capability, and nothing else of the request is read first.
  */
 import { type Capability, capabilities } from '../core/capability.ts'
 import { commandFix, Fault } from '../core/fault.ts'

@@ -104,7 +104,7 @@ async function attemptOnce<T>(
   }
 }
 
-/** Of a decision, in traces: no more than the audit shows. */
+/** Returns a decision's trace attributes: no more than the audit shows. */
 function told({ decision, reason, method, target_domain, ...entry }: Entry): Attributes {
   return {
     'cloakroom.workspace_id': entry.workspace_id,

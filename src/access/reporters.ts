@@ -1,4 +1,4 @@
-/** Who reports to the audit from outside: a token speaks for itself, a person for a workspace they name. */
+/** Identifies external reporters to the audit: a token reports for itself, a person for a workspace they name. */
 
 import { parseToken } from '../core/crypto/token.ts'
 import { Fault, invalidField } from '../core/fault.ts'

@@ -51,13 +51,13 @@ export type LiveToken = TokenRow & {
   isSealed: boolean
   /** The secret part, which opens the envelopes stored for the token. */
   secret(): Uint8Array
-  /** The same as text. */
+  /** The secret part as text. */
   secretText(): string
 }
 
 type Proof = { row: TokenRow; isSealed: boolean }
 
-/** Of these kinds are those who act for themselves; a sealed token is of the kind that its row says. */
+/** Token kinds that act for themselves, with the kinds of rows that fit. A sealed token has the kind of its row. */
 const KINDS: Record<TokenKind, readonly TokenRow['kind'][]> = {
   agt: ['agent'],
   wkl: ['workload'],
@@ -65,7 +65,7 @@ const KINDS: Record<TokenKind, readonly TokenRow['kind'][]> = {
   ses: [],
   ref: [],
 }
-/** Of a row nothing but the verifier changes while its token is live. */
+/** Milliseconds for which a row is kept. While a token is live, only its verifier changes. */
 const TTL_MS = 600_000
 const MAX_TOKENS = 10_000
 
@@ -74,7 +74,7 @@ export class TokenCache {
   readonly #pepper: Pepper
   readonly #counts = { hits: 0, misses: 0 }
   readonly #rows: LruMap<string, TokenRow>
-  /** By the digest of its text what a token was verified against: no token stays in memory. */
+  /** Verifiers by the digest of the token's text: no token stays in memory. */
   readonly #proven = new LruMap<string, Proof>({ max: MAX_TOKENS })
 
   constructor(read: AccessReader, clock: Clock, pepper: Pepper) {
@@ -102,13 +102,13 @@ export class TokenCache {
     const cached = this.#rows.get(presented.id) ?? null
     this.#counts[cached ? 'hits' : 'misses'] += 1
     if (this.#fits(presented, cached)) return cached
-    // What does not fit may be out of date, and is not told from what does not exist by the time of a query.
+    // Reload a row that does not fit: it may be outdated, and the timing must not reveal whether a token exists.
     const row = await this.#load(presented.id)
     if (this.#fits(presented, row)) return row
     throw new Fault('invalid_token')
   }
 
-  /** Without a row it costs what a wrong secret costs. */
+  /** Without a row, this takes as long as for a wrong secret. */
   #fits(presented: ParsedToken, row: TokenRow | null): row is TokenRow {
     const verifier = presentedVerifier(presented)
     const match = this.#pepper.matchVerifier(
@@ -139,7 +139,7 @@ export class TokenCache {
     if (!(await this.#load(id))) throw new Fault('invalid_token')
   }
 
-  /** Of these tokens those that are live at this moment, each with its workspace's policy version. */
+  /** Returns the live ones among these tokens, each with its workspace's policy version. */
   async versions(ids: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.#read<{ id: string; version: number }[]>`
       select t.id, w.policy_version::float8 as version

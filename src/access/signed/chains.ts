@@ -75,13 +75,13 @@ export class ChainCache {
     })
   }
 
-  /** What another request has verified in the meantime need not be verified again. */
+  /** Returns the longer chain if another request has verified one in the meantime. */
   #longer(known: Chain): Chain {
     const kept = this.#chains.peek(known.workspaceId)
     return kept && kept.seq > known.seq ? kept : known
   }
 
-  /** One after the other within a workspace: who waits here waits for no database. */
+  /** Runs one task at a time within a workspace. A waiting task holds no database connection. */
   async #inTurn<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(workspaceId)
     const run = before ? before.then(work, work) : work()
@@ -152,7 +152,7 @@ async function continued(chain: Chain, known: Chain, links: readonly SignedText[
   return rest.length > MANY_LINKS ? extendOnThread(chain, rest) : extend(chain, rest)
 }
 
-/** What is stored is refused: nothing is done by it. */
+/** The fault for stored state that was refused: nothing is done with that state. */
 export function unverified(refusal: Refusal): Fault {
   const message = `${messageOf('unverified_state')} ${refusal.message}.`
   return new Fault('unverified_state', { message, cause: refusal })

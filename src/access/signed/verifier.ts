@@ -1,7 +1,7 @@
 /**
- * What is loaded of a signed workspace counts only as far as its members signed it (protocol 12.3): the chain,
- * a token's grant, the recipients of its envelopes, and the contents of its environments. The database
- * may narrow that, a row revoked or expired, and widen nothing.
+ * Accepts loaded state of a signed workspace only as far as its members signed it (protocol 12.3): the chain, a token's
+ * grant, the recipients of its envelopes, and the contents of its environments. The database may narrow that state (a
+ * row revoked or expired), and cannot widen it.
  */
 import { inSlices } from '../../core/async/time_slice.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -55,10 +55,10 @@ export class Verifier {
   }
 
   /**
-   * What administrators granted a token, and that its secret vouches for the chain. A sealed token cannot say
-   * so: its client does.
+   * Verifies what administrators granted a token, and that the token's secret vouches for the chain. A sealed token
+   * cannot vouch: its client does.
    *
-   * @throws Refusal, and Fault `invalid_token` for what the chain revoked or is over
+   * @throws Refusal, and Fault `invalid_token` for a token that the chain revoked or that has expired
    */
   async token(
     chain: Chain,
@@ -135,18 +135,18 @@ export class Verifier {
   }
 }
 
-/** Of a plain workspace and a token of a signed one, or the other way round. */
+/** A token of a signed workspace in a plain one, or a token of a plain workspace in a signed one. */
 export function ofAnotherKind(): Refusal {
   return new Refusal('mismatch', 'only one of token and workspace is signed', 'the token')
 }
 
-/** What the chain revoked, and what is over, is a token like any other that is. */
+/** Turns a refusal of a revoked or expired token into the usual `invalid_token`. */
 function invalidWhereOver(error: unknown): never {
   const isOver = error instanceof Refusal && ['revoked', 'expired'].includes(error.reason)
   throw isOver ? new Fault('invalid_token', { cause: error }) : error
 }
 
-/** The database may let a token end before its grant does; all else is what was granted. */
+/** The database may let a token end before its grant does. All other fields must be as granted. */
 function isStoredAs(grant: TokenGrant, token: LiveToken): boolean {
   const { kind, registrationId, capabilities, projectId, environment, terms } = token
   return (

@@ -33,27 +33,27 @@ export type SealedEnvelope = {
 export type VerifiedToken = {
   grant: SignedText
   binding: Uint8Array
-  /** What of the stored row was compared with the grant. */
+  /** Terms of the stored row that were compared with the grant. */
   terms: LiveToken['terms']
-  /** Whether the secret was there, which vouches for the chain. */
+  /** Whether the secret was present, which vouches for the chain. */
   isBound: boolean
-  /** Milliseconds: the end of the grant by the clock of this process. */
+  /** Milliseconds: when the grant ends, by the clock of this process. */
   until: number
 }
 
-/** What an environment holds: the SHA-256 of each value, and the manifest over them; null over nothing. */
+/** The contents of an environment: the SHA-256 of each value, and the manifest of all values; null for an empty one. */
 export type VerifiedEnvironment = {
   hashes: ReadonlyMap<string, Uint8Array<ArrayBuffer>>
   manifest: SignedText | null
-  /** Of the manifest; 0 without one. */
+  /** The manifest's revision; 0 without a manifest. */
   revision: number
 }
 
-/** What of a signed workspace was verified: its chain, or why it was refused; the rest on demand. */
+/** The verified parts of a signed workspace: its chain or the reason of its refusal, and other parts on demand. */
 export type Signed = {
   chain: Chain | Fault
   tokens: Map<string, VerifiedToken>
-  /** Tokens of which all environments that they were given were verified. */
+  /** IDs of tokens with a verified state of every environment that they were given. */
   whole: Set<string>
   environments: Map<string, VerifiedEnvironment>
 }
@@ -129,7 +129,7 @@ function partsOf({
   return lists.reduce((sum, list) => sum + (list?.length ?? 1), single)
 }
 
-/** What was read of the environment by name before was not verified. */
+/** Keeps a verified environment, and drops secrets that were read from it by name before it was verified. */
 export function keepVerified(
   { signed, secrets }: Snapshot,
   place: Granted,

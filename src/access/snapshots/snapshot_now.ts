@@ -28,7 +28,7 @@ export async function snapshotNow(
   })
 }
 
-/** What is done with a snapshot that is not older than a version. @throws Fault `unavailable` */
+/** Calls `use` with a snapshot that is not older than a version. @throws Fault `unavailable` */
 export async function snapshotSince<T>(
   { snapshots }: Pick<Access, 'snapshots'>,
   { workspaceId }: LiveToken,

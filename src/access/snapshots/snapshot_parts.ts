@@ -112,12 +112,12 @@ export class SnapshotParts {
       for (const [place, { hashes }] of environments)
         if (environmentIn(place) === environment) requireNamed(place, hashes, names, opened)
     })
-    // Of an environment that no token was given there is nothing to use, and nothing was verified.
+    // An environment that no token was given has no usable secret, and was not verified.
     const others = stored.filter((row) => !isVerified(row))
     return [...opened, ...others.map(lockedSecret)]
   }
 
-  /** What policies let stand outside of headers; that they are their authors' shows when a value opens. */
+  /** Reads secrets with policies that allow places outside of headers. Opening a value verifies its policy's author. */
   async placeable(snapshot: Snapshot, environment: string): Promise<PlaceableSecret[]> {
     const rows = await readPlaceable(this.#read, snapshot.workspaceId, environment)
     this.#checkVersion(snapshot, rows[0]?.version)
@@ -174,7 +174,7 @@ export class SnapshotParts {
     this.#checkVersion(snapshot, row?.version)
     if (!row || row.epoch === null) return null
     const { epoch } = row
-    // Of another epoch it is not used, so nobody needs to have signed it.
+    // An envelope of another epoch is not used, so it needs no signature.
     if (snapshot.signed && epoch !== snapshot.epoch) return { epoch, envelope: null, signed: null }
     const parts = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
     const column = 'token_envelopes.envelope'
@@ -190,9 +190,9 @@ export class SnapshotParts {
   }
 
   /**
-   * What a token was granted, in a signed workspace.
+   * Reads and verifies what a token was granted, in a signed workspace.
    *
-   * @throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned` for one without a grant
+   * @throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned` for a token without a grant
    */
   token(snapshot: Snapshot, token: LiveToken): Promise<VerifiedToken> {
     return this.#verifying(snapshot, token.id, async () => {
