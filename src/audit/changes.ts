@@ -1,7 +1,7 @@
 /**
- * What people changed and were shown, on record: a change in its own transaction, so that both happen or neither; what is
- * shown before the answer. A row of `audit_changes` is cheap; `settle` moves many at once to `audit_logs`, whose indexes
- * and counts cost most of a record. Any control plane moves all of them, so that none is lost with its process.
+ * Records what people changed and viewed: a change in its own transaction, so that both happen or neither; a view
+ * before its answer. A row of `audit_changes` is cheap. `settle` moves many together to `audit_logs`, whose indexes and
+ * counts are the main cost of a record. Any control plane moves all rows, so none is lost with its process.
  */
 import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'

@@ -42,7 +42,7 @@ export function mayHave(
     or ${hour} in (select hour from audit_deltas where workspace_id = ${workspaceId} and ${column} <> 0))`
 }
 
-/** Those that `which` allows of the column `bucket`, in the order of a list, as texts of the database. */
+/** Returns the values of `bucket` that `which` selects, in the order of a list, as the database's text. */
 export async function selectHours(
   tx: Reading,
   workspaceId: string,

@@ -35,7 +35,7 @@ export class FairQueue<T> {
     for (const [workspaceId, queue] of this.#queues) {
       if (taken.length >= count) break
       taken.push(...queue.splice(0, part))
-      // What is left comes again after all others.
+      // The rest of the queue moves behind all others.
       this.#queues.delete(workspaceId)
       if (queue.length > 0) this.#queues.set(workspaceId, queue)
     }

@@ -22,7 +22,7 @@ const INSERT = `insert into audit_journal (id, live, intents)
   having count(*) > 0
   returning live`
 
-/** The same for one proof, for which the lists cost the database about as much as the insert. */
+/** The insert for a single proof, where lists would cost the database about as much as the insert. */
 const INSERT_ONE = `insert into audit_journal (id, live, intents)
   select $1::uuid, '1', $5 from tokens t join workspaces w on w.id = $3::uuid and w.policy_version = $4::bigint
   where t.id = $2::uuid and t.revoked_at is null and (t.expires_at is null or t.expires_at > clock_timestamp())
@@ -31,7 +31,7 @@ const INSERT_ONE = `insert into audit_journal (id, live, intents)
 const SELECT = `select id, live, intents from audit_journal
   where $1::float8 is null or recorded_at < now() - make_interval(secs => $1::float8)`
 
-/** The names of what an intent is in a row, in the order of `rowOf`. */
+/** Names of an intent's columns in a row, in the order of `rowOf`. */
 const NAMES = [
   'id',
   'workspace_id',
@@ -61,10 +61,10 @@ const NAMES = [
   'proof',
 ] satisfies (keyof Entry | 'proof')[]
 
-/** What a proof is about. */
+/** Fields that a proof covers. */
 const PROVED = ['token_id', 'workspace_id', 'policy_version'] as const
 
-/** Entries of one token under one version share a proof. */
+/** Groups entries: those of one token and one version share a proof. */
 export function groupOf(entries: readonly Entry[]): JournalGroup {
   const ofToken = new Map<string, Intent[]>()
   let proofs = 0
@@ -108,8 +108,8 @@ export async function writeGroup(
 export type Row = { id: string; live: string; intents: string }
 
 /**
- * What is in the journal for longer than so many seconds; without them, all of it. A row that holds something
- * else is passed to `onUnreadable`, and the others are read.
+ * Reads groups that have been in the journal for more than `seconds`, or all groups without it. Passes each unreadable
+ * row to `onUnreadable` and reads the others.
  */
 export async function readGroups(
   sql: postgres.Sql,

@@ -35,15 +35,15 @@ export class LastUse {
   }
 
   /**
-   * What fails is noted again with the next use after ten seconds. One statement at a time: where somebody keeps rows
-   * locked, one connection waits and not all of them.
+   * Writes due uses. A failed use is noted again with the token's next use after ten seconds. Only one statement runs
+   * at a time: if somebody keeps rows locked, only one connection waits.
    */
   async write(): Promise<void> {
     if (!this.#current && this.#due.size > 0) this.#current = this.#upsert()
     await this.#current
   }
 
-  /** Writes everything that is known at this moment. */
+  /** Writes all uses noted up to this moment. */
   async flush(): Promise<void> {
     await this.#current
     await this.write()

@@ -108,7 +108,7 @@ export class Records {
     }
   }
 
-  /** What is no group never becomes one: it is kept with what was refused. */
+  /** Moves an unreadable row to the refused ones: it can never become a group. */
   async #discard(row: Row): Promise<void> {
     try {
       await storeUnreadable(this.#sql, row)

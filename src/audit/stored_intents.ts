@@ -7,10 +7,10 @@ import { unfilledPlaces } from '../core/policy/unfilled.ts'
 import { tokenActions } from '../http/endpoint.ts'
 import type { Entry, Intent } from './entry.ts'
 
-/** What an intent of a release before left out. */
+/** Fields that an intent of an earlier release left out. */
 const WITHOUT_OUTCOME = { reason: null, status_code: null, duration_ms: null, redacted: null }
 
-/** Fits into an array of the statement; whether it is an id is for the database to say. */
+/** Accepts characters that fit into an array of the statement. The database checks whether the text is an id. */
 const id = z.string().regex(/^[\w-]+$/)
 const text = z.string().nullish()
 const integer = z.int().nullish()

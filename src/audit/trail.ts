@@ -43,16 +43,16 @@ type Waiting = {
  */
 const GROUP_SIZE = 32
 const MAX_WAITING = 10_000
-/** Of them, those of one workspace: no other is refused because of it. */
+/** Waiting entries of one workspace, so that it cannot crowd out the others. */
 const MAX_SHARE = 2_500
 /** Milliseconds a request waits for its record, and a statement for the database. */
 const TIMEOUT_MS = 5_000
 /** Milliseconds between batches of records. */
 const INTERVAL_MS = 250
-/** Seconds between looks at what others left in the journal, and after which they have left it. */
+/** Seconds between checks for entries left by other processes, and seconds after which an entry counts as left. */
 const LOOK_SECONDS = 5
 const LEFT_SECONDS = 10
-/** Groups that left the journal, after which their room is given back. */
+/** Groups that left the journal, after which their space is reclaimed. */
 const MUCH = 2_000
 
 export class AuditTrail {
@@ -97,13 +97,13 @@ export class AuditTrail {
       const hasRoom = this.#records.waiting < MAX_WAITING
       if (!hasRoom || !this.#queue.add(entry.workspace_id, waiting)) return refuse(unavailable())
       this.#waiting.add(waiting)
-      // What arrives in the same tick of the event loop shares the commit, also when none is under way.
+      // Entries that arrive in the same tick of the event loop share a commit, also when no write is running.
       if (!this.#writing && this.#queue.length === 1)
         untraced(() => setImmediate(() => void this.#write()))
     })
   }
 
-  /** Takes over what was written to the journal in a transaction that has ended. */
+  /** Takes over entries that an ended transaction wrote to the journal. */
   hold(group: JournalGroup): void {
     for (const { entry } of group.intents) {
       this.#lastUse.note(entry.token_id, entry.timestamp)
@@ -228,7 +228,7 @@ export class AuditTrail {
   }
 }
 
-/** What was stored after its request had been refused: nothing was sent for it. */
+/** The outcome of an intent that was stored after its request had been refused: nothing was sent for it. */
 function disowned(intent: Intent): Intent {
   const outcome = {
     decision: 'error' as const,

@@ -16,7 +16,7 @@ export type Unwritten = {
 type Value = string | number | boolean | null
 type Column = { name: string; type: string; read: (record: Unwritten) => Value }
 
-/** What calls of one token often have in common. */
+/** Columns that calls of one token often have in common. */
 const SHARED: readonly Column[] = [
   column('workspace_id', 'uuid', ({ entry }) => entry.workspace_id),
   column('identity_level', 'text', ({ entry }) => entry.identity_level),
@@ -55,7 +55,7 @@ const arraysFrom = (first: number, columns: readonly Column[]) =>
   columns.map(({ type }, index) => `$${first + index}::text::${type}[]`).join(', ')
 const [shared, own] = [namesOf(SHARED), namesOf(OWN)]
 
-/** What may not have been stored, because its commit was not confirmed, is written only if it was. */
+/** Inserts records. One with an unconfirmed commit is inserted only if that commit succeeded. */
 const WRITE = `with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1)
   insert into audit_logs as a (source, timestamp, ${own}, ${shared})
   select 'resolver', timestamptz 'epoch' + at * interval '1 millisecond', ${own}, ${shared}
@@ -123,7 +123,7 @@ function column(name: keyof Entry, type: string, read: Column['read']): Column {
   return { name, type, read }
 }
 
-/** Those that differ in what is shared, and for each record which of them it is like, counted from 1. */
+/** Returns the records that differ in shared columns, and for each record the number of its equal, counted from 1. */
 function distinctOf(records: readonly Unwritten[]) {
   const distinct: Unwritten[] = []
   const latest = new Map<string, number>()
