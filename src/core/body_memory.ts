@@ -63,7 +63,7 @@ export function openBodyMemory(
   return new BodyMemory(mib * MIB, shares)
 }
 
-/** What one request holds. */
+/** The memory that one request holds. */
 export class BodyAccount {
   readonly #count: (bytes: number) => void
   #taken = 0
@@ -80,7 +80,7 @@ export class BodyAccount {
     this.#taken += bytes
   }
 
-  /** Of what was taken, so many bytes are not held any more. */
+  /** Returns bytes that the request no longer holds. */
   giveBack(bytes: number): void {
     const given = Math.min(bytes, this.#taken)
     this.#count(-given)
@@ -130,7 +130,7 @@ export class BodyMeter {
     if (this.#read > this.#counted) this.hold(this.#read)
   }
 
-  /** The same, unless there is no room for them. */
+  /** Counts bytes like `read`, but returns false if there is no room for them. */
   mayRead(bytes: number): boolean {
     try {
       this.read(bytes)

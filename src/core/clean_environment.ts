@@ -23,14 +23,14 @@ const BENDS_CALLS =
 
 const NAMES_PROXY = /^(https?|all|no)_proxy$/i
 
-/** What the log says of variables that name a proxy for outbound calls; null without any. */
+/** Returns the log line about variables that name a proxy for outbound calls; null without such variables. */
 export function ignoredProxies(env: Record<string, string | undefined>): string | null {
   const names = Object.keys(env).filter((name) => NAMES_PROXY.test(name) && env[name])
   if (names.length === 0) return null
   return `${names.toSorted().join(', ')} ignored: calls go directly to the API's host. No setting routes them through a proxy.`
 }
 
-/** The environment that a server should run in. */
+/** Returns the environment that a server should run in. */
 export function cleanEnvironment(env: Record<string, string | undefined>): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] =>

@@ -1,6 +1,6 @@
 /**
- * Who calls, and the proof that they may. A `Grant` is minted in one place, `identity/authorise`;
- * tenant queries take one, so a query that writes secrets does not compile with a read grant.
+ * The caller, and the proof of their permission. Only `identity/authorise` mints a `Grant`. Tenant queries take one, so
+ * a query that writes secrets does not compile with a read grant.
  */
 import { Fault } from './fault.ts'
 

@@ -40,7 +40,7 @@ export async function runHelper(
     new Response(child.stderr).text(),
     child.exited,
   ])
-  // What the program started may hold its pipes open: they are not waited for once it was killed.
+  // Do not wait for the pipes of a killed program: its children may hold them open.
   ended.catch(() => {})
   const late = () =>
     new HelperFailed(`${name} did not answer within ${limitMs / 1_000} seconds`, true)

@@ -104,7 +104,7 @@ export class LruMap<K, V> {
     for (const { key, value } of this.#walk()) yield [key, value]
   }
 
-  /** What is removed meanwhile still leads on. */
+  /** Walks the entries. A removed entry still links to the next one. */
   *#walk(): Generator<Entry<K, V>> {
     for (let entry = this.#oldest; entry; entry = entry.newer) yield entry
   }
@@ -112,7 +112,7 @@ export class LruMap<K, V> {
   #isOver({ until }: Entry<K, V>): boolean {
     if (this.#expiry === undefined) return false
     const left = until - this.#expiry.clock.now()
-    // More than all of it is left where the clock was set back: it must not stay for as long.
+    // After the clock was set back, more than the full time may be left: such an entry also counts as expired.
     return left <= 0 || left > this.#expiry.ms
   }
 

@@ -21,7 +21,7 @@ export async function* chunksOf(
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
 }
 
-/** Where not every browser iterates over a stream itself; who wants no more of it cancels it. */
+/** Iterates over a stream, which not every browser can do itself. Ending the iteration cancels the stream. */
 export async function* piecesOf(
   body: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<Uint8Array, void> {

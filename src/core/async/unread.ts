@@ -33,7 +33,7 @@ export async function whenRead<T>(decide: () => T): Promise<T> {
 /** Thrown in a transaction where something has to be read first that takes its time. */
 export class UnreadBefore extends Error {
   readonly read: () => Promise<unknown>
-  /** What was read of the workspace before is still good afterwards. */
+  /** Whether the workspace's snapshot stays valid after the reading. */
   readonly keepsSnapshot: boolean
 
   constructor(read: () => Promise<unknown>, { keepsSnapshot = false } = {}) {

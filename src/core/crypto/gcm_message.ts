@@ -4,7 +4,7 @@ export const KEY_BYTES = 32
 export const NONCE_BYTES = 12
 export const TAG_BYTES = 16
 
-/** What `sealGcm` made, in its parts. */
+/** The parts of a message that `sealGcm` made. */
 export type GcmMessage = {
   nonce: Uint8Array
   additionalData: Uint8Array
@@ -12,7 +12,7 @@ export type GcmMessage = {
   tag: Uint8Array
 }
 
-/** `null` for what is too short for a tag. */
+/** Splits a message; `null` if it is too short for a tag. */
 export function gcmMessage(
   nonce: Uint8Array,
   additionalData: Uint8Array,

@@ -106,7 +106,7 @@ export class OuterLayer {
     return opened
   }
 
-  /** The same for many rows of one column and salt, in their order, at a fraction of the cost of each. */
+  /** Opens many rows of one column and salt, in their order, at a fraction of the cost of single calls. */
   async openAll(
     column: Place['column'],
     saltId: string,
@@ -147,7 +147,7 @@ export class OuterLayer {
     return concat(Uint8Array.of(VERSION), this.#primary.id, nonce, new Uint8Array(sealed))
   }
 
-  /** What is to be decrypted, and how, or `null` for what is no blob of one of the keys. */
+  /** Returns what to decrypt, and how; `null` if the blob is not under one of the keys. */
   #sealedAt(binding: Bytes, blob: Uint8Array, subkeys: readonly CryptoKey[]): Sealed | null {
     if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return null
     const isOf = ({ id }: OuterKey) => id.every((byte, at) => byte === blob[1 + at])
@@ -160,7 +160,7 @@ export class OuterLayer {
     }
   }
 
-  /** Of each key, in their order. */
+  /** Returns a subkey of each key, in their order. */
   #subkeysOf(saltId: string, column: string): Promise<CryptoKey[]> {
     return Promise.all(this.#keys.map((key) => this.#subkey(key, saltId, column)))
   }

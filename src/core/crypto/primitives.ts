@@ -88,8 +88,8 @@ export function x25519PublicKey(privateKey: Uint8Array): Bytes {
 }
 
 /**
- * What two key pairs share, with the public half of one's own, which protocols hash along. Throws for keys
- * of another length, and for a public key of low order (RFC 7748, section 6.1).
+ * Returns the shared secret of two key pairs, and the own public key, which protocols include in their hash. Throws for
+ * keys of another length, and for a public key of low order (RFC 7748, section 6.1).
  */
 export function x25519(
   privateKey: Uint8Array,

@@ -20,14 +20,14 @@ import {
 } from './primitives.ts'
 import { randomBytes } from './random.ts'
 
-/** Where a secret lives; the additional data of its ciphertext. */
+/** A secret's place, which is the additional data of its ciphertext. */
 export type SecretPlace = { projectId: string; environment: string; key: string }
 
-/** A secret as its author sealed it; `ciphertext` is null where the stored one is damaged. */
+/** A secret as its author sealed it. `ciphertext` is null if the stored one is damaged. */
 export type SealedSecret = SecretPlace & {
   policy: Policy | null
   ciphertext: Uint8Array | null
-  /** Only of a policy with `kind`, once something was derived or tried. */
+  /** Only for a policy with `kind`, once a value was derived or the derivation was tried. */
   derived?: DerivedRow | null
 }
 

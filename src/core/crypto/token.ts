@@ -80,17 +80,17 @@ function isTokenKind(kind: string | undefined): kind is TokenKind {
   return kind === 'agt' || kind === 'wkl' || kind === 'ses' || kind === 'ref' || kind === 'sea'
 }
 
-/** What a token proves itself with: HKDF of its secret, useless for decrypting. */
+/** Derives the proof of a token: HKDF of its secret, useless for decryption. */
 export function tokenAuth(id: string, secret: Uint8Array): Uint8Array {
   return hkdf(secret, uuidToBytes(id), 'cloakroom/v1/token-auth')
 }
 
-/** What the server receives of a token: SHA-256(tokenAuth), 32 bytes. */
+/** Returns what the server receives of a token: SHA-256(tokenAuth), 32 bytes. */
 export function verifierOf(auth: Uint8Array): Uint8Array {
   return sha256(auth)
 }
 
-/** The key pair that the token's envelopes are sealed to. */
+/** Returns the key pair that the token's envelopes are sealed to. */
 export function tokenKeyPair(id: string, secret: Uint8Array): RawKeyPair {
   const privateKey = tokenPrivateKey(id, secret)
   return { privateKey, publicKey: x25519PublicKey(privateKey) }

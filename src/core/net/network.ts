@@ -5,10 +5,13 @@
  */
 import { type CidrList, isIn, parseAddress, parseCidrs } from './cidr.ts'
 
-/** What makes limits count many clients as one: `stranger` forwards without being our proxy, `nameless` is one that names what is no address. */
+/**
+ * Reasons why limits may count many clients as one: `stranger` is an untrusted proxy, `nameless` a trusted proxy that
+ * forwards an invalid address.
+ */
 export type Doubt = 'stranger' | 'nameless'
 
-/** Builds the function that names a request's network; `trusted` are our own proxies. The first peer with each doubt is reported. */
+/** Builds the function that names a request's network. The first peer with each doubt is reported. */
 export function networkNamer(
   trusted: CidrList,
   onDoubt: (doubt: Doubt, peer: string) => void = () => {},

@@ -1,10 +1,10 @@
 /**
- * Where frameworks look for another method, host or path than the request's own, where stores of objects
- * look for another object, and where APIs look for further requests: with it a call that a policy lets through would do what the policy forbids.
+ * Detects overrides: frameworks accept another method, host or path than the request's own, object stores another
+ * object, and some APIs further requests. With an override, an allowed call would do what its policy forbids.
  */
 import { callMethods } from './policy.ts'
 
-/** Names by which a method is overridden, in a header or in the query; `_` is written as `-`. */
+/** Names that override a method, in a header or in the query; `_` is written as `-`. */
 const METHOD_OVERRIDES = [
   'x-(http|tunnel|real|original)-method(-override)?',
   'x-method(-override)?',
@@ -33,13 +33,13 @@ const IN_QUERY = new RegExp(
 )
 /** A name that APIs also use for other things: it asks for a method where its value is one. */
 const AMBIGUOUS = 'method'
-/** Of escapes within escapes. */
+/** Rounds of unescaping, for escapes within escapes. */
 const MAX_ROUNDS = 5
 /** Characters of a name, however it is escaped. */
 const MAX_NAME = 512
 const METHODS: ReadonlySet<string> = new Set(callMethods)
 
-/** Such a header among names in any case; many servers read `_`, and some `.`, as `-`. */
+/** Returns the first overriding header among names in any case. Many servers read `_`, and some `.`, as `-`. */
 export function overrideAmong(names: readonly string[]): string | null {
   return names.find(isOverrideHeader) ?? null
 }

@@ -23,7 +23,7 @@ const FIELD = new RegExp(
   'i',
 )
 
-/** What a body of such a type may be, if fields or members of it may ask for another method; else empty. */
+/** Returns how servers may parse a body of this type, if its fields or members can override the method; else empty. */
 export function overridableKinds(contentType: string | undefined): readonly BodyKind[] {
   if (isTypeOpen(contentType)) return ALL_KINDS
   const type = typeOf(contentType)
@@ -102,7 +102,7 @@ const READERS: Record<BodyKind, Reader> = {
   },
 }
 
-/** Of members of the outermost object, also of one that is there twice. */
+/** Returns methods in the outermost object's members, also from a duplicate member. */
 function methodsInJson(text: string): string[] {
   const methods: string[] = []
   let name: string | null = null

@@ -10,7 +10,7 @@ export type UnreadBody = { unread: string }
 export type AskedMethods = readonly string[] | UnreadBody
 
 const MAX_PARTS = 1_000
-/** Of multipart bodies in parts of others. */
+/** Nesting depth of multipart bodies. */
 const MAX_DEPTH = 4
 /** Only these headers name a field; `Content-ID` does so in Rack. */
 const NAMING = /content-(disposition|id)/i
@@ -53,7 +53,7 @@ export function methodsInParts(text: string, contentType: string, depth = 0): As
   return methods
 }
 
-/** Of a content type that names one boundary, in the way that all servers read; else `null`. */
+/** Returns the boundary of a content type with exactly one that all servers read alike; else `null`. */
 function boundaryIn(contentType: string): string | null {
   if (!/^\s*multipart\/[a-z0-9.+-]+\s*;/i.test(contentType)) return null
   if (contentType.match(/boundary/gi)?.length !== 1) return null

@@ -19,7 +19,7 @@ const HEADER = tokenPattern(128)
 export const MAX_CALL_MS = 600_000
 /** The methods that calls may have, and that a policy may name. */
 export const callMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-/** Where in a call a value may stand, or that it may be a variable. */
+/** Places in a call where a value may be used; `env` is a variable. */
 export const policyLocations = [
   'header',
   'basic',
@@ -68,15 +68,15 @@ const operation = z
 export const derivedKinds = ['oauth2', 'github_app', 'aws_role'] as const
 export type DerivedKind = (typeof derivedKinds)[number]
 
-/** Who may release a use of a held secret: any member who may write secrets, or owners and admins only. */
+/** Approvers of a held secret's use: any member who may write secrets, or owners and admins only. */
 export const approvers = ['member', 'admin'] as const
 export type Approver = (typeof approvers)[number]
-/** How long one release may last: a day. */
+/** The maximum duration of a release: a day. */
 export const MAX_APPROVAL_SECONDS = 86_400
 
 export const approval = z.strictObject({
   by: z.enum(approvers).meta({ examples: ['member'] }),
-  /** 0 where each use is released singly. */
+  /** 0 releases each use separately. */
   ttl_seconds: z
     .int()
     .min(0)
@@ -151,22 +151,22 @@ export const examplePolicy: Policy = {
   allowed_methods: ['POST'],
 }
 
-/** What was stored as a policy; whether it is the one that is there is for others to say. */
+/** A stored policy. Callers check whether it is the current one. */
 export const sentPolicy = z.unknown().meta(documentation)
 
-/** Whether a value is to be masked and guarded: all are, unless their policy says that they are settings. */
+/** Whether a value is masked and guarded: yes, unless its policy marks it as a setting. */
 export function isSensitive(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.sensitive !== false
 }
 
 type Location = (typeof policyLocations)[number]
 
-/** Where a secret may stand whose policy does not say (protocol 5.5). */
+/** Locations of a secret with a policy that lists none (protocol 5.5). */
 export const USUAL_LOCATIONS: readonly Location[] = ['header', 'basic', 'env']
 
 const HELD_LOCATIONS = USUAL_LOCATIONS.filter((location) => location !== 'env')
 
-/** Where a secret of this policy may stand. */
+/** Returns the locations that a policy allows. */
 export function allowedLocations(policy: Policy | null): readonly Location[] {
   return policy?.allowed_locations ?? (isHeld(policy) ? HELD_LOCATIONS : USUAL_LOCATIONS)
 }

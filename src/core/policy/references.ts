@@ -1,7 +1,7 @@
 /**
- * References in values (protocol 3.5): where a secret's policy says so, `${NAME}` in its value represents the
- * secret of that name beside it. They are resolved where values are delivered and never stored resolved.
- * What a value without that mark holds is text, whatever it looks like.
+ * References in values (protocol 3.5): if a secret's policy allows them, `${NAME}` in its value represents the sibling
+ * secret with that name. They are resolved at delivery and never stored resolved. A value without that mark is plain
+ * text.
  */
 
 import { SECRET_NAME } from '../names/secret_name.ts'
@@ -142,7 +142,7 @@ function tooMuch(name: string): UnresolvedReference {
 /** Text, and the name of the secret behind it, if there is one. */
 type Part = { text: string; name: string | null }
 
-/** Of the `$` before a brace two stand for one; one that is left over makes a reference. */
+/** Before a brace, `$$` is an escaped `$`. A remaining single `$` starts a reference. */
 const MARK = new RegExp(`(?<!\\$)(\\$+)\\{(?:(${SECRET_NAME})\\})?`, 'g')
 
 function partsOf(secret: string, value: string): Part[] {

@@ -17,7 +17,7 @@ export const MAX_UNFILLED = 16
 export const STRICT_HEADER = 'x-service-strict-placeholders'
 export const UNFILLED_HEADER = 'x-service-unfilled'
 
-/** What happened, why, and what to run. */
+/** Returns the cause, the reason, and the command to run. */
 export function unfilledText(unfilled: Unfilled): string {
   const { name, place, isEscaped = false, allowed } = unfilled
   const [where, why] = WORDS[place]

@@ -52,7 +52,7 @@ export function signAws(
   }
 }
 
-/** What signs for a day, a region and a service, and the text that names these. Signatures are in hexadecimal. */
+/** A signing key for a day, a region and a service, which `scope` names. Signatures are in hexadecimal. */
 export type AwsSigningKey = {
   algorithm: string
   scope: string
@@ -96,7 +96,7 @@ export function canonicalRequest(
   ].join('\n')
 }
 
-/** What is signed of a canonical request. */
+/** Returns the text to sign for a canonical request. */
 export function textToSign(
   { algorithm, scope }: AwsSigningKey,
   stamp: string,

@@ -36,12 +36,12 @@ const MAX_SPANS = 128
 /** Characters of an attribute. */
 const MAX_TEXT = 256
 
-/** What becomes of the spans of a trace. */
+/** Receives the spans of a trace. */
 export type Sink = {
-  /** At its end: whether it is exported. */
+  /** Decides at a trace's end whether it is exported. */
   keeps(trace: Trace): boolean
   add(span: Ended): void
-  /** A span over the bound. */
+  /** A span over the limit was dropped. */
   drop(): void
 }
 
@@ -134,24 +134,24 @@ export class Span {
     return traceparentOf({ traceId, spanId: this.id, isSampled })
   }
 
-  /** What it represents begins only now. */
+  /** Restarts the span's time: the work that it represents begins now. */
   begin(): this {
     this.#from = now()
     return this
   }
 
-  /** That something happened at this moment. */
+  /** Records an event at this moment. */
   note(name: string): void {
     this.#events.push({ name, at: now() })
   }
 
-  /** What an error is called: its message may quote what was submitted. */
+  /** Records an error's name only: its message may quote submitted text. */
   fail(error: unknown): void {
     this.set({ 'error.type': nameOf(error) })
     this.end(!(error instanceof Fault) || error.status >= 500)
   }
 
-  /** The request has its answer: so ends its trace, but for what goes on after it. */
+  /** Ends the trace once the request has its answer, except for work that continues after it. */
   served(requestId: string, { method, route, status }: Served): void {
     const shown = METHODS.has(method) ? method : '_OTHER'
     this.#name = route === null ? shown : `${shown} ${route}`

@@ -1,10 +1,10 @@
-/** What is wrong with a request, in words: field by field, and never with what was submitted. */
+/** Describes a request's problems field by field, and never quotes submitted text. */
 import type { z } from 'zod'
 import type { FieldFault } from '../fault.ts'
 
 export type Issue = z.core.$ZodIssue
 
-/** As many as a response lists; nothing looks for more. */
+/** The most that a response lists. The search stops there. */
 export const MAX_COMPLAINTS = 100
 
 export function fieldFaults(issues: readonly Issue[]): FieldFault[] {
@@ -24,8 +24,8 @@ function describe(issue: Issue): FieldFault[] {
 }
 
 /**
- * Of a union's branches, the complaints of the one that fits best: it takes a value of that kind, came
- * furthest, and knows most of the fields.
+ * Returns the complaints of a union's closest branch: it accepts a value of that kind, got furthest, and knows most of
+ * the fields.
  */
 function closest(issue: z.core.$ZodIssueInvalidUnion): Issue[] {
   const isOtherKind = (branch: Issue[]) =>
