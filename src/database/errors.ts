@@ -1,4 +1,4 @@
-/** What the database's errors mean to a caller. Their messages carry SQL and parameters: never shown. */
+/** Maps database errors to faults. Their messages contain SQL and parameters, and are never shown. */
 import { Fault } from '../core/fault.ts'
 
 /** SQLSTATE classes and driver codes of a database that is unavailable. */
@@ -10,7 +10,7 @@ const UNAVAILABLE = [
   /^ENOENT$/,
 ]
 
-/** Of one that answers, and does not do what was asked for. */
+/** SQLSTATE classes and codes of a database that answers, but does not execute the statement. */
 const UNWILLING = [
   /^53/, // out of disk, memory or connections
   /^57014$/, // statement timeout

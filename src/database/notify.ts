@@ -125,7 +125,7 @@ class Listener {
     client.listen(channel, hear, begin).catch((error) => this.#complain(error))
   }
 
-  /** What was sent since the last time must have been heard. */
+  /** Reconnects if the last pulse was not received. */
   #check(): void {
     const { sql } = this.#options
     if (!this.#hasHeard) {
@@ -134,7 +134,7 @@ class Listener {
       this.#client = this.#listen()
     } else this.#isDeaf = false
     this.#hasHeard = false
-    // One at a time: a database that holds still must not get more and more of them.
+    // Send one pulse at a time: a stalled database must not collect them.
     this.#pulse ??= sql
       .notify(this.#channel, '')
       .catch((error) => this.#complain(error))

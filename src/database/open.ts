@@ -20,16 +20,18 @@ import { withSpans } from './traced.ts'
 
 export type Database = PostgresJsDatabase<typeof schema>
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
-/** Where a statement that only reads may run. */
+/** A database or transaction that can run statements which only read. */
 export type Reading = Database | Transaction
 
 export type Connection = {
   db: Database
   sql: postgres.Sql
   kind: 'postgresql' | 'embedded'
-  /** Where the data is, for people: no password in it. */
+  /** The data's location, for people: without a password. */
   location: string
-  /** A connection besides the pool, with its own session also where that is behind a pooler; called as one that listens, if not otherwise. */
+  /**
+   * Opens a connection outside of the pool, not through a pooler. Its default name is that of a listening connection.
+   */
   connectBesides(name?: string): postgres.Sql
   close(): Promise<void>
 }
@@ -183,7 +185,7 @@ function wrap(sql: postgres.Sql) {
   return { sql, db: drizzle(sql, { schema, casing: 'snake_case' }) }
 }
 
-/** What speaks within a transaction that was begun without drizzle, which asks for the options of the client. */
+/** Returns a database for a transaction that was begun without drizzle, which needs the client's options. */
 export function databaseIn(tx: postgres.TransactionSql, { options }: postgres.Sql): Database {
   return wrap(Object.assign(tx, { options }) as unknown as postgres.Sql).db
 }

@@ -13,13 +13,13 @@ const PAUSE_MS = 500
 const REMIND_MS = 5_000
 const LATE = `no answer within ${ATTEMPT_MS / 1000} seconds`
 
-/** What changes by itself: it starts, it stops, it is full. Anything else is for people to correct. */
+/** Transient problems: the server starts, stops or is full. People have to correct all others. */
 const PASSING = new Set(['57P01', '57P02', '57P03', '53300'])
 
-/** PostgreSQL did not become usable in time; the message is one line for people. */
+/** PostgreSQL did not become usable in time. The message is one line for people. */
 export class ServerUnreachable extends Error {}
 
-/** It answers, and lets us in nowhere: no waiting mends that. */
+/** PostgreSQL answers, but refuses every sign-in. Waiting does not help. */
 export class ServerRefuses extends ServerUnreachable {
   readonly code: string
 

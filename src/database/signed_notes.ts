@@ -1,6 +1,6 @@
 /**
- * What a transaction stores that members signed, said once it has committed: what was shown to somebody must
- * not be gone later, and what was rolled back never was.
+ * Announces signed state that a transaction stored, once it has committed: shown state must not disappear later, and
+ * rolled-back state never existed.
  */
 import { sql } from 'drizzle-orm'
 import { Semaphores } from '../core/async/semaphore.ts'
@@ -8,7 +8,7 @@ import { describeError, type Log } from '../core/log.ts'
 import { untraced } from '../core/trace/span.ts'
 import type { Database, Transaction } from './open.ts'
 
-/** A chain or an environment, and the number and hash of the newest that is stored of it. */
+/** A chain or an environment, with the number and hash of its newest stored state. */
 export type SignedNote = { name: string; number: number; hash: string; head: number }
 
 const notes = new WeakMap<Transaction, SignedNote[]>()

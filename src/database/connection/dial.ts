@@ -93,7 +93,7 @@ async function offersTls(raw: Socket, isOptional: boolean): Promise<boolean> {
   return false
 }
 
-/** What comes with an event. @throws the socket's error, also if it closes before */
+/** Waits for an event and returns its data. @throws the socket's error, also if it closes first */
 function next(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   const onClose = () => reject(foreign('it closed the connection without an answer'))

@@ -17,7 +17,7 @@ type Settings = {
   /** Closes silent connections. */
   isServing: boolean
   tickMs?: number
-  /** Which of these server processes work. */
+  /** Returns the server processes that are executing a statement. */
   working?: (pids: number[]) => Promise<Set<number>>
 }
 type Waiting = {

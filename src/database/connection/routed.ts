@@ -53,15 +53,15 @@ export function routed(
 /** Statements that are prepared although nobody asked for it: so many, and not longer than that. */
 const MAX_REPEATED = 300
 const MAX_LENGTH = 2_000
-/** What one look at the database's statistics decides: the planner must see what is searched for. */
+/** Matches searches of the audit: the planner must see their values, because the database's statistics decide. */
 const SEARCHES = /audit_/
 
 const seen = new Set<string>()
 const repeated = new Set<string>()
 
 /**
- * Whether a statement came before. One with parameters takes two round trips and is planned each time, unless it is
- * prepared; a list of values has another text for each length, so their number is bounded.
+ * Whether a statement was sent before. An unprepared statement with parameters takes two round trips and is planned
+ * each time. A list of values has a different text for each length, so the number of prepared ones is bounded.
  */
 function isRepeated(text: string): boolean {
   if (repeated.has(text)) return true
@@ -75,12 +75,12 @@ function isRepeated(text: string): boolean {
   return repeated.has(text)
 }
 
-/** What sends a statement on this client. */
+/** Returns the function that sends a statement on this client. */
 export function handlerOf(client: postgres.Sql): (query: Routed) => void {
   return (client`` as unknown as Routed).handler
 }
 
-/** The driver counts the rows before an error to the next statement's. */
+/** Removes empty elements: the driver adds the row count before an error to the next statement's rows. */
 function withoutHoles(rows: unknown): unknown {
   if (Array.isArray(rows)) while (rows.length > 0 && !(0 in rows)) rows.shift()
   return rows

@@ -28,7 +28,7 @@ type Expectations = {
   isKept?: boolean
 }
 
-/** Which authentication requests may follow one another. SCRAM ends with the server's proof (RFC 5802, section 3). */
+/** The authentication requests that may follow each one. SCRAM ends with the server's proof (RFC 5802, section 3). */
 const FOLLOWING: Record<number, readonly number[]> = {
   [-1]: [0, 3, 5, 10],
   3: [0],

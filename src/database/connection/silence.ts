@@ -26,8 +26,8 @@ export async function workingOf(options: Options, pids: number[]): Promise<Set<n
 }
 
 /**
- * What waits for its client does not work: its answer, or the rest of what it was asked, was swallowed. A pooler gives
- * its own numbers, so one that PostgreSQL does not know may be any that works for a second or longer.
+ * Returns processes that execute a statement. One that waits for its client does not: its message was lost. A pooler
+ * reports its own pids, so an unknown pid counts if any process has executed a statement for a second or longer.
  */
 function workingIn(sql: postgres.Sql, pids: number[]): Promise<{ pid: string }[]> {
   return sql<{ pid: string }[]>`

@@ -10,10 +10,10 @@ import { ConnectionError } from './server_socket.ts'
 
 type Work = (tx: postgres.TransactionSql) => unknown
 
-/** What a statement that only reads, or locks what it reads, begins with. */
+/** Matches statements that only read, or lock what they read. */
 const READS = /^\s*(select|set local)\b/i
 
-/** `beginning` is BEGIN with its modes, and settings after semicolons. */
+/** Runs a transaction. `beginning` is BEGIN with its modes, and settings after semicolons. */
 export async function transact(lane: Lane, beginning: string, work: Work): Promise<unknown> {
   const { client } = lane
   const lost = new Promise<never>((_, reject) => {

@@ -20,8 +20,8 @@ const TLS_REQUEST = 80_877_103
 const GSS_REQUEST = 80_877_104
 const NOT_SUPPORTED = Buffer.from('N')
 /**
- * What a connection may leave behind: a half-done extended query, a transaction, settings and
- * prepared statements.
+ * Clears the state that a connection may leave: a half-done extended query, a transaction, settings and prepared
+ * statements.
  */
 const RESET = Buffer.concat([message('S'), query('ROLLBACK'), query('DISCARD ALL')])
 
@@ -31,14 +31,14 @@ const IDLE = Buffer.from('Z\0\0\0\x05I', 'latin1')
 type Session = {
   inbox: Inbox
   outbox: Uint8Array[]
-  /** Present once the client has asked for a session, until it is given one. */
+  /** Present from a client's request for a session until it gets one. */
   startup: Buffer | null
   stage: 'greeting' | 'waiting' | 'served' | 'left'
 }
 
 type Client = Socket<Session>
 
-/** What the bridge needs to know of the health of the database. */
+/** The database's health, as the bridge uses it. */
 export type Health = { isTrusted(): boolean; fail(reason: string): void }
 
 /**

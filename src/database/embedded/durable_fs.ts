@@ -13,7 +13,7 @@ import { NodeFS } from '@electric-sql/pglite/nodefs'
 
 type EmscriptenOptions = Parameters<NodeFS['init']>[1]
 
-/** What the patch needs to know of an Emscripten module that mounts the host's file system. */
+/** The part of an Emscripten module that the patch uses, with the host's file system mounted. */
 type HostModule = {
   NODEFS: { stream_ops: { open(stream: HostStream): void; fsync?(stream: HostStream): number } }
 }

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 250
 export type UpkeepSurroundings = {
   /** Milliseconds of a clock that never goes back. */
   now(): number
-  /** What an ordinary user may still write on the disk of the data directory. */
+  /** Bytes that an ordinary user may still write on the data directory's disk. */
   freeBytes(): number
   /** Segments of the log begun since the last call. */
   takeSegments(): number

@@ -1,6 +1,6 @@
-/** What the process and the thread of the embedded database say to each other. */
+/** Messages between the process and the thread of the embedded database. */
 
-/** PostgreSQL as it runs here, compiled. */
+/** PostgreSQL as it runs in this process, compiled. */
 export type Programs = { postgres: WebAssembly.Module; initdb: WebAssembly.Module }
 
 export type OpenOrder = {

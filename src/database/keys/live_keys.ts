@@ -1,14 +1,14 @@
 /**
- * Which keys of the outer layer the processes on one PostgreSQL have: each says the ids, never the keys, in
- * the names that its connections have there. So a key is neither removed from what another process still
- * makes, nor used before all have it. A pooler lends sessions, which keep the name of their last user: behind
- * one only the connection counts that each process listens on, which goes past it.
+ * Outer-layer keys of all processes on one PostgreSQL. Each process announces its keys' ids, never the keys, in the
+ * names of its connections. So a key is not removed while another process still seals with it, and not used before all
+ * processes have it. A pooler's sessions keep the name of their last user. Behind a pooler, only each process's
+ * listening connection counts, which does not use the pooler.
  */
 import type { Sql } from 'postgres'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 
 const NAME = 'cloakroom'
-/** How names of connections begin that processes listen on; version and schema follow, then the ids. */
+/** Prefix of the names of listening connections. Version and schema follow, then the ids. */
 export const LISTENER = `${NAME}/`
 /** Bytes of a name that PostgreSQL keeps. */
 const MAX_NAME = 63

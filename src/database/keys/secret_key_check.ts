@@ -9,7 +9,7 @@ import type { Pepper } from '../../core/crypto/pepper.ts'
 import type { Log } from '../../core/log.ts'
 import type { Database } from '../open.ts'
 
-/** What was made under one key and is still good. */
+/** Counts of valid entries that were sealed under one key. */
 type Remainder = {
   keyId: string
   passwords: number

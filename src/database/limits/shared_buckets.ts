@@ -18,7 +18,7 @@ const TIMEOUT_MS = 5_000
 /** The resolver's database user writes `token_rates` and not the other one, which has the buckets of people. */
 export type BucketTable = 'rate_limits' | 'token_rates'
 
-/** What was got, at most what was asked for, and by how many seconds of refilling the bucket is not full. */
+/** `got` is the number granted, at most the number requested; `lacks` the seconds until the bucket is full. */
 export type Draw = { got: number; lacks: number }
 
 type Row = { got: number; lacks: number; added: boolean }

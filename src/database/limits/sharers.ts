@@ -21,21 +21,21 @@ export type Sharers = { readonly count: number }
 
 export const ALONE: Sharers = { count: 1 }
 
-/** What this process may give of a limit, never nothing. */
+/** Returns this process's share of a limit, at least 1. */
 export function shareOf(limit: number, sharers: Sharers): number {
   return Math.ceil(limit / sharers.count)
 }
 
 export type LiveProcesses = {
-  /** Control planes: of RATE_API. */
+  /** Control planes, for RATE_API. */
   readonly controlPlanes: Sharers
-  /** Of what tokens may do: resolvers, and of a control plane without one the control planes. */
+  /** Processes that share the limits of tokens: resolvers, or the control planes if there is no resolver. */
   readonly resolvers: Sharers
   beat(): Promise<void>
   end(): Promise<void>
 }
 
-/** With the embedded database, which has one process. */
+/** For the embedded database, which has one process. */
 export const LIVES_ALONE: LiveProcesses = {
   controlPlanes: ALONE,
   resolvers: ALONE,
@@ -57,7 +57,7 @@ export async function openLiveProcesses({ db, config }: Surroundings): Promise<L
     // The next one begins when none of these is under way.
     for (const beat of beats) if (beat.status === 'rejected') throw beat.reason
   }
-  // Of processes that start at once each finds those that had announced themselves before it.
+  // Processes that start simultaneously announce themselves with the first beat and find each other with the second.
   await beat()
   await beat()
   return {

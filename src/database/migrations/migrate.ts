@@ -118,7 +118,7 @@ export async function migrate(
   }
 }
 
-/** The same in a transaction that does more. */
+/** Applies migrations in a transaction that also does other work. */
 export async function migrateIn(
   tx: postgres.TransactionSql,
   list: readonly Migration[] = migrations,
@@ -131,12 +131,12 @@ export async function migrateIn(
     add column if not exists keeps_older boolean not null default false`
   const pending = pendingOf((await appliedIn(tx)) ?? [], list)
   for (const migration of pending) await apply(tx, migration)
-  // What else the transaction does waits as long as any other.
+  // Other statements of the transaction wait for locks as usual.
   await tx.unsafe('set local lock_timeout to default')
   return pending.length
 }
 
-/** How many a start would apply, `null` if the database has no tables yet. @throws SchemaError */
+/** Returns how many migrations a start would apply; `null` if the database has no tables yet. @throws SchemaError */
 export async function pendingMigrations(sql: postgres.Sql): Promise<number | null> {
   const applied = await appliedIn(sql)
   return applied && pendingOf(applied, migrations).length
@@ -162,7 +162,7 @@ export async function appliedIn(
     from cloakroom_migrations m order by name`
 }
 
-/** Those that are not applied. @throws SchemaError */
+/** Returns the migrations that are not applied. @throws SchemaError */
 export function pendingOf(
   applied: readonly Applied[],
   list: readonly Migration[] = migrations,

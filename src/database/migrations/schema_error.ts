@@ -28,7 +28,7 @@ export class OlderSchema extends SchemaError {
   }
 }
 
-/** What was applied is not what this executable has under that name. */
+/** An applied migration differs from this executable's migration of that name. */
 export class AlteredHistory extends SchemaError {
   readonly code = 'altered_schema'
 

@@ -2,7 +2,7 @@
 import { bigint, boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, moment, updatedAt } from './columns.ts'
 
-/** What the client derived its keys with (protocol 3.1), as it travels on the wire. */
+/** The client's key derivation (protocol 3.1), as sent on the wire. */
 type StoredKdf = {
   algorithm: 'argon2id'
   memory_kib: number
@@ -43,7 +43,7 @@ export const sessions = pgTable(
     userId: uuid()
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
-    /** What opened it, if that was a passkey: it ends with that. */
+    /** The passkey that opened the session, if any. The session ends with the passkey. */
     passkeyId: uuid().references(() => passkeys.id, { onDelete: 'cascade' }),
     userAgent: text().notNull().default(''),
     revokedAt: moment(),

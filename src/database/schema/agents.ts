@@ -59,7 +59,7 @@ export const tokens = pgTable(
     /** To what the token is narrowed (protocol 6.3); null where to nothing. */
     hosts: jsonb().$type<readonly string[]>(),
     secrets: jsonb().$type<readonly string[]>(),
-    /** What it may spend (protocol 6.3); null where it has no limits. */
+    /** The token's limits (protocol 6.3); null without limits. */
     limits: jsonb().$type<TokenLimits>(),
     /** The pepper's key id and the MAC of SHA-256(tokenAuth), protocol 4. */
     verifier: bytes().notNull(),
@@ -67,7 +67,7 @@ export const tokens = pgTable(
     expiresInDays: integer(),
     expiresAt: moment(),
     revokedAt: moment(),
-    /** By versions before 0021, and left for them; `tokenUses` has what came since. */
+    /** Written by versions before 0021, and kept for them. `tokenUses` has later uses. */
     lastUsedAt: moment(),
     createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
     createdAt: createdAt(),
@@ -109,7 +109,7 @@ export const tokenEnvelopes = pgTable(
     epoch: integer().notNull(),
     /** Sealed: `token_envelopes.envelope`. */
     envelope: bytes().notNull(),
-    /** What an administrator of a signed workspace signed about it; null in others. */
+    /** The signature of a signed workspace's administrator; null in plain workspaces. */
     statement: text(),
     signature: bytes(),
     createdAt: createdAt(),

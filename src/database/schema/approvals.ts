@@ -67,7 +67,7 @@ export const approvals = pgTable(
   ],
 )
 
-/** What an agent asks members to allow or to add. */
+/** Hosts and secrets that an agent asks members to allow or to add. */
 export const proposals = pgTable(
   'proposals',
   {

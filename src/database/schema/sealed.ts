@@ -17,7 +17,7 @@ export type SealedColumn = {
   /** The workspace or the person, as SQL over `t`. */
   salt: string
   row: readonly BoundTo[]
-  /** What else is read for that. */
+  /** A join that `salt` and `row` need. */
   join?: string
 }
 

@@ -162,7 +162,7 @@ export const deletedProjects = pgTable(
   (table) => [index().on(table.workspaceId), index().on(table.deletedAt)],
 )
 
-/** What was deleted, with its project or by itself: rows of `secrets`, whose blobs are bound to these places. */
+/** Secrets that were deleted, alone or with their project: rows of `secrets`, with blobs bound to these places. */
 export const deletedSecrets = pgTable(
   'deleted_secrets',
   {
