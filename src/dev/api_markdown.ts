@@ -94,7 +94,7 @@ function fieldsText(schema: JsonSchema): string {
     .join('\n')
 }
 
-/** What a value must be, in a few words. */
+/** Returns a value's rule in a few words. */
 function ruleOf(schema: JsonSchema): string {
   const branches = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined
   if (branches) return [...new Set(branches.map(ruleOf))].join(' or ')

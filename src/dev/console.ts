@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 const WEB = join(ROOT, 'src', 'console', 'web')
 const ARCHIVE = join(ROOT, 'dist', 'console.tar')
 const STAMP = join(ROOT, 'dist', 'console.stamp')
-/** What a change of makes another bundle. */
+/** Files that change the bundle when they change. */
 const INPUTS = [
   'src/console/web',
   'src/client',
@@ -43,15 +43,15 @@ const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
 type Files = Map<string, Uint8Array>
 type Compressed = { name: string; br: Uint8Array; gz: Uint8Array }
 
-/** What only this runtime has. */
+/** Names that exist only in this runtime. */
 const RUNTIME_ONLY =
   /[^\w.](?<!SERVICE_TOKEN(?:: token)? } = )(Buffer\.|Bun\.|process\.(env|platform|nextTick))/
-/** Characters that an error shows on either side of what it found. */
+/** Characters that an error shows on either side of a match. */
 const CONTEXT = 60
 
 /**
- * Does nothing if the archive is that of these sources. Two processes may build at once: each writes the same archive
- * under a temporary name and renames it.
+ * Builds the archive unless it is already that of these sources. Two processes may build simultaneously: each writes an
+ * identical archive under a temporary name and renames it.
  */
 export async function ensureConsole(force = false): Promise<void> {
   const wanted = await stampOfInputs()

@@ -10,15 +10,15 @@ const UNIT = 'usr/lib/systemd/system/cloakroom.service'
 const SETTINGS = 'etc/cloakroom.env'
 const COPYRIGHT = 'usr/share/doc/cloakroom/copyright'
 const MAINTAINER = 'Cloakroom <noreply@cloakroom.invalid>'
-/** What the runtime asks for. */
+/** The version that the runtime needs. */
 const GLIBC = '2.17'
 
 type Contents = { executable: string; architecture: string; source: Source; folder: string }
 
-/** Whether packages can be made here. */
+/** Whether packages can be built on this machine. */
 export const hasDpkg = Bun.which('dpkg-deb') !== null
 
-/** Returns the name of the package in the folder. */
+/** Builds the package and returns its name in the folder. */
 export async function makeDebianPackage(contents: Contents): Promise<string> {
   const { architecture, source, folder } = contents
   const tree = join(folder, `debian-${architecture}`)

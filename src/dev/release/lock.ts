@@ -22,11 +22,11 @@ const schema = z.looseObject({
 })
 
 export type Package = {
-  /** Where it is in the lock: its name, behind those of the packages that have it for themselves. */
+  /** The package's key in the lock: its name, after the names of the packages that have a separate copy. */
   key: string
   name: string
   version: string
-  /** SHA-512 of its archive, as in `integrity` of npm. */
+  /** SHA-512 of its archive, as in npm's `integrity`. */
   integrity: string
   needs: string[]
 }

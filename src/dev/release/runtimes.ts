@@ -22,7 +22,7 @@ export async function installRuntimes(
   await Bun.write(join(folder, 'package.json'), JSON.stringify({ name: NAME, dependencies }))
   await Bun.write(join(folder, 'bun.lock'), lock)
   const options = ['--frozen-lockfile', '--ignore-scripts', '--os=*', '--cpu=*']
-  // What is in a cache already is not compared again.
+  // Files that are already in a cache are not verified again, so use an empty one.
   const env = { ...process.env, BUN_INSTALL_CACHE_DIR: join(folder, 'cache') }
   const installed = await Bun.$`${process.execPath} install ${options}`
     .cwd(folder)
