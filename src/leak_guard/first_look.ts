@@ -86,9 +86,9 @@ const BITS = 5
 const HALF = 2 ** (BITS - 1)
 const ONE_MORE = counters(() => 1)
 const FULL = counters(() => HALF)
-/** What makes a counter full when there are enough. */
+/** Added to the counters, so that one is full once its kind has enough bytes. */
 const MISSING = counters(({ least }) => HALF - least)
-/** By byte: the counters that go on with it, all others begin again. */
+/** By byte: a mask that keeps the counters which the byte continues. All others start again. */
 const GOES_ON = Int32Array.from({ length: 256 }, (_, byte) =>
   counters(({ has }) => (has(byte) ? 2 ** BITS - 1 : 0)),
 )
@@ -110,11 +110,11 @@ function spellsNothing(bytes: Uint8Array, order: SearchOrder): boolean {
 
 /** Counts bytes in a row. Its loop is apart from what is seldom, so that it is compiled to little. */
 class Runs {
-  /** Of the counters, those that are full at the byte that `next` returned. */
+  /** Mask of the counters that are full at the byte that `next` returned. */
   full = 0
   #counts = 0
 
-  /** The next byte at which there are enough of a kind, or the end. */
+  /** Returns the position of the next byte that completes enough bytes of a kind, or the end. */
   next(bytes: Uint8Array, from: number, end: number): number {
     let counts = this.#counts
     for (let at = from; at < end; at++) {

@@ -28,14 +28,14 @@ import type { SearchOrder } from './search.ts'
 /** Bytes of a body between two turns of the event loop. */
 const STEP = 16_384
 
-/** What a value costs beside its bytes, in bytes. */
+/** Cost of a value in addition to its bytes, in bytes. */
 const PER_VALUE = 64
 
-/** Names of headers that a guard keeps, and the length of one. */
+/** Header names that a guard keeps, and the length of one. */
 const MAX_INNOCENT = 256
 const MAX_NAME = 64
 
-/** Lets others run for a moment. */
+/** Lets other tasks run for a moment. */
 export type Pause = () => Promise<unknown>
 
 const eventLoopPause: Pause = () => new Promise((resolve) => setImmediate(resolve))
@@ -51,7 +51,7 @@ export function prepareGuard(
   return complete(prepare(values, made))
 }
 
-/** The same with turns of the event loop between. */
+/** Prepares a guard with pauses for other events. */
 export async function prepareGuardInSteps(
   values: readonly NamedBytes[],
   pause: Pause = eventLoopPause,
@@ -91,17 +91,17 @@ function* prepare(
   })
 }
 
-/** What a call adds: the values that it used, and what was made of them. */
+/** The values that a call adds: used values, and values made of them. */
 export type CallValues = {
   readonly used?: readonly NamedBytes[]
   readonly made?: readonly MadeBytes[]
-  /** What represents every find; unless given, what represents its value. */
+  /** Represents every find; by default, each find's value has its own representation. */
   readonly marker?: string
-  /** What represents a value; unless given, its placeholder. */
+  /** Represents a value; by default, its placeholder. */
   readonly standsFor?: StandsFor
 }
 
-/** `isEscaped` inside a JSON string; `sent` is what the caller sent in place of encoded credentials. */
+/** `isEscaped` inside a JSON string. `sent` is the caller's text in place of encoded credentials. */
 export type StandsFor = (name: string, isEscaped: boolean, sent?: string) => string
 
 const placeholderOf: StandsFor = (name, _, sent) => sent ?? `SVC_SECRET_${name}`
@@ -113,7 +113,7 @@ export class Guard {
   /** Names of headers that hold no prepared value: most answers have the same ones. */
   readonly #innocent = new Set<string>()
 
-  /** Of calls that add nothing, as most do. */
+  /** Orders for calls that add no values, which are most calls. */
   readonly #prepared: Orders
 
   constructor(retained: GuardParts) {
@@ -121,7 +121,7 @@ export class Guard {
     this.#prepared = ordersFor(retained, [], false)
   }
 
-  /** For one call. Used values of 8 characters or more must be among the prepared ones. */
+  /** Returns the guard of one call. Used values of 8 characters or more must be among the prepared ones. */
   forCall({ used = [], made = [], marker, standsFor = placeholderOf }: CallValues = {}): CallGuard {
     const collection = new Collection()
     for (const value of used) collection.addShort(value)

@@ -1,8 +1,7 @@
 /**
- * An answer in chunks. What is held back at the end of a chunk does not depend on the guarded values
- * (`Hold`). Any division into chunks gives the same output, as long as what represents a value is no
- * longer than what is held back; of a longer one that comes in pieces its parts and fragments are found.
- * What is being replaced is not kept.
+ * Guards an answer in chunks. The amount held back at the end of a chunk does not depend on the guarded values
+ * (`Hold`). Any division into chunks gives the same output, as long as a value's representation fits into the held
+ * bytes. A longer one in several pieces is found by its parts and fragments. Replaced bytes are not kept.
  */
 
 import { BLOCK } from './decoding/feed.ts'
@@ -12,16 +11,16 @@ import { complete } from './matching/patterns_build.ts'
 import { type Naming, Release, type ReleaseOptions } from './release.ts'
 import { type Search, type SearchOrder, searchPool } from './search.ts'
 
-/** What the answers of one call are searched for. */
+/** The search for the answers of one call. */
 export type SoughtInCall = {
   readonly order: SearchOrder
   readonly naming: Naming
 }
 
 export type StreamOptions = ReleaseOptions & {
-  /** Length of the whole answer where it is known: memory for a short one is smaller. */
+  /** Length of the whole answer if known: a short answer needs less memory. */
   readonly length?: number
-  /** What divides the answer so that nothing waits behind it. */
+  /** Separators after which nothing is held back. */
   readonly frames?: Frames
 }
 
@@ -177,12 +176,12 @@ export class GuardStream {
   }
 }
 
-/** What is overwritten in an answer is so in each part of it, wherever the part begins. */
+/** Returns a search for parts of an answer. It overwrites the same bytes wherever a part begins. */
 function inPart({ order, naming }: SoughtInCall): SoughtInCall {
   return { order: { ...order, shape: { ...order.shape, isPart: true } }, naming }
 }
 
-/** Whether anything is found in a whole answer: hardly any answer needs more than the first look. */
+/** Whether a whole answer contains a find. Most answers need only the first look. */
 export function holdsAny(order: SearchOrder, bytes: Uint8Array): boolean {
   if (isClear(order, bytes)) return false
   let isFound = false

@@ -11,8 +11,8 @@ export const HELD = 256
 export const HELD_RUN = 4096
 
 /**
- * What divides an answer so that nothing waits behind it: blank lines between events, line ends, or line
- * ends after an object or array of JSON.
+ * Separators after which nothing is held back: blank lines between events, line ends, or line ends after a JSON object
+ * or array.
  */
 export type Frames = keyof typeof FRAME_ENDS
 
@@ -46,7 +46,7 @@ export class Hold {
   /** Positions in the answer: of its end so far, and after the last frame. */
   #end = 0
   #frame = 0
-  /** Where the text without a border begins that the answer ends with; it may be far back. */
+  /** Start of the answer's last text without a border, which may be far back. */
   #run = 0
   /** The last bytes. */
   #last = Buffer.alloc(0)
@@ -55,7 +55,7 @@ export class Hold {
     this.#ends = frames ? FRAME_ENDS[frames] : []
   }
 
-  /** The next chunk of the answer. */
+  /** Reads the answer's next chunk. */
   read(chunk: Uint8Array): void {
     const { buffer, byteOffset, length } = chunk
     const start = this.#end

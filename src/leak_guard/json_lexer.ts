@@ -1,6 +1,6 @@
 /**
- * Where in a JSON text a position is: in a string or not, within an escape or a number or not. It does
- * not check anything; of a text that is not JSON it says something harmless.
+ * Classifies a position in a JSON text: inside a string, an escape or a number. It validates nothing. In other text,
+ * its result is harmless.
  */
 
 const QUOTE = 0x22

@@ -1,4 +1,4 @@
-/** What an answer and the names of its headers are searched for: what is prepared, and what a call adds. */
+/** Search orders for an answer and its header names: the prepared values, and those that a call adds. */
 import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './decoding/escapes_read.ts'
 import { type Fragments, NO_FRAGMENTS } from './matching/fragments.ts'
 import { COPIED_AT_ONCE, MIN_USED, PER_PATTERN } from './matching/guarded.ts'
@@ -44,7 +44,7 @@ export function ordersFor(
   }
 }
 
-/** What a header name can hold, in lower case. */
+/** Returns the patterns that a header name can contain, in lower case. */
 export function* namePatterns(patterns: readonly Pattern[]): Generator<void, Pattern[]> {
   const names = new Map<string, Pattern>()
   let done = 0

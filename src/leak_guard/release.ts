@@ -46,7 +46,7 @@ export class Release implements SearchSink {
   #given = 0
   #read = 0
   #end = 0
-  /** Where what is being replaced begins. */
+  /** Start of the text that is being replaced. */
   #from = 0
   #current: Span | null = null
   #isQuoted = false
@@ -149,7 +149,7 @@ export class Release implements SearchSink {
     return true
   }
 
-  /** What goes out for the span, up to where was read. */
+  /** Returns the replacement of a span, up to the position read so far. */
   #textFor({ label }: Span): Buffer {
     if (this.#keepsLength) return Buffer.alloc(this.#read - this.#from, '*')
     const isOutside = this.#isJson === true ? !this.#lexer.isInString : this.#isQuoted
@@ -209,13 +209,13 @@ export class Release implements SearchSink {
     this.#addSpan(from, to, label, ARRAY)
   }
 
-  /** Of a find whose beginning went out, the rest. */
+  /** Adds a find. If its beginning was already sent, adds only the rest. */
   #addSpan(start: number, end: number, label: Label, form: number): void {
     const from = this.#current ? start : Math.max(start, this.#read)
     if (from < end) this.#spans.add(from, end, label, form)
   }
 
-  /** By the first two bytes that are no white space: they need not come in one chunk. */
+  /** Decides by the first two bytes other than white space, which may be in different chunks. */
   #guess(chunk: Uint8Array): void {
     if (this.#isJson !== null) return
     for (const byte of chunk) {
@@ -242,7 +242,7 @@ function isMark(byte: number): boolean {
   return byte === 0xef || byte === 0xbb || byte === 0xbf
 }
 
-/** What JSON has after the bracket with which it begins. */
+/** Whether a byte may follow JSON's opening bracket. */
 function mayFollow(bracket: number, byte: number): boolean {
   const after = bracket === OPENING ? '"{[]-0123456789tfn' : '"}'
   return after.includes(String.fromCharCode(byte))

@@ -1,6 +1,6 @@
 /**
- * What searches one answer after the other. It is costly to make, so a few are kept for the next answer
- * of any call. Nothing of the last one is left in them, neither its text nor what it was searched for.
+ * Searches one answer after another. A search is costly to build, so a few are kept for the next answer of any call.
+ * They keep nothing of the last answer, neither its text nor the sought strings.
  */
 import { Decoders } from './decoding/decoders.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
@@ -17,20 +17,20 @@ import {
 import type { Label, Patterns } from './matching/patterns.ts'
 import { NO_PATTERNS } from './matching/patterns_build.ts'
 
-/** What an answer is searched for. */
+/** The strings that an answer is searched for. */
 export type SearchOrder = {
   readonly patterns: readonly Patterns[]
   readonly fragments: Fragments
   readonly shape: Shape
 }
 
-/** What a search is built for: those of one shape can take each other's place. */
+/** The shape that a search is built for. Searches of one shape are interchangeable. */
 export type Shape = {
-  /** How many `Patterns` it looks for. */
+  /** The number of its `Patterns`. */
   readonly count: number
   /** Whether strings of fewer than 8 bytes are among them. */
   readonly isShort: boolean
-  /** Whether the answer begins anywhere in a text. */
+  /** Whether the answer may begin in the middle of a text. */
   readonly isPart: boolean
   /** The kinds of escapes that are each decoded alone. */
   readonly kinds: readonly number[]
@@ -44,16 +44,16 @@ export type SearchSink = FindSink & FragmentSink
 export class Search implements SearchSink {
   /** Steps of this answer, for tests of the cost. */
   work = 0
-  /** Where its text is while it reads. */
+  /** Holds the text during the reading. */
   readonly feed: SourceFeed
-  /** What it must decide with the next block. */
+  /** The position up to which the next block must decide. */
   readonly due: Due = { position: 0 }
   readonly #sought: readonly Sought[]
   readonly #stage: Stage
   readonly #fragments = new FragmentFinder(NO_FRAGMENTS, this)
   #sink: SearchSink | null = null
 
-  /** @param block most bytes that are read at once */
+  /** @param block most bytes that are read together */
   constructor({ count, isShort, isPart, kinds, isLiteral }: Shape, block: number) {
     this.feed = new SourceFeed(block)
     this.#sought = Array.from({ length: count }, () => ({ patterns: NO_PATTERNS }))

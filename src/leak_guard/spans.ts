@@ -1,7 +1,6 @@
 /**
- * What was found, as stretches of the answer in order. Finds that overlap become one: the stretch that
- * they cover together leaves nothing of either. It is called after the longest find of a whole value
- * among them, and where it is missing after nothing.
+ * Finds, as stretches of the answer in order. Overlapping finds become one stretch, which covers them all. Its label is
+ * that of the longest whole value among them, or empty without one.
  */
 import type { Label } from './matching/patterns.ts'
 

@@ -15,12 +15,12 @@ const OPENING = 0x5b
 const CLOSING = 0x5d
 const COMMA_BYTE = 0x2c
 const ZERO_DIGIT = 0x30
-/** What such an array consists of, up to its last number. */
+/** Bytes of such an array, up to its last number. */
 const IS_MEMBER = Uint8Array.from({ length: 256 }, (_, byte) =>
   isDigit(byte) || isSpace(byte) || byte === COMMA_BYTE || byte === OPENING ? 1 : 0,
 )
 
-/** Eight numbers and the commas between them. */
+/** Bytes of eight numbers and the commas between them. */
 export const MIN_NUMBERS = 15
 
 export function isMember(byte: number): boolean {
@@ -188,7 +188,7 @@ function nextComma(bytes: Uint8Array, from: number, end: number): number {
   return at
 }
 
-/** Where the number begins that ends before `at`; `at` when it is missing up to 255. */
+/** Returns the start of the number that ends before `at`; `at` if there is no number up to 255. */
 function numberBefore(bytes: Uint8Array, at: number, floor: number): number {
   let start = at
   while (start > floor && at - start < MAX_DIGITS && isDigit(bytes[start - 1])) start--
@@ -196,7 +196,7 @@ function numberBefore(bytes: Uint8Array, at: number, floor: number): number {
   return isAlone && numberOf(bytes, start, at) <= 255 ? start : at
 }
 
-/** The position of the bracket before a number and its white space; the number's position without a bracket. */
+/** Returns the position of the bracket before a number and its white space; the number's position without a bracket. */
 function bracketBefore(bytes: Uint8Array, start: number, floor: number): number {
   let at = start
   while (at > floor && start - at < MAX_SPACE && isSpace(bytes[at - 1])) at--

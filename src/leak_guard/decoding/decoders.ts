@@ -40,7 +40,7 @@ export class Decoders implements StageDecoders {
   readonly #runs: RunScanner
   readonly #escapes: readonly UnescapeDecoder[]
   readonly #decimals: DecimalDecoder
-  /** Of one layer and, where there is room for it, of two at once. */
+  /** Decoders of one layer and, if the depth allows, of two layers together. */
   readonly #utf16: readonly Utf16Decoder[]
   readonly #base32Runs: Base32Runs
   readonly #scheme32: Scheme

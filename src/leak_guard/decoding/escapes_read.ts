@@ -17,7 +17,7 @@ KIND_OF[0x25] = PERCENT
 KIND_OF[0x5c] = BACKSLASH
 KIND_OF[0x26] = REFERENCE
 
-/** What `read` returns for an escape that the text may still complete. */
+/** `read` returns this for an escape that later text may complete. */
 export const INCOMPLETE = -1
 const MAX_DIGITS = 16
 const NO_DIGIT = 255
@@ -28,7 +28,7 @@ for (const [at, digit] of [...'0123456789abcdef'].entries()) {
   VALUE_OF[digit.toUpperCase().charCodeAt(0)] = at
 }
 
-/** What a letter after a backslash represents. */
+/** Characters by the letter that represents them after a backslash. */
 const SHORT = new Map(
   [...`""\\\\//''\`\`b\bf\fn\nr\rt\tv\v`.matchAll(/(.)(.)/gs)].map(([, letter, character]) => [
     letter?.charCodeAt(0) ?? 0,

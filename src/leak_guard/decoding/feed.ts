@@ -4,14 +4,14 @@
  * the last `MARGIN` bytes before them, so that what began there can be read again.
  */
 
-/** What a decoder may look back: an escape, the beginning of a run, a window of a string. */
+/** Bytes that a decoder may look back: an escape, the beginning of a run, a window of a string. */
 export const MARGIN = 192
-/** The same in a text that nothing decodes, of which only strings begin before the block: digits of their windows. */
+/** Margin of a text without decoders, where only strings begin before the block: digits of their windows. */
 export const MARGIN_UNDECODED = 32
-/** Bytes of an answer that are processed at once. */
+/** Bytes of an answer in one block. */
 export const BLOCK = 8192
 
-/** Where the feeds of a search keep text, so that nothing of an answer is left when it has ended. */
+/** Memory of a search's feeds, so that no text of an answer remains after its end. */
 export class Memory {
   readonly taken: Uint8Array[] = []
 

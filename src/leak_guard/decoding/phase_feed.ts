@@ -79,7 +79,7 @@ export class Digits {
   }
 }
 
-/** What the digits of a run spell when it is read from one of its first digits on. */
+/** The bytes that a run's digits encode if decoding starts at one of its first digits. */
 export class PhaseFeed extends Uncopied implements Feed {
   readonly memory: Memory
   readonly bytes: Uint8Array

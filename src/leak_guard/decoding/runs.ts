@@ -139,7 +139,7 @@ export class RunScanner {
     return at
   }
 
-  /** What a byte that is no digit makes of the run before it: goes on with it, or hands it over. */
+  /** Handles the byte after a run of digits: continues the run, or hands it over. */
   #afterWord(feed: Feed, from: number, at: number, word: number, onWord: RunHandler): number {
     const { bytes } = feed
     const digits = word - this.#line

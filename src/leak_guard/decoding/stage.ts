@@ -15,15 +15,15 @@ export function keptAt(depth: number): number {
   return depth < MAX_DEPTH ? MARGIN : MARGIN_UNDECODED
 }
 
-/** What all readings of one answer have in common. */
+/** State that all readings of one answer share. */
 export type Reading = {
   readonly sought: readonly Sought[]
   readonly sink: FindSink
   /** One for all readings of an answer. */
   readonly due: Due
-  /** Whether strings of fewer than 8 bytes are looked for: then short runs matter. */
+  /** Whether strings of fewer than 8 bytes are sought: then short runs matter. */
   readonly isShort: boolean
-  /** Whether the answer begins anywhere in a text. */
+  /** Whether the answer may begin in the middle of a text. */
   readonly isPart: boolean
   /** The kinds of escapes that are each decoded alone, besides all at once. */
   readonly kinds: readonly number[]
@@ -31,7 +31,7 @@ export type Reading = {
   openDecoders(reading: Reading, stage: Stage, depth: number): StageDecoders
 }
 
-/** What decodes the text of a stage. */
+/** Decoders of a stage's text. */
 export interface StageDecoders {
   /** Reads the feed's bytes from `from` on. */
   read(from: number, isLast: boolean): void
@@ -39,7 +39,7 @@ export interface StageDecoders {
   readonly isDecoding: boolean
   /** Position in the answer before which everything is decided. */
   earliest(): number
-  /** Goes on where the others are, whose text was the same up to here. */
+  /** Continues from the state of the others, whose text was equal up to this point. */
   follow(other: this): void
 }
 

@@ -27,7 +27,7 @@ export function nextStretch(
   return last
 }
 
-/** Where the bytes of a class end that begin at `from`. */
+/** Returns the end of the bytes of a class that begin at `from`. */
 export function endOfStretch(
   bytes: Uint8Array,
   from: number,

@@ -6,10 +6,10 @@ import { GEAR } from '../matching/fingerprint.ts'
 import { FILTER_SHIFT, type Patterns } from '../matching/patterns.ts'
 import type { Reading } from './stage.ts'
 
-/** What runs of digits and arrays of numbers consist of. */
+/** Bytes of runs of digits and arrays of numbers. */
 const MEMBER = 1
 const ZERO = 2
-/** What follows an introducer, and at `INTRODUCES` higher the introducer itself. */
+/** Bits for bytes after an introducer. The introducer's own bit is `INTRODUCES` higher. */
 const FOLLOWS = 3
 const INTRODUCES = 8
 
@@ -71,7 +71,7 @@ function spellsNothing(
     if (isMarked && patterns.groupOf(hash) >= 0) return false
     before = kind
   }
-  // Of UTF-16 there is one between each two characters.
+  // UTF-16 has a zero between each two ASCII characters.
   return zeros < ZERO * (isShort ? 3 : 7)
 }
 

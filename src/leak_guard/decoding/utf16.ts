@@ -18,7 +18,7 @@ export class Utf16Decoder {
   readonly #width: number
   #opened: { feed: MappedFeed; stage: Stage } | null = null
   #isOpen = false
-  /** Which byte of a character the run's next one is: but for the first, it must be zero. */
+  /** Position within a character of the run's next byte. Bytes after the first one must be zero. */
   #phase = 0
   /** Bytes at the end of the text with which a run may begin. */
   #waiting = 0

@@ -18,14 +18,14 @@ export type FindSink = {
   work: number
 }
 
-/** What begins before `position` in the answer must be decided by what is there: it goes out. */
+/** All strings that begin before `position` in the answer must be decided now, because that part is sent. */
 export type Due = { position: number }
 
 const PROBES_PER_BYTE = 1 / 2
 const MAX_CREDIT = 4096
-/** Steps that a look-up takes, where a byte takes one. */
+/** Steps for a look-up, where a byte takes one. */
 const PROBE_WORK = 8
-/** What is taken for a string unread counts as a part. */
+/** The label of an unread entry, which is treated as a part of a value. */
 const UNREAD: Label = { names: [] }
 
 export class Finder {
@@ -34,7 +34,7 @@ export class Finder {
   readonly #due: Due
   readonly #queue: Candidates
   readonly #tape = new Tape()
-  /** Up to here, counted in bytes of the text, everything is found already. */
+  /** Everything before this byte of the text is already covered by a find. */
   #covered = 0
   #credit = MAX_CREDIT
   #creditedAt = 0

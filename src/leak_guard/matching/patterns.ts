@@ -6,24 +6,24 @@
  */
 import { POINT_A, POINT_B, power, type SealedTable } from './fingerprint.ts'
 
-/** What a find is called: the names of a value in byte order; none for a part of a value. */
+/** A find's label: the names of a value in byte order; empty for a part of a value. */
 export type Label = {
   readonly names: readonly string[]
-  /** What the caller sent in the place of this text. */
+  /** The caller's text in place of this text. */
   readonly sent?: string
 }
 
-/** So many strings are prepared in one step. */
+/** Strings that are prepared in one step. */
 export const PATTERNS_AT_ONCE = 512
 
-/** So many bytes of a string choose its group: 8, or 4 where strings are shorter. */
+/** Bytes of a string that choose its group: 8, or 4 if there are shorter strings. */
 export type Window = 4 | 8
 
-/** Of the rolling hash the upper 16 bits choose a bit of the filter: a fixed shift costs least. */
+/** The upper 16 bits of the rolling hash choose a bit of the filter: a fixed shift costs least. */
 export const FILTER_SHIFT = 16
 export const FILTER_WORDS = 2 ** (32 - FILTER_SHIFT - 5)
 
-/** Beginnings of 16, 32, 64… bytes are known too: they end a vain wait for more of a text early. */
+/** Beginnings of 16, 32, 64… bytes are also known, so that a vain wait for more text ends early. */
 export const FIRST_CHECKPOINT = 16
 
 export type PatternParts = {

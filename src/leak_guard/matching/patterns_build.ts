@@ -209,5 +209,5 @@ class Lanes {
   }
 }
 
-/** Of no strings. */
+/** The patterns of a search without strings. */
 export const NO_PATTERNS: Patterns = complete(buildPatterns([], 8))

@@ -10,16 +10,16 @@ const FIRST_SIZE = 64
 const MAX_KEPT = 4096
 
 export class Tape {
-  /** Of the first `n` taped bytes, at `n`. */
+  /** Hash of the first `n` taped bytes, at `n`. */
   #a = new Int32Array(0)
   #b = new Int32Array(0)
   #ends = new Float64Array(0)
   #from = 0
   #length = 0
-  /** The bytes before this one are in earlier blocks: their places are in `#ends`, the feed has the others. */
+  /** Bytes before this one are in earlier blocks: their places are in `#ends`, the feed has the others. */
   #keptUntil = 0
 
-  /** Makes the tape begin at this byte of the text or before; what is not taped yet is left out. */
+  /** Starts the tape at this byte of the text or earlier, without bytes that are not taped yet. */
   startAt(index: number): void {
     if (this.#length > 0 && index <= this.#from + this.#length) {
       this.drop(index)
