@@ -9,14 +9,14 @@ import type { Log } from '../core/log.ts'
 import type { Connection } from '../database/open.ts'
 
 const SOCKET = 'backup.sock'
-/** What addresses of sockets may be long, on every system. */
+/** Maximum length of a socket's address that every system supports. */
 const MAX_PATH = 100
 
 export type Surroundings = { connection: Connection; config: Config; log: Log; now: () => number }
-/** `ended` when the command has gone. */
+/** `ended` aborts when the command has disconnected. */
 export type OperatorHandler = (body: unknown, ended: AbortSignal) => Promise<Response>
 
-/** Serves until `stop`; nothing on PostgreSQL, which answers others itself. */
+/** Serves until `stop`. Serves nothing on PostgreSQL, which commands query directly. */
 export function serveOperators(
   { connection, config, log }: Surroundings,
   handlers: Readonly<Record<string, OperatorHandler>>,

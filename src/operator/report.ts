@@ -1,6 +1,6 @@
 /**
- * What a process knows of itself, written on SIGUSR1 for anyone who looks after it: names, counts and times, and no
- * secret. Bounded in size and number, and nothing that fails here is more than a line of the log.
+ * Reports a process's state on SIGUSR1 for operators: names, counts and times, and no secret. Size and number of
+ * reports are bounded, and a failure is only one line in the log.
  */
 import {
   chmodSync,
@@ -23,7 +23,7 @@ import { Pepper } from '../core/crypto/pepper.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Connection } from '../database/open.ts'
 
-/** What it is about: `figures` are counts of the application's parts, `problems` lines of its log. */
+/** The subjects of a report: `figures` are counts of the application's parts, `problems` lines of its log. */
 export type Reported = {
   config: Config
   connection: Connection
@@ -84,7 +84,7 @@ function writeWhole(path: string, text: string): void {
   }
 }
 
-/** Of this user those of this folder, which may be one for all; names begin with the time. */
+/** Removes this user's old reports from a folder that others may share. Their names begin with the time. */
 function removeOld(directory: string, kept: number): void {
   const found = readdirSync(directory)
     .filter((name) => FILE.test(name))

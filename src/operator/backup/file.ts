@@ -78,7 +78,7 @@ function existing(path: string): BackupProblem {
       )
 }
 
-/** What one that was killed left, or one that still writes, which is refused then. */
+/** Removes the parts that a killed process left. A process that is still writing one is then refused. */
 function removePartsOf(path: string): void {
   const [folder, name] = [dirname(path), basename(path)]
   for (const each of readdirSync(folder)) {
@@ -164,7 +164,7 @@ async function openPlain(path: string, identities: readonly string[]): Promise<R
   const isAge = start.subarray(0, AGE.length).toString('latin1') === AGE
   const compressed = isAge ? await decrypted(source, { start, identities }) : source
   const plain = createGunzip()
-  // What goes wrong is heard of by who reads the end of it.
+  // An error reaches the reader of the pipeline's end.
   pipeline(compressed, plain).catch(() => {})
   return plain
 }

@@ -29,7 +29,7 @@ export function serverConfig(): Config {
   })
 }
 
-/** What a person can act on of an error, or `null` for our defect. */
+/** Returns the problem in an error that a person can act on, or `null` for a defect. */
 export function problemIn(error: unknown): BackupProblem | null {
   if (error instanceof BackupProblem) return error
   if (error instanceof DataDirectoryError || error instanceof ServerUnreachable)

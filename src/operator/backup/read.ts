@@ -65,7 +65,7 @@ class Reader {
     return value
   }
 
-  /** Of all lines so far. */
+  /** Returns the digest of all lines so far. */
   digest(): string {
     return this.#hasher.copy().digest('hex')
   }

@@ -9,7 +9,7 @@ export const NOT_RUNNING = 'Stop the server first: what it writes meanwhile woul
 const ENDING_MS = 2_000
 const PAUSE_MS = 50
 
-/** Of a PostgreSQL, until the end of the transaction; before its end `demandRest` looks again. @throws BackupProblem */
+/** Locks PostgreSQL until the end of the transaction, before which `demandRest` checks again. @throws BackupProblem */
 export async function takeAlone(tx: TransactionSql): Promise<void> {
   if (!(await keepServersOut(tx)))
     throw new BackupProblem(

@@ -16,13 +16,13 @@ type Given = { file: string; identities: readonly string[]; force: boolean }
 
 type Filled = {
   place: string
-  /** Where the old database is kept. */
+  /** The path of the old database. */
   kept: string | null
 }
 
 export type Restored = Pick<VerifiedBackup, 'header' | 'sums'> & Filled
 
-/** @throws BackupProblem, ConfigError and DataDirectoryError; then what was there is as it was */
+/** @throws BackupProblem, ConfigError and DataDirectoryError; then the previous database is unchanged */
 export async function restore(config: Config, given: Given): Promise<Restored> {
   const read = (take?: TakeRows) =>
     readBackup(linesOf(given.file, given.identities), config.ENCRYPTION_KEY, take)

@@ -16,10 +16,12 @@ import { BackupProblem } from './problem.ts'
 /** How many rows the database is asked for at a time. */
 const ROWS_AT_ONCE = 200
 
-/** Of the text of a row, of which JSON makes six times as much at most: then its line can be read again (file.ts). */
+/** Bytes of a row's text. Its JSON is at most six times as long, so that its line can be read again (file.ts). */
 export const MAX_ROW_BYTES = 10 * 1024 * 1024
 
-/** Of one transaction: what the text of a row depends on, no limit on its statements, and no row that is left out in silence. */
+/**
+ * Fixes the settings that rows' texts depend on, lifts time limits, and makes hidden rows an error, in a transaction.
+ */
 export async function makeTextsExact(tx: TransactionSql): Promise<void> {
   await tx.unsafe(`set local row_security = off; set local timezone = 'UTC'; set local datestyle = 'ISO, YMD';
     set local intervalstyle = 'postgres'; set local bytea_output = 'hex';
@@ -195,5 +197,5 @@ export class Tally {
   }
 }
 
-/** What a table held: two with the same hold the same. */
+/** The sum of a table: equal sums mean equal contents. */
 type Sum = { rows: number; sha256: string }

@@ -20,14 +20,14 @@ type Surroundings = {
 
 const MINUTE_MS = 60_000
 const DAY_MS = 1440 * MINUTE_MS
-/** What is ours to remove in BACKUP_DIR. */
+/** Names of files in BACKUP_DIR that the schedule may remove. */
 const OURS = /^cloakroom-\d{8}T\d{6}Z\.backup$/
-/** Left by a process that was killed, or just being written by another one. */
+/** Left by a killed process, or still being written by another one. */
 const OUR_PART = /^cloakroom-\d{8}T\d{6}Z\.backup(\.[0-9a-f]{8})?\.part$/
-/** When what was missed is looked for, besides at the start. */
+/** When missed backups are checked, in addition to the start. */
 const HOURLY = '47 * * * *'
 
-/** `null` without BACKUP_DIR. @throws BackupProblem for an invalid recipient */
+/** Starts the schedule; `null` without BACKUP_DIR. @throws BackupProblem for an invalid recipient */
 export function scheduleBackups(surroundings: Surroundings): { stop(): void } | null {
   const { BACKUP_DIR, BACKUP_SCHEDULE, BACKUP_RECIPIENTS, ROLE } = surroundings.config
   if (BACKUP_DIR === undefined || ROLE === 'resolver') return null

@@ -15,9 +15,9 @@ export type Limits = {
   temporary: { path: string; isWritable: boolean }
 }
 
-/** Of a running call: from its agent, and to its upstream. */
+/** Open files of a running call: one from its agent, and one to its upstream. */
 const FILES_PER_CALL = 2
-/** Listeners, the database, logs and what the runtime holds. */
+/** Listeners, the database, logs and the runtime's files. */
 const OTHER_FILES = 200
 
 /** @throws Failed */

@@ -1,4 +1,4 @@
-/** What people have left undone: tokens, workspaces, signatures, keys. Counts only: names are others' text. */
+/** Finds unfinished work: tokens, workspaces, signatures, keys. Reports counts only: names are others' text. */
 import { type Check, type Found, type Patient, warn } from './check.ts'
 import { count, numbers } from './measure.ts'
 

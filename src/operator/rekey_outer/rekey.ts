@@ -133,7 +133,7 @@ async function goOn(work: Work, sealed: SealedColumn, { after, seen, isFirst }: 
   return rows.length === wanted.batch ? (rows.at(-1)?.primaryKey ?? null) : null
 }
 
-/** What may leave ENCRYPTION_KEY, and what must stay. */
+/** Returns the keys that ENCRYPTION_KEY no longer needs, and those that it needs. */
 async function needOf(
   { sql, encryptionKey, isPooled }: Source,
   rows: KeyCounts,

@@ -49,7 +49,7 @@ export async function checkUpgrade(config: Config, now: number): Promise<Upgrade
 
 type Place = { config: Config; tx: TransactionSql; db: Database }
 
-/** What is found stays, if something after it fails. */
+/** Gathers facts. Those that were found are kept if a later step fails. */
 async function gather(facts: UpgradeFacts, { config, tx, db }: Place): Promise<void> {
   const applied = await appliedIn(tx)
   facts.schema.database = applied?.at(-1)?.name ?? null
@@ -63,12 +63,12 @@ async function gather(facts: UpgradeFacts, { config, tx, db }: Place): Promise<v
       works_through.map(({ table, bytes }) => [table, bytes]),
     ),
   )
-  // What is changed is written beside what is there, and to the log.
+  // Changed rows are written beside the existing ones, and to the log.
   const written = 2 * [...worked.values()].reduce((sum, bytes) => sum + bytes, 0)
   const reserve = config.DB_HOST === undefined ? RESERVE_BYTES : 0
   if (pending.length > 0) facts.space.needed_bytes = written + reserve
   facts.backup.newest = await lastBackup(tx)
-  // What an older schema has of SECRET_KEY is counted by the start that migrates it.
+  // With an older schema, the start that migrates it counts the rows under SECRET_KEY.
   if (pending.length === 0) await requireKeys(db, config, openLog('error'))
   else await requireEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY))
 }
