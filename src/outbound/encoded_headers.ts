@@ -21,13 +21,13 @@ export type HeaderText = {
   encoded: Encoding | null
 }
 
-/** What takes the place of a text, encoded where that was; `null` where nothing does. */
+/** Returns the replacement of a text, encoded as the text was; `null` to keep it. */
 type ChangeText = (found: HeaderText) => string | null
 type ChangeBytes = (bytes: Buffer, encode: Encode) => string | null
 
 /**
- * The value with its text changed: as written, or, where nothing changes in that, what it decodes to.
- * Basic credentials are UTF-8, or are left alone; binary metadata may be any bytes.
+ * Returns the value with its text changed: as written, or, if that has no change, in its decoded form. Basic
+ * credentials are changed only if they are UTF-8. Binary metadata may be any bytes.
  */
 export function changeTexts(name: string, value: string, change: ChangeText): string {
   const changed = change({ text: value, encoded: null })

@@ -18,21 +18,21 @@ import type { StepPause } from './steps.ts'
 
 /** Bytes that arrive in chunks. */
 export type StreamGuard = {
-  /** What goes out with the chunk, with a pause after each step. */
+  /** Yields the bytes to send after the chunk, with a pause after each step. */
   push(chunk: Uint8Array): AsyncIterable<Uint8Array>
   /** Pushes a few bytes without pauses. */
   pushNow(chunk: Uint8Array): Uint8Array
-  /** The rest, after the last chunk. */
+  /** Returns the rest, after the last chunk. */
   flush(): Uint8Array
 }
 
-/** What is known of a body before it is read. */
+/** The known properties of a body before it is read. */
 export type GuardedBodyKind = { isJson: boolean; frames?: Frames | undefined } | typeof PART
 
-/** A part of something, which says nothing of its beginning; what surrounds it must fit. */
+/** A part of a larger body. Its type is unknown, and replacements must keep the length. */
 export const PART = { isJson: false, keepsLength: true } as const
 
-/** An object, whose type its reader may choose: only its first bytes tell what it is. */
+/** An object with a type that its reader may choose: only its first bytes show it. */
 export const OBJECT: GuardedBodyKind = { isJson: false }
 
 export interface AnswerGuard {
@@ -50,9 +50,9 @@ export type Guarded = {
   /** Every value that the caller may use in the scope of the call. */
   prepared: Guard
   used: readonly NamedBytes[]
-  /** What was made of values, such as the text of Basic credentials. */
+  /** Bytes made of values, such as the text of Basic credentials. */
   made: readonly MadeBytes[]
-  /** What represents a value in the answer; unless given, its placeholder. */
+  /** Represents a value in the answer; by default, its placeholder. */
   standsFor?: StandsFor | undefined
 }
 
@@ -126,7 +126,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
   }
 }
 
-/** Of all values of a header, with bars between them. */
+/** Returns all decoded values of a header, with bars between them. */
 function decodedOf(value: string): string {
   let texts = ''
   changeBinary(value, (bytes) => {
@@ -136,7 +136,7 @@ function decodedOf(value: string): string {
   return texts
 }
 
-/** What does not say that it is JSON may be it all the same: its first byte tells. */
+/** Returns stream options. A body without a known type may still be JSON: its first byte decides. */
 function optionsOf(kind: GuardedBodyKind | undefined): StreamOptions {
   if (kind && 'keepsLength' in kind) return kind
   if (!kind?.frames) return kind?.isJson ? IS_JSON : NOT_KNOWN

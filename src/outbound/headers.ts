@@ -1,7 +1,7 @@
 /**
- * What a caller may set on the upstream request (step 7) and what of the upstream's headers it gets
- * back (step 11). Framing and hop-by-hop headers belong to the resolver alone: a caller that could
- * set them could smuggle a second request onto a pooled connection.
+ * Headers that a caller may set on the upstream request (step 7), and those of the upstream that it gets back (step
+ * 11). Framing and hop-by-hop headers belong to the resolver alone: a caller that could set them could smuggle a second
+ * request onto a pooled connection.
  */
 import { Fault } from '../core/fault.ts'
 import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
@@ -25,14 +25,14 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 const SET_BY_RESOLVER = new Set(['host', 'content-length', 'expect'])
-/** What asks for a part of an answer (RFC 9110, section 14.2), with two dialects of it. */
+/** Headers that request a part of an answer (RFC 9110, section 14.2), including two dialects. */
 const BYTE_RANGE = /^\s*bytes\s*=/i
 const RANGE_HEADERS = new Set(['range', 'request-range', 'x-ms-range'])
-/** Part of an object that is copied into another: what is left of a value there would not be recognised. */
+/** Headers that copy a part of an object into another one, where part of a value would not be recognised. */
 const SOURCE_RANGE = /^x-([a-z]+-copy|ms)-source-range$/
-/** How an answer's body is written: checksums stand in its midst, also in that of a value (Azure). */
+/** Makes an answer's body contain checksums, which may split a value (Azure). */
 const STRUCTURED = 'x-ms-structured-body'
-/** What the resolver adds by itself, and what says how the body is encoded. */
+/** Headers that the resolver sets itself, and those that state a body's encoding. */
 const NOT_SIGNED_INTO = new Set(['accept-encoding', 'content-encoding', 'user-agent'])
 const NOT_PRESENTED = new Set(['content-encoding', 'content-length', 'set-cookie'])
 
@@ -74,7 +74,7 @@ export function checkCallerHeaders(
   ])
 }
 
-/** The same for the headers that a signature adds, which come after all others. */
+/** Checks the headers that a signature adds, which follow all others. */
 export function checkSignatureHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
   const unfit = headers.map(([name]) => name.toLowerCase()).find((key) => NOT_SIGNED_INTO.has(key))
   if (unfit !== undefined) throw forbidden(`No signature can stand in the header ${unfit}.`)
@@ -170,7 +170,7 @@ function checkNotTakenApart(key: string, method: string): void {
       'A part of an object cannot be copied, since it cannot be searched for credentials: copy the object whole (command line and SDK of AWS: multipart_threshold = 5GB).',
     )
   }
-  // Of an upload it is the body that is sent.
+  // With `PUT` and `PATCH`, it describes the sent body.
   if (key === STRUCTURED && method !== 'PUT' && method !== 'PATCH') {
     throw forbidden(
       `The header ${key} is not possible: such an answer cannot be searched for credentials.`,
@@ -185,7 +185,7 @@ export function isHopByHop(key: string): boolean {
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** What the `Connection` header names, in lower case (RFC 9110, section 7.6.1). */
+/** Returns the names in the `Connection` header, in lower case (RFC 9110, section 7.6.1). */
 export function connectionNames(headers: Headers): ReadonlySet<string> {
   return namesIn(headers.get('connection'))
 }
@@ -219,7 +219,7 @@ function invalidHeader(message: string): Fault {
 const OURS =
   /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$|^sec-websocket-(key|version|extensions|accept)$/
 
-/** Of what a caller sent, what goes on to its upstream; names in lower case. */
+/** Returns the caller's headers that are passed to the upstream, with names in lower case. */
 export function headersPassedOn(given: Headers): [name: string, value: string][] {
   const dropped = connectionNames(given)
   return [...given].flatMap(([name, value]): [string, string][] => {

@@ -1,6 +1,6 @@
 /**
- * What carries opened values prints as a name, whichever way it is printed: a careless line of code cannot
- * leak what it holds. Subclasses keep everything in private fields.
+ * Prints as a name in every way of printing, so that a careless line of code cannot leak opened values. Subclasses keep
+ * everything in private fields.
  */
 export abstract class Unprintable {
   toString(): string {

@@ -4,13 +4,13 @@
  * again. A link to another host leads to an address under which the first host's credentials do not count.
  */
 
-/** Where forward mode is; the second is for SDKs that cut every `/v1` out of their base URL. */
+/** Path of forward mode. The second one is for SDKs that remove every `/v1` from their base URL. */
 export const FORWARD_PREFIX = '/v1/forward/'
 export const forwardPrefixes = [FORWARD_PREFIX, '/forward/'] as const
 /** The prefix of a host that another host linked to. */
 const FROM = '~from='
 const LINKS = ['location', 'content-location', 'link']
-/** Names of origins are no links. */
+/** Headers with names of origins, which are not links. */
 const NO_LINKS = /^access-control-/
 
 /** The prefix of `host/path` in `location` and `content-location`, and in all other links. */
@@ -32,11 +32,11 @@ const EXPRESSION = /\{[+#/;?&]?[\w%][\w%,.:*]*\}/g
 /** A dot segment in a path, which clients resolve, or a brace outside of an expression. */
 const CLIMBS = /[{}]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
-/** What URL parsers leave out. */
+/** Characters that URL parsers drop. */
 const DROPPED = /[\t\n\r]/g
 /** A host that parsers normalise to another spelling. */
 const FOLDED_HOST = /^[^/?#]*[%\u0080-\uffff]/
-/** What URL parsers read as a link from the origin on. */
+/** Matches texts that URL parsers resolve against the origin. */
 const REFERENCE = /^(?:https?:|[\\/])/i
 /** A host with a dot or a port. */
 const PLACE = /^(?:~from=[^/?#]+\/)?[^/?#@]*[.:%][^/?#@]*(?:[/?#]|$)/
@@ -133,14 +133,14 @@ export function rewriteOwnLinks(
 }
 
 /**
- * Where a text leads back that is, as a whole, an https URL of the called host or an address of Cloakroom's own
- * forward mode, which leads to any host; null for any other text.
+ * Returns the rewritten text if it is, as a whole, an https URL of the called host or an address of Cloakroom's own
+ * forward mode, which may be for any host; null for any other text.
  */
 export function leadTextBack(text: string, host: string, base: LinkBase): string | null {
   const [, authority = '', rest = ''] = WHOLE_URL.exec(text) ?? []
   if (!base.isOwnOnly && isHost(authority, host))
     return `${ownBase(host, base)}${normaliseRest(rest)}`
-  // URL parsers drop these, so a text with them may still be a link. Without them, a secret that they part would be whole.
+  // URL parsers drop these, so the text may be a link. Without them, a secret that they split would be whole.
   const trimmed = text.trim()
   if (trimmed.search(DROPPED) >= 0) return leadDroppedBack(trimmed, host, base)
   const joined = trimmed.replace(/^[^!-~]+/, '')
@@ -166,7 +166,7 @@ export function lastSegment(prefix: string): string {
 }
 
 /**
- * What follows the host of a URL, so that no client resolves it to above the host. Templates stay, unless one
+ * Normalises the part after a URL's host, so that no client resolves it to above the host. Templates stay, unless one
  * could become a dot segment when its variables are filled in.
  */
 function normaliseRest(rest: string): string {
@@ -203,12 +203,12 @@ function isHost(authority: string, host: string): boolean {
   return authority !== '' && authority.toLowerCase().replace(/:443$/, '') === host
 }
 
-/** What the origin of the called host becomes. */
+/** Returns the replacement of the called host's origin. */
 function ownBase(host: string, { link, from }: LinkBase): string {
   return `${link}${fromStep(from)}${host}`
 }
 
-/** Before a host to which another one led. */
+/** Returns the step before a host that another host linked to. */
 export function fromStep(from: string | null): string {
   return from === null ? '' : `${FROM}${from}/`
 }

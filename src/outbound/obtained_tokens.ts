@@ -45,7 +45,7 @@ export class ObtainedTokens {
     for (const token of tokens) this.#addOne(token)
   }
 
-  /** What to guard together with a secret's value. */
+  /** Returns the tokens to guard together with a secret's value. */
   of(name: string, value: Uint8Array): MadeBytes[] {
     if (this.#kept.size === 0) return []
     const kept = [...(this.#kept.get(this.#idOf(value))?.values() ?? [])]
@@ -98,7 +98,7 @@ export class ObtainedTokens {
     return [...this.#kept.values()].flatMap((kept) => [...kept.values()])
   }
 
-  /** The same for the same bytes, and of no use without this object. */
+  /** Returns a stable id of bytes, which is useless without this object. */
   #idOf(bytes: Uint8Array): string {
     return createHmac('sha256', this.#idKey).update(bytes).digest('base64')
   }

@@ -1,6 +1,6 @@
 /**
- * What goes out: the request with every value in its place. It lives from step 8 until it is on the wire,
- * shows its value only to `reveal`, and prints as its name.
+ * The request to the upstream with every value in its place. It exists from step 8 until it is sent, shows its value
+ * only to `reveal`, and prints as its name.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -52,7 +52,7 @@ type Parts = {
   /** Whether the answer is an object, or a part of one. */
   isObject: boolean
   allowsRanges: boolean
-  /** Where placeholders count in messages of a WebSocket. */
+  /** Whether a placeholder counts in messages of a WebSocket. */
   isPlaceable: IsPlaceable
 }
 
@@ -62,10 +62,10 @@ const NO_BYTES = new Uint8Array()
 const UNSIGNED: ReturnType<typeof sign> = { headers: [], signatures: [] }
 
 export class OutboundRequest extends Hidden<WireRequest> {
-  /** What is to be cut out of its answer. */
+  /** The part that is cut out of the answer. */
   readonly part: Part | null
   readonly isObject: boolean
-  /** Whether parts of its answer can be had. */
+  /** Whether parts of its answer may be requested. */
   readonly allowsRanges: boolean
   readonly isPlaceable: IsPlaceable
   #guarded: Guarded
@@ -140,7 +140,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
   }
 }
 
-/** What represents a whole value. */
+/** Matches a text that is a whole placeholder. */
 const WHOLE = new RegExp(`^\\s*"?${PLACEHOLDER_PREFIX}${SECRET_NAME}"?\\s*$`)
 
 function standsForIn({ mark }: Call): Guarded['standsFor'] {

@@ -1,6 +1,6 @@
 /**
- * What is known of one call, or of one delivery, as it grows while the steps are taken: names and ids,
- * never a value. Audit records are made of it in one place for each destination.
+ * The known facts about one call or delivery, collected during its steps: names and ids, never a value. One place per
+ * destination turns them into audit records.
  */
 import type { Fault, RefusedBy } from '../core/fault.ts'
 import type { Unfilled } from '../core/policy/unfilled.ts'

@@ -46,7 +46,7 @@ export class Scheduler {
     setImmediate(() => this.#begin())
   }
 
-  /** Those who wait come before those who arrive in this turn. */
+  /** Begins a turn: waiting work comes before work that arrives in this turn. */
   #begin(): void {
     this.#scheduled = false
     this.#begun.clear()

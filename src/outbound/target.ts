@@ -29,8 +29,8 @@ const HTTPS_PORT = 443
 const ABSOLUTE = /^https:\/\/([^/?#]+)/i
 const MAX_PORT = 65_535
 /**
- * What a URL parser leaves as it is, so that it need not be asked: a name of letters, digits and hyphens with a
- * last label that is not a number, not an IDN, a port other than 443, a path and query of characters that are
+ * Matches URLs that a parser leaves unchanged, so that it need not be called: a name of letters, digits and hyphens
+ * with a last label that is not a number, not an IDN, a port other than 443, a path and query of characters that are
  * never escaped, and neither empty nor dot segments.
  */
 const NORMAL =
@@ -86,7 +86,7 @@ function readUrl(text: string): URL {
   return url
 }
 
-/** What is wrong with a text before it is parsed: what a parser would repair, or not say. */
+/** Returns the problem with a text before parsing: a parser would repair it, or not report it. */
 function objectionTo(text: string): string | null {
   if (text === '') return 'is empty'
   if (text.length > MAX_URL_BYTES || utf8(text).length > MAX_URL_BYTES) {
@@ -99,7 +99,7 @@ function objectionTo(text: string): string | null {
   return authority === undefined ? objectionToStart(text) : objectionToAuthority(authority)
 }
 
-/** Of a text that does not begin with `https://` and a host. */
+/** Returns the problem with a text that does not begin with `https://` and a host. */
 function objectionToStart(text: string): string {
   if (/^https:\/\//i.test(text)) return 'names no host after https://'
   if (/^http:/i.test(text)) return 'begins with http: credentials are only sent over https'

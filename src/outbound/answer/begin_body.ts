@@ -13,9 +13,9 @@ import { kindOf } from './response.ts'
 type Options = {
   guard: AnswerGuard
   deadline: CallDeadline
-  /** Which part of it the caller gets. */
+  /** The part of the answer that the caller gets. */
   cut: Cut | null
-  /** Whether the client takes it for an object, of which it wants the length before. */
+  /** Whether the client treats the answer as an object and needs its length first. */
   isObject: boolean
   bodies: BodyAccount
 }
@@ -84,13 +84,13 @@ async function beginPieces(pieces: AsyncGenerator<Uint8Array, void>): Promise<Be
   return first ? { pieces, first } : { pieces: null, whole: null }
 }
 
-/** Of a body that is not encoded; `NaN` where its length is not declared. */
+/** Returns the declared length of an unencoded body; `NaN` if unknown. */
 function declaredLength({ headers }: Response): number {
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') return Number.NaN
   return Number(headers.get('content-length') ?? Number.NaN)
 }
 
-/** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */
+/** Yields bytes as soon as they are certain to be free of credentials. Each chunk is a sign of life. */
 async function* redactedPieces(
   chunks: Chunks,
   guard: StreamGuard,

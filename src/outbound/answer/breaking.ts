@@ -3,7 +3,7 @@ import { Fault } from '../../core/fault.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { CallDeadline } from '../deadline.ts'
 
-/** What it means that an answer broke off. */
+/** Returns the fault for an answer that broke off. */
 export function breakingFault(error: unknown, deadline: CallDeadline): Fault {
   if (deadline.refusal) return deadline.refusal
   const isLate =

@@ -52,7 +52,7 @@ async function* decoded(
     yield head
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
   }
-  // What goes wrong on either side comes out at the end that is read.
+  // Errors of both streams reach the reader of the pipeline's end.
   try {
     yield* pipeline(Readable.from(whole()), openDecoder(head), () => {})
   } finally {

@@ -20,7 +20,7 @@ export async function readFirst(
   account: BodyAccount,
   maxWait: number = MAX_WAIT,
 ): Promise<Uint8Array | Chunks> {
-  // Where it is not known, too.
+  // Also stream a body of unknown length.
   if (!(length <= BODY_LIMIT)) return chunks
   const meter = new BodyMeter(account)
   const read: Uint8Array[] = []

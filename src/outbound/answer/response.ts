@@ -85,7 +85,7 @@ export async function readAnswer(
   }
 }
 
-/** Of a body with such a content-type. */
+/** Returns the kind of a body with this content type. */
 export function kindOf(contentType: string | null | undefined): GuardedBodyKind {
   if (contentType === 'application/json') return JSON_KIND
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
@@ -93,7 +93,7 @@ export function kindOf(contentType: string | null | undefined): GuardedBodyKind 
   return { isJson, frames: FRAMES.find(([types]) => types.test(type))?.[1] }
 }
 
-/** What divides answers of these types, so that each part can be passed on at once. */
+/** Separators of answers by content type, so that each part can be passed on immediately. */
 const FRAMES: readonly (readonly [RegExp, Frames])[] = [
   [/^text\/event-stream$/, 'events'],
   [/^(application|text)\/(x-)?(nd-?json|jsonl|jsonlines|json-?lines)$/, 'lines'],
@@ -102,7 +102,7 @@ const FRAMES: readonly (readonly [RegExp, Frames])[] = [
 
 const JSON_KIND: GuardedBodyKind = { isJson: true, frames: 'json' }
 
-/** @throws Fault `upstream_protocol_error` for what `fetch` lets through and must not be passed on */
+/** Rejects answers that `fetch` accepts but that must not be passed on. @throws Fault `upstream_protocol_error` */
 export function checkFraming(status: number, received: ReceivedHeaders): void {
   const length = received['content-length']
   const coding = received['transfer-encoding']

@@ -20,7 +20,7 @@ import { completeHeaders, droppedHeader, lengthHeader } from './own_headers.ts'
 import { type Cut, cutOf, dropUntrue, type Part, type ReceivedHeaders } from './part.ts'
 import { checkFraming, kindOf } from './response.ts'
 
-/** What became of an answer that took its time, once: `fault` when it broke off. */
+/** How a streamed answer ended: `fault` if it broke off. */
 export type Ending = { redacted: boolean; fault: Fault | null }
 
 type Options = {
@@ -28,19 +28,19 @@ type Options = {
   deadline: CallDeadline
   requestId: string
   notes?: Record<string, string>
-  /** `source` as the caller wrote it, without the values that went out in it. */
+  /** `source` as the caller wrote it, without the values that were sent in it. */
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
   credential: SentCredential | null
   /** Whether only the head was asked for. */
   isHead: boolean
   /** Whether parts of it can be had. */
   allowsRanges: boolean
-  /** Which part of what came was asked for. */
+  /** The requested part of the answer. */
   part: Part | null
-  /** Whether the client takes it for an object, of which it wants the length before. */
+  /** Whether the client treats the answer as an object and needs its length first. */
   isObject: boolean
   bodies: BodyAccount
-  /** With the status that the caller got. */
+  /** Called with the status that the caller got. */
   onEnd(status: number, ending: Ending): void
 }
 
@@ -95,13 +95,13 @@ function headersOf(
   const shown = presentHeaders(received)
   const presented = guard.redactHeaders(links ? joinLinks(shown) : shown)
   const length = isHead ? received['content-length'] : undefined
-  // Of the body that does not come (RFC 9110, section 9.3.2).
+  // The length of the omitted body (RFC 9110, section 9.3.2).
   if (length !== undefined) presented['content-length'] = length
   Object.assign(presented, cut?.headers)
   if (!links) return presented
   const { authority, path, search } = links.source
   rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
-  // Reading a link may have joined what stood apart in it.
+  // Reading a link may have joined separate texts in it.
   return Object.assign(presented, guard.redactHeaders(linksAmong(presented)))
 }
 

@@ -122,7 +122,7 @@ const TLS_CODES =
 const UNKNOWN_ISSUER = /^(UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY_LEAF|SELF_SIGNED_|DEPTH_ZERO_SELF)/
 const NO_ROUTE = /^(ENETUNREACH|EHOSTUNREACH|ETIMEDOUT)/
 
-/** What an error of `fetch` means. */
+/** Returns the fault for an error of `fetch`. */
 export function upstreamFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   const cause = causeOf(error)
@@ -137,8 +137,8 @@ export function upstreamFault(error: unknown): Fault {
 }
 
 /**
- * What is kept of an error while something was sent: its kind. The runtime's errors have the URL in their
- * message or beside it, and a URL may hold a credential.
+ * Reduces an error during sending to its kind. The runtime's errors have the URL in their message or properties, and a
+ * URL may hold a credential.
  */
 export function causeOf(error: unknown): Error & { code: string } {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

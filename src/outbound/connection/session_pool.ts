@@ -7,7 +7,7 @@
  * counted out: the calls of a workspace are bounded elsewhere (RESOLVER_CONCURRENCY).
  */
 
-/** Whose connections they are. */
+/** The owner of connections. */
 export type Owner = { workspaceId: string; tokenId: string }
 
 /** The part of Bun.FetchSession that a pool needs. */

@@ -83,7 +83,7 @@ function answerOf(
   return new Response(null, { headers })
 }
 
-/** What a proxy before the upstream answers, or no server of gRPC. */
+/** Returns trailers for an answer of a proxy before the upstream, or of a server without gRPC. */
 function noGrpc(status: number): Record<string, string> {
   return {
     'content-type': 'application/grpc',
@@ -111,7 +111,7 @@ function presentedOf(headers: IncomingHttpHeaders, guard: AnswerGuard): Record<s
   return Object.fromEntries(kept)
 }
 
-/** Where something was found: of metadata that is binary it must be, and of a message the length must be right. */
+/** Whether a redacted header may be sent: binary metadata must stay base64, and status details cannot change. */
 function mayDiffer(name: string, value: string): boolean {
   return !isBinary(name) || (isBase64(value) && name !== STATUS_DETAILS)
 }

@@ -19,14 +19,14 @@ const decoders: Record<string, Decoder> = {
 
 export type MessageOptions = {
   guard: AnswerGuard
-  /** Of the header `grpc-encoding`. */
+  /** The value of the header `grpc-encoding`. */
   coding: string | undefined
-  /** Whether the caller knows marks. */
+  /** Whether the caller supports marks. */
   takesMarks: boolean
 }
 
 /**
- * The frame as it may go on.
+ * Returns the frame to pass on.
  *
  * @throws Fault `upstream_protocol_error` for one that cannot be read, or must not go on; `upstream_too_large`
  */

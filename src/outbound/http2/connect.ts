@@ -161,7 +161,7 @@ class Connections {
       session.once('close', () => this.#open.delete(session))
       session.once('remoteSettings', () => {
         this.#open.set(session, 0)
-        // Who waited for it may be gone.
+        // Calls that waited for it may be gone.
         this.#count(session, 0)
         ready.resolve()
       })
@@ -186,7 +186,7 @@ function noHttp2(): Fault {
   })
 }
 
-/** What others wait for, too, goes on without this one. */
+/** Waits for shared work until this call's deadline. The work continues for other calls. */
 function whileWanted<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const late = () => reject(new Fault('upstream_timeout'))

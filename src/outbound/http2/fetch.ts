@@ -29,7 +29,7 @@ export async function fetchOver(
   try {
     const head = headOf(stream)
     const pieces = readAtOnce(piecesOf(stream, head))
-    // What is wrong with the request is said while there is no answer.
+    // An error of the request's body is thrown while there is no answer yet.
     const sent = body === null ? head : send(stream, body).then(() => head)
     const { status, headers, isAll } = await Promise.race([head, sent])
     const isWhole = isAll || method === 'HEAD' || WITHOUT_BODY.includes(status)

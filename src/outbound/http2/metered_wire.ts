@@ -8,13 +8,13 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 
 const HEADER_BYTES = 9
-/** What the client of a connection sends before its first frame (RFC 9113, section 3.4). */
+/** Bytes that a client sends before its first frame (RFC 9113, section 3.4). */
 export const PREFACE_BYTES = 24
-/** Frames that are handed on at once. */
+/** Frames that are passed on together. */
 const PORTION = 32
 
 type Options = {
-  /** Resolves when so many frames may be handled; `null` when that is now. */
+  /** Resolves when this number of frames may be handled; `null` if they may be handled now. */
   turn(frames: number): Promise<void> | null
   /** Bytes before the first frame. */
   skipped?: number

@@ -1,4 +1,4 @@
-/** What a call asks of the upstream, as policies judge it. */
+/** The request of a call to the upstream, as policies judge it. */
 import type { AskedOperations } from '../../core/policy/operations.ts'
 import { mayHoldRequests, overrideAmong } from '../../core/policy/override.ts'
 import { methodsAskedForIn, overridableKinds } from '../../core/policy/override_body.ts'

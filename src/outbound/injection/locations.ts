@@ -33,13 +33,13 @@ const NO_BYTES = new Uint8Array()
 export type Locations = {
   found: Placeholder[]
   body: Place | null
-  /** What looks like a placeholder and does not count where it is. */
+  /** Texts that look like placeholders and do not count in their place. */
   texts: Unfilled[]
 }
 
 export const NO_LOCATIONS: Locations = { found: [], body: null, texts: [] }
 
-/** Whether a name is a placeholder in such a place: the policies of the secrets say so. */
+/** Whether a name is a placeholder in such a place, by the secrets' policies. */
 export type IsPlaceable = (name: string, style: LocationStyle) => boolean
 
 /** No policy lists such a place, so a long text need not be read to its end. */

@@ -61,7 +61,7 @@ function changeJson(text: string, change: NestedChange, depth: number): string {
   return out.join('')
 }
 
-/** Where the closing quote of the string is that opens at `start`. */
+/** Returns the position of the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === '"') return at
@@ -107,7 +107,7 @@ function readField(raw: string): string | null {
   }
 }
 
-/** What a text is read as, apart from being text. */
+/** Returns the syntax of a text, or `null` for plain text. */
 function syntaxOf(text: string): Syntax | null {
   if (/^\s*["[{]/.test(text) && isJson(text)) return 'json'
   return FORM.test(text) && !MALFORMED_ESCAPE.test(text) ? 'form' : null
@@ -123,8 +123,8 @@ export function isJson(text: string): boolean {
 }
 
 /**
- * Which of some positions, in order, are inside of double quotes. A reader of some other syntax has escapes there that
- * nobody knows here: part of a JSON text, JSON after other words, a script.
+ * Returns which of some ordered positions are inside double quotes. A reader of an unknown syntax has unknown escapes
+ * there: part of a JSON text, JSON after other words, a script.
  */
 export function quotedAt(text: string, positions: readonly number[]): boolean[] {
   let [at, isInside] = [0, false]

@@ -29,7 +29,7 @@ export type Placeholder = {
   name: string
   style: InjectionStyle | LocationStyle | SigningStyle
   header: string
-  /** What the secret is asked to sign. */
+  /** The text that the secret signs. */
   template?: string
   isForeign?: boolean
 }
@@ -37,7 +37,7 @@ export type Placeholder = {
 /** Headers with their values. */
 export type Injection = Hidden<{
   headers: readonly HeaderPair[]
-  /** Each re-encoded credential, as sent: the guard of the answer looks for it as such, too. */
+  /** Each re-encoded credential, as sent: the guard also searches the answer for it. */
   derived: readonly MadeBytes[]
   /** The tokens behind tickets. */
   obtained: readonly ObtainedToken[]

@@ -45,14 +45,14 @@ import {
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { refuseUnfilled, unfilledOf } from './unfilled.ts'
 
-/** What of a process the steps need. */
+/** The services of a process that the steps need. */
 type Surroundings = RequestSigner & { addresses: AddressLookup }
 
 export type Job = {
   call: Call
   deadline: CallDeadline
   record: CallRecord
-  /** Looked up at most once for each call, however often the decision is made again. */
+  /** Looked up at most once per call, even if the decision is repeated. */
   address: string | Promise<string> | null
   /** Counts a body that has to be read whole. */
   bodies?: BodyAccount
@@ -70,7 +70,7 @@ export function decide(
   return decidedBy(() => prepare(outbound, job, permission))
 }
 
-/** What `take` returns, or the refusal that it throws; taken again when what was missing is read. */
+/** Returns the result of `take`, or the refusal that it throws. Calls it again after missing data was read. */
 export function decidedBy<T>(take: () => T): T | Fault | Promise<T | Fault> {
   try {
     return take()
@@ -186,14 +186,14 @@ function judgeUnopened(
   requireApproval(job, permission, { asked, secrets: used })
 }
 
-/** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */
+/** Records texts that stay unfilled, or refuses them. @throws Fault `placeholder_not_allowed` */
 function checkTexts({ call, record }: Job, { texts }: Locations, permission: CallPermission): void {
   const unfilled = unfilledOf(texts, permission)
   record.leaves(unfilled.map(({ name, place }) => ({ name, place })))
   if (call.isStrict) refuseUnfilled(unfilled)
 }
 
-/** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */
+/** Reads placeable secrets only for calls with placeholders outside of headers, which are rare. */
 function locationsIn(call: Call, target: Target, permission: CallPermission): Locations {
   const { body, headers, from, isStrict = false } = call
   if (from) return NO_LOCATIONS

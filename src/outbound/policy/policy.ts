@@ -5,7 +5,7 @@ import { type JudgedRequest, objectionTo } from '../../core/policy/policy_check.
 import type { Placeholder } from '../injection/placeholders.ts'
 import type { Target } from '../target.ts'
 
-/** What is asked of the upstream. Its operations are always there, so that no policy that limits them is skipped. */
+/** A request to the upstream. Its operations are always present, so that no policy that limits them is skipped. */
 export type AskedRequest = JudgedRequest &
   Required<Pick<JudgedRequest, 'operations'>> & { target: Target }
 

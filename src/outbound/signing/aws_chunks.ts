@@ -13,7 +13,7 @@ const NAME = /^([^:]*):/
 const TRAILER = /^(x-amz-trailer-signature:)[0-9a-f]{64}$/i
 const NOTHING = sha256Hex('')
 
-/** Where the chain of signatures begins: with that of the request's head. */
+/** The start of the chain of signatures: the signature of the request's head. */
 export type Seed = {
   stamp: string
   signature: string
@@ -88,7 +88,7 @@ class Chunks {
     const size = Number.parseInt(digits, 16)
     if (digits === '' || size > MAX_CHUNK) throw malformed()
     const from = line.length + 2
-    // What follows the last chunk is the trailer, or an empty line.
+    // The trailer, or an empty line, follows the last chunk.
     const length = from + (size === 0 ? 0 : size + 2)
     this.#wanted = length
     if (bytes.length < length) return null

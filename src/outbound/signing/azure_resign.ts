@@ -1,7 +1,7 @@
 /**
- * What clients sign with the key of an Azure storage account, signed again with the real one: requests
- * (`SharedKey`, `SharedKeyLite`) and shared access signatures in the query. The signature names no host, so
- * one for a host that is not known to be the account's needs a policy that lists it.
+ * Signs client requests again with the real key of an Azure storage account: requests (`SharedKey`, `SharedKeyLite`)
+ * and shared access signatures in the query. The signature names no host, so a host that is not known to be the
+ * account's needs a policy that lists it.
  */
 import { createHmac } from 'node:crypto'
 import { Fault } from '../../core/fault.ts'
@@ -121,7 +121,7 @@ function signed(text: string, name: string, values: ReadonlyMap<string, Secret>)
   }
 }
 
-/** What is not wholly in base64 would be cut short in silence. */
+/** Decodes a key, or returns null if any of it is not base64: decoders would silently shorten it. */
 export function storageKeyOf(value: Uint8Array): Uint8Array | null {
   try {
     const key = Uint8Array.fromBase64(Buffer.from(value).toString('latin1').trim())

@@ -25,9 +25,9 @@ const UNSIGNED = new RegExp(
   `^(eyJ[A-Za-z0-9_-]+)\\.(eyJ[A-Za-z0-9_-]+)\\.${PLACEHOLDER_PREFIX}(${SECRET_NAME})$`,
 )
 const BEARER = /^bearer +(\S+)$/i
-/** What every reader reads alike: no user information, nothing to repair. */
+/** An audience that every reader parses alike: no user information, nothing to repair. */
 const AUDIENCE = /^https:\/\/([a-z0-9.-]+(?::\d+)?)(?:\/[\w./~-]*)?$/
-/** Names that count; Go, among others, reads them in any case, and the last one of them. */
+/** Names that readers use. Go, among others, accepts any case and the last one of duplicates. */
 const READ = [
   'alg',
   'kid',

@@ -34,7 +34,7 @@ const hmac = z
     type: z.literal('hmac-sha256'),
     secret: reference,
     header: headerName,
-    /** What is signed: text with {method}, {host}, {path}, {query}, {body}, {timestamp} (Unix seconds). */
+    /** The text to sign, with {method}, {host}, {path}, {query}, {body}, {timestamp} (Unix seconds). */
     template: z.string().max(MAX_TEMPLATE).default('{body}'),
     /** The header's value: text with {signature} and {timestamp}. */
     value: z.string().max(1024).default('{signature}'),
@@ -196,7 +196,7 @@ export function fixedSignatures(
   )
 }
 
-/** What is not wholly in its encoding would be cut short in silence, down to an empty key. */
+/** Decodes a key. Rejects text outside of its encoding, which would silently shorten it, down to an empty key. */
 function decodeKey(text: Uint8Array, { secret, key_encoding }: Hmac): Uint8Array {
   const encoding = key_encoding === 'hex' ? 'hex' : 'base64'
   const key = decodedKey(Buffer.from(text).toString('latin1'), encoding)

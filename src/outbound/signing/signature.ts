@@ -1,4 +1,4 @@
-/** What signatures are made of: values of secrets, and headers of the request. */
+/** The inputs of signatures: values of secrets, and headers of the request. */
 import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
 import { checkHeaderText, type HeaderPair } from '../headers.ts'

@@ -16,7 +16,7 @@ const CHECKSUM_LENGTH = 6
 
 export type DrawnStandIn = {
   text: string
-  /** What a client takes out of it. */
+  /** Parts that a client extracts from the stand-in. */
   parts: readonly { name: PartName; text: string }[]
 }
 

@@ -18,7 +18,7 @@ const CONNECTION = /^[A-Za-z][A-Za-z ]*=[^;]*(;[A-Za-z][A-Za-z ]*=[^;]*)+;?$/
 const SECRET_FIELD =
   /^(account ?key|shared ?access ?key|shared ?access ?signature|password|pwd|primary ?key)$/i
 
-/** Which part of which secret a name means, if there is no secret of that name. */
+/** Returns the secret and its part that a name means, if no secret has that name. */
 export function partNamed(name: string): { base: string; part: PartName } | null {
   const [, base, part] = PART.exec(name) ?? []
   return base === undefined ? null : { base, part: part as PartName }

@@ -24,7 +24,7 @@ const usual = words(`
   pscale_oauth_ PMAK- NRAK- NRII- napi_ sntrys_ sntryu_ phc_ phx_ lin_api_ lin_oauth_ ntn_ figd_ pypi-
   rubygems_ xkeysib-`)
 
-/** What is behind these has its own form, and without it they could begin anything. */
+/** Prefixes that could begin any text, with the form of the rest. */
 const fitted: Record<string, RegExp> = {
   AKIA: /^[A-Z2-7]{16}$/,
   ASIA: /^[A-Z2-7]{16}$/,

@@ -23,23 +23,23 @@ export const alphabets = {
 
 export type Alphabet = keyof typeof alphabets
 
-/** The same in every stand-in of the value. */
+/** Equal in every stand-in of the value. */
 const fixed = z.object({ text: z.string() })
 
 /**
- * Drawn again for each; with a checksum as GitHub and npm write it, in the last six characters. A `part` can
- * be asked for alone.
+ * Drawn again for each; with a checksum as GitHub and npm write it, in the last six characters. A `part` can be
+ * requested alone.
  */
 const random = z.object({
   random: z.enum(Object.keys(alphabets) as [Alphabet, ...Alphabet[]]),
   length: z.number().int(),
-  /** Of base64, behind it. */
+  /** The number of `=` after base64. */
   padding: z.number().int().max(2).optional(),
   checksum: z.literal('crc32').optional(),
   part: z.enum(partNames).optional(),
 })
 
-/** Three parts, of which the second says until when it is good, as the value does. */
+/** A token of three parts. The second one states the value's expiry. */
 const jsonWebToken = z.object({
   jwt: z.string(),
   expires: z.number().nullable(),

@@ -50,7 +50,7 @@ function tokenIn(text: string): StandInShape | null {
   return jsonWebTokenIn(text) ?? installationTokenIn(text) ?? prefixedIn(text)
 }
 
-/** What GitHub gives to an App since April 2026: `ghs_`, the number of the App, and a JSON Web Token. */
+/** Returns the shape of a GitHub App's token since April 2026: `ghs_`, the number of the App, and a JSON Web Token. */
 function installationTokenIn(text: string): StandInShape | null {
   const [, app = '', token = ''] = /^ghs_([0-9]{1,20})_(eyJ.*)$/.exec(text) ?? []
   const jwt = jsonWebTokenIn(token)

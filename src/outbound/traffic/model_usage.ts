@@ -26,10 +26,10 @@ type BodyReader = { push(bytes: Uint8Array): void }
 export class ModelUsage {
   /** The greatest number of each field. */
   #fields = new Map<string, number>()
-  /** Of the messages before, on a WebSocket. */
+  /** The usage of earlier messages, on a WebSocket. */
   #before = 0
 
-  /** 0 where no usage was found. */
+  /** 0 if no usage was found. */
   get tokens(): number {
     return Math.min(MAX_TOKENS, this.#before + sumOf(this.#fields))
   }

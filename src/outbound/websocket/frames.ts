@@ -70,10 +70,10 @@ export class FrameReader {
   readonly #maxBytes: number
   #bytes: Uint8Array = new Uint8Array()
   #from = 0
-  /** What arrived behind `#bytes`. */
+  /** Chunks that follow `#bytes`. */
   #chunks: Uint8Array[] = []
   #size = 0
-  /** Bytes without which no further step is possible. */
+  /** Bytes needed for the next step. */
   #needed = 2
   #fragments: Uint8Array[] = []
   #fragmentBytes = 0

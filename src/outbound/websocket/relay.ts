@@ -214,7 +214,7 @@ class Relay {
     this.#caller?.close(closingCodeOf(fault), fault.code)
   }
 
-  /** What the upstream still sends is dropped; it is not waited for long. */
+  /** Ends the connection. Further bytes of the upstream are dropped, for a short time. */
   #end(fault: Fault | null): void {
     const { wire } = this.#upstream
     this.#ended = true
@@ -229,7 +229,7 @@ class Relay {
   }
 }
 
-/** What the upstream did is our error towards the caller; a refusal is the workspace's word. */
+/** Returns a closing code: an upstream's fault is this server's error, a refusal is a policy violation. */
 function closingCodeOf({ code, status }: Fault): number {
   if (code === 'upstream_too_large') return TOO_BIG
   return status < 500 ? POLICY_VIOLATION : INTERNAL_ERROR
