@@ -1,7 +1,6 @@
 /**
- * What comes to the listener without CONNECT: base-URL mode, `http://127.0.0.1:PORT/PASSWORD/HOST/PATH`,
- * and http for other hosts. Into http no credential is ever put: it passes untouched, or not
- * at all with `strict`.
+ * Handles requests without CONNECT: base-URL mode, `http://127.0.0.1:PORT/PASSWORD/HOST/PATH`, and http for other
+ * hosts. Plain http never gets a credential: it passes unchanged, or is refused with `strict`.
  */
 
 import { Fault } from '../core/fault.ts'

@@ -147,14 +147,14 @@ function join(near: Socket, far: Socket, first: Uint8Array): void {
 
 function refuse(socket: Socket, head: string, reason: string): void {
   const body = `${reason}\n`
-  // What still comes is discarded, or the client would see its upload fail and no answer.
+  // Discard further bytes, or the client would see a failed upload instead of an answer.
   socket.resume()
   socket.end(
     `${head}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
 
-/** Reads on until `isEnough`; the socket is paused afterwards. @throws Error when it ends before */
+/** Reads on until `isEnough`; the socket is paused afterwards. @throws Error if it ends first */
 async function readUntil(
   socket: Socket,
   first: Buffer,

@@ -53,7 +53,7 @@ export async function openHttp2Listener(path: string, leaf: Leaf, handler: Backe
   server.listen(path, () => listening.resolve())
   await listening.promise
   return {
-    /** What is under way ends in its own time, unless it is all to stop. */
+    /** Lets running streams end by themselves, unless `isAll`. */
     stop: (isAll = false) => {
       server.close()
       if (isAll) for (const wire of wires) wire.destroy()

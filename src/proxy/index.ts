@@ -22,11 +22,11 @@ export type LocalProxy = {
 
 type Options = {
   backend: Backend
-  /** Where the authority is kept. */
+  /** The authority's folder. */
   directory: string
   /** 0 picks a free one. */
   port: number
-  /** Refuse what is not on the allowlist, instead of letting it pass untouched. */
+  /** Refuses hosts that are not on the allowlist, instead of passing them unchanged. */
   strict: boolean
 }
 

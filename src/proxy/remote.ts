@@ -32,12 +32,12 @@ export type RemoteOptions = {
   environment: string | null
   notice: ProxyNotice
   bodies: BodyMemory
-  /** What stand-ins are made of, from elsewhere than the resolver. */
+  /** Reads the credentials for stand-ins from another source than the resolver. */
   credentials?: Backend['credentials']
   close(): Promise<void>
 }
 
-/** Milliseconds for which the allowlist holds as it was read: for what is on it, for what is not. */
+/** Milliseconds for which a read allowlist is valid: for hosts on it, and for others. */
 const YES_MS = 60_000
 const NO_MS = 5_000
 const TIMEOUT_MS = 5_000
@@ -93,7 +93,7 @@ async function readDomains(resolver: string, token: string): Promise<Domain[]> {
   return domains.flatMap((text) => parseDomain(text) ?? [])
 }
 
-/** Of several projects' secrets of one name none: a call would not know which. */
+/** Returns the shapes. A name that several projects have gets no shape: a call would not know which secret to use. */
 async function readShapes({ resolver, token, projectId, environment }: RemoteOptions) {
   const query = {
     ...(projectId === null ? {} : { project_id: projectId }),

@@ -22,7 +22,7 @@ export async function relayThrough(
     ...(protocols ? { protocols: protocols.split(',').map((name) => name.trim()) } : {}),
   } as never)
   far.binaryType = 'nodebuffer' as never
-  // What comes before the program's side is open must not be lost.
+  // Keep messages that arrive before the program's side is open.
   const early: (string | Uint8Array)[] = []
   let near: ServerWebSocket<unknown> | null = null
   far.onmessage = ({ data }) => {

@@ -1,4 +1,4 @@
-/** What a proxy takes from the environment: settings of a server that hold here as they do there. */
+/** Settings that a proxy reads from the environment, with the same meaning as for a server. */
 
 import { type BodyMemory, openBodyMemory } from '../core/body_memory.ts'
 import { ConfigError, problemLine } from '../core/config/config.ts'

@@ -94,8 +94,8 @@ function cloudEnvironment(url: string): Record<string, string> {
 }
 
 /**
- * What Java needs: its own trust store, and the proxy by name. From outside of a program it takes no password
- * for a proxy, so none is asked of our program (`own_descendant.ts`).
+ * Returns Java's settings: its trust store, and the proxy's address. Java accepts no proxy password from outside of a
+ * program, so a program that this process started needs none (`own_descendant.ts`).
  */
 export function javaEnvironment(
   url: string,

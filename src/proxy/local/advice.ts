@@ -1,4 +1,4 @@
-/** What a failed call of the local proxy adds to its fault: the setting or option of this machine that helps. */
+/** Adds advice to the fault of a local proxy's failed call: the setting or option of this machine that helps. */
 
 import { Fault } from '../../core/fault.ts'
 import { MAX_CALL_MS } from '../../core/policy/policy.ts'

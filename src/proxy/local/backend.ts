@@ -35,7 +35,7 @@ export type LocalServices = {
   environment: string
   outbox: Pick<Outbox, 'begin' | 'add'>
   outbound: Outbound
-  /** What is open, for as long as it lasts. */
+  /** Open calls, for as long as they last. */
   liveCalls: Pick<LocalLiveCalls, 'hold'>
   bodies: BodyMemory
   /** Milliseconds between two signs of life of the upstream. */
@@ -44,7 +44,7 @@ export type LocalServices = {
   close(): Promise<void>
 }
 
-/** One member, with a session in the place of a token. */
+/** A single member, with a session instead of a token. */
 const MEMBER = { workspaceId: 'local', tokenId: 'local' }
 
 type Work = {

@@ -43,7 +43,7 @@ export async function prepareValues(
   return prepareGuardInSteps(values, nextTurn, made)
 }
 
-/** What stand-ins are made of. */
+/** Returns the shapes of stand-ins. */
 export async function shapeAll(
   sealed: readonly SealedSecret[],
   open: Open,

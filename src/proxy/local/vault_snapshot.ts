@@ -1,8 +1,8 @@
 /**
- * What the local backend decides by: the allowlist, and the sealed secrets of one environment with their policies.
- * Values are never kept. A change on the server counts after ten seconds at most. While the server is unreachable
- * the last snapshot serves for 15 minutes; a refusal by the server ends it immediately.
- * Ciphertexts are read again only when IDs or versions change, because the audit records each read.
+ * The data on which the local backend decides: the allowlist, and the sealed secrets of one environment with their
+ * policies. Values are never kept. A change on the server takes effect after ten seconds at most. While the server is
+ * unreachable, the last snapshot is used for 15 minutes. A refusal by the server ends it immediately. Ciphertexts are
+ * read again only when IDs or versions change, because the audit records each read.
  */
 import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
@@ -26,7 +26,7 @@ import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
 import { type Made, type Open, prepareValues, shapeAll } from './opened_values.ts'
 import { openWith, refuseHeld } from './vault_opening.ts'
 
-/** Where the values come from. `workspace` opens it again each time, for a rekey changes its key. */
+/** The values' environment. `workspace` opens the workspace again each time, because a rekey changes its key. */
 export type VaultPlace = {
   api: Api
   workspace(): Promise<OpenWorkspace>
@@ -150,7 +150,7 @@ function endOf(error: unknown): string | null {
   return isRefusal ? 'The server does not let this session read the environment any more.' : null
 }
 
-/** Those that are known, where ids, versions and hashes are still the same. */
+/** Returns the known secrets if ids, versions and hashes are unchanged. */
 async function secretsOf(
   { api, projectId, environment }: VaultPlace,
   workspace: OpenWorkspace,
@@ -222,7 +222,9 @@ function unanswered(): Error {
   return new Error('the server does not answer')
 }
 
-/** Which domains values may go to: in a signed workspace by its chain, in which this member must still be. @throws UntrustedChain */
+/**
+ * Returns the domains for values. A signed workspace's chain, with this member, defines them. @throws UntrustedChain
+ */
 async function domainsOf(api: Api, workspace: OpenWorkspace): Promise<Domain[]> {
   await workspace.newestChain()
   const signer = await workspace.signer()

@@ -14,7 +14,7 @@ export type Upload = (owner: OutboxOwner, records: readonly StoredRecord[]) => P
 
 const PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
-/** What is in the batch is refused, not the sender. */
+/** Status codes that refuse the batch's contents, not the sender. */
 const REFUSED_FOR_GOOD = [400, 409, 413, 422]
 
 type Options = { upload: Upload; notice: ProxyNotice; refusedFile: string; timers?: Timers }

@@ -23,12 +23,12 @@ export type OutboxOwner = {
 
 export type StoredRecord = { id: string } & Record<string, unknown>
 
-/** What to send next, oldest first. */
+/** The next records to send, oldest first. */
 export type Batch = { owner: OutboxOwner; records: StoredRecord[] }
 
 type Options = {
   isAlive?: (pid: number) => boolean
-  /** Beyond it new requests are refused; outcomes are still taken. */
+  /** Above this, new requests are refused; outcomes are still accepted. */
   maxBytes?: number
 }
 
@@ -101,7 +101,7 @@ export class Outbox {
     this.#open().run('DELETE FROM records WHERE id IN (SELECT value FROM json_each(?))', [ids])
   }
 
-  /** What was not sent stays on disk for a later run. */
+  /** Closes the outbox. Unsent records stay on disk for a later run. */
   close(): void {
     if (this.#isClosed) return
     this.#write()
@@ -176,7 +176,7 @@ export class Outbox {
     return pid === process.pid ? ownWriters.has(id) : this.#isAlive(pid)
   }
 
-  /** Of a process that is gone, also what never got an outcome. */
+  /** Returns the records of a writer. For an ended process, includes records that never got an outcome. */
   #recordsOf(database: Database, { id }: Writer): StoredRecord[] {
     const rows = database
       .query<{ record: string }, [string, number, number]>(

@@ -1,6 +1,6 @@
 /**
- * What a program sends, with placeholders where its stand-ins are: wherever a placeholder may stand, and
- * nowhere else. The steps of the call decide about them as about any placeholder.
+ * Replaces a program's stand-ins by placeholders, only at places where a placeholder is allowed. The steps of the call
+ * judge them like any other placeholder.
  */
 
 import type { BodyAccount } from '../../core/body_memory.ts'
@@ -35,14 +35,14 @@ const PLACEHOLDER = new RegExp(
   `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
   'g',
 )
-/** Where a URL that was signed for AWS names its key: it is signed again (`outbound/signing/aws_signature.ts`). */
+/** Matches the key's name in a URL signed for AWS, which is signed again (`outbound/signing/aws_signature.ts`). */
 const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
 const SIGNATURE = /(?<=[?&]sig=)[^&]*/
 
 /**
  * @param account counts the body as long as it is held
- * @throws Fault `payload_too_large`, `unavailable` where bodies hold too much memory, `invalid_target` for what was
- * signed and came otherwise
+ * @throws Fault `payload_too_large`, `unavailable` if bodies hold too much memory, `invalid_target` if a signed text
+ *   arrived changed
  */
 export async function outgoing(
   inbound: Inbound,

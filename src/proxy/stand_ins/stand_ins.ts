@@ -14,13 +14,13 @@ import { Signers } from './signed.ts'
 export type StandIn = {
   name: string
   text: string
-  /** Of it the longest run of letters and digits, which clients write as it is in all places. */
+  /** The text's longest run of letters and digits, which clients write unchanged everywhere. */
   core: string
-  /** Where the value may stand besides headers, as placeholders of it. */
+  /** Locations besides headers where the value is allowed, as for its placeholders. */
   locations: ReadonlySet<string>
 }
 
-/** How a stand-in is written in some place. */
+/** A stand-in's spelling in some place. */
 export type StandInForm = 'exact' | 'escaped' | 'json'
 
 const patternOf: Record<StandInForm, (text: string) => string> = {
@@ -81,7 +81,7 @@ export class StandIns {
     return replaced
   }
 
-  /** The same in what is nested in JSON and forms, each as deep as it is. */
+  /** Replaces stand-ins in text nested in JSON and forms, each at its depth. */
   replacedInNested(text: string, form: StandInForm, standIns: readonly StandIn[]): string {
     if (form === 'exact' || (form === 'json' && !isJson(text))) {
       return this.replacedIn(text, form, standIns)
