@@ -70,13 +70,13 @@ export class Bulkheads {
     }
   }
 
-  /** Who leaves gives the place, which is taken again before the wait ends. */
+  /** Waits for a place. A leaving call hands its place over before this wait ends. */
   async #wait({ waiting }: Bulkhead, deadline: AbortSignal, returning: boolean): Promise<void> {
     const isFull = !returning && waiting.size >= this.#width
     if (isFull || deadline.aborted) throw busy()
     const place = Promise.withResolvers<void>()
     const giveUp = () => {
-      // At once: a place that is handed over at this very moment must go to the next.
+      // Delete it immediately: a place that is handed over at this moment must go to the next call.
       waiting.delete(place.resolve)
       place.reject(busy())
     }

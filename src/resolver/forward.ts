@@ -32,7 +32,7 @@ import { sendsToken, takeToken } from './forwarding/forward_token.ts'
 import { deadlineFor, resolveTokenCall, type TokenCall } from './resolve.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 
-/** Of a local proxy whose programs see the answer under the real host's name. No browser sends it by itself. */
+/** Sent by a local proxy, for programs that see the real host's name. Browsers never send it by themselves. */
 const PROXY_HEADER = 'x-service-proxy'
 
 type Settings = z.output<typeof forwardSettings>

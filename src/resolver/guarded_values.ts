@@ -11,7 +11,7 @@ import type { MadeBytes, NamedBytes } from '../leak_guard/index.ts'
 import { derivedValues } from '../outbound/derived_values.ts'
 import { guardedDerived } from '../renewal/derived_credential.ts'
 
-/** What it takes to open a value. */
+/** The services and state that open a value. */
 export type GuardedValueParts = {
   snapshots: SnapshotCache
   keys: KeyCache
@@ -19,7 +19,7 @@ export type GuardedValueParts = {
   token: LiveToken
 }
 
-/** A value, and what can be made of it in any call; of a root one of its secret fields, or what was derived from it. */
+/** A value, and all that a call can derive from it. A root's `value` is one of its secret fields or a derived value. */
 type Guarded = { value: NamedBytes; made: MadeBytes[]; state?: string }
 
 /** Values that are opened between two pauses: well under a millisecond. */

@@ -1,8 +1,7 @@
 /**
- * What answers are searched for (protocol 6.1): every value that a token may use, prepared once for each
- * set of environments and policy version, whichever of the tokens that hold their keys calls. Kept are
- * keyed fingerprints, and exactly as long as the opened keys are: for KEY_CACHE_SECONDS, and not beyond a
- * change of the workspace.
+ * Guards for the search of answers (protocol 6.1): every value that a token may use, prepared once for each set of
+ * environments and policy version, and shared by all tokens with the same keys. A guard keeps keyed fingerprints,
+ * exactly as long as the opened keys are kept: for KEY_CACHE_SECONDS, and not beyond a change of the workspace.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { keyNameOf } from '../access/environment_key.ts'
@@ -35,7 +34,7 @@ type Opened = { place: Granted; keyId: string }
 /** Under which name the guard of a token is kept, and the names of the keys that it was given. */
 type Opening = { name: string; keyNames: readonly string[]; workspaceId: string }
 
-/** Of a token that can open nothing. */
+/** The guard of a token that can open nothing. */
 const UNGUARDED = prepareGuard([])
 const MAX_GUARDS = 256
 /** Workspaces with obtained tokens. */
@@ -52,8 +51,8 @@ export class GuardCache {
   /** By the grants of a token in one snapshot; some may hold no key that opens. */
   readonly #openings = new WeakMap<readonly Granted[], Opening>()
   /**
-   * What is being prepared, by where it reads: a decision under a lock must not wait for one that waits
-   * for its connection.
+   * Guards in preparation, by the snapshot cache that they read from: a decision under a lock must not wait for one
+   * that waits for its connection.
    */
   readonly #pending = new WeakMap<SnapshotCache, Map<string, Promise<Guard>>>()
 
@@ -217,10 +216,10 @@ function nameOf({ workspaceId, policyVersion }: Snapshot, opened: readonly Opene
 }
 
 const ID_KEY = randomBytes(32)
-/** Of keys that are cached, each worked out once. */
+/** IDs of cached keys, each computed once. */
 const ids = new WeakMap<Secret, string>()
 
-/** The same for the same key, and of no use without the process. */
+/** Returns a stable id of a key, which is useless outside of this process. */
 function idOf(key: Secret): string {
   const known = ids.get(key)
   if (known) return known

@@ -1,8 +1,7 @@
 /**
- * What is open goes on only while the same call would still be let through: streams and WebSockets are
- * judged again whenever the policy of their workspace changes, and end when their token is no longer
- * live or one of steps 3 to 6 refuses now. A notice makes this happen at once; a look every few seconds
- * makes it happen without one, and sees tokens expire.
+ * Ends open calls that would no longer be allowed. Streams and WebSockets are judged again whenever the policy of their
+ * workspace changes. They end when their token is no longer live, or when one of steps 3 to 6 refuses. A notice
+ * triggers this immediately. A periodic check works without notices, and finds expired tokens.
  */
 import type { KeyCache } from '../access/keys.ts'
 import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snapshots/snapshots.ts'
@@ -16,10 +15,10 @@ import { Scheduler } from '../outbound/scheduler.ts'
 import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
 
-/** What a call was let through on. */
+/** The state on which a call was allowed. */
 export type TokenBasis = CallBasis & {
   token: LiveToken
-  /** The window of held secrets that let it through, if one did. */
+  /** The window of held secrets that allowed the call, if any. */
   windowId?: string | null
 }
 

@@ -54,9 +54,9 @@ type Streamed = Extract<CallBody, { stream: unknown }>
 /** As many characters as no text has by chance: fewer go on, so that what a client waits to see answered does. */
 const HELD_FROM = 8
 
-/** What may begin the token waits for what comes next. */
+/** Refuses a body that repeats the token. A possible beginning of the token waits for the bytes after it. */
 function watched({ stream, length }: Streamed, sought: string): CallBody {
-  /** What may begin it, of which the first bytes went on already. */
+  /** A possible beginning of the token, with first bytes that may already be sent. */
   let begun: Uint8Array = new Uint8Array()
   let gone = 0
   const transform = (

@@ -1,6 +1,6 @@
 /**
- * What a token may use, by one snapshot of its workspace: the allowlist, its scope, and of the secrets
- * there those for which it was given an envelope.
+ * A token's permissions, by one snapshot of its workspace: the allowlist, its scope, and the secrets that it was
+ * given an envelope for.
  */
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'

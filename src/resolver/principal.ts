@@ -1,4 +1,4 @@
-/** Who makes the calls of the resolver: a token, as outbound/execute.ts needs it. */
+/** The caller of the resolver: a token, as outbound/execute.ts needs it. */
 import { decideDurably, orRefusal } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
 import type { Decided } from '../access/locked_decision.ts'
@@ -42,7 +42,7 @@ export type TokenCaller = {
   running: CallPlace
   /** How long it waits for an approval, in milliseconds, and what its caller tells the approver. */
   approval: { waitMs: number; reason: string | null }
-  /** Of a token with limits. */
+  /** Only for a token with limits. */
   limited: LimitedCall | null
 }
 
@@ -76,7 +76,7 @@ export class TokenPrincipal implements Principal {
     return this.#caller.limited ?? undefined
   }
 
-  /** Of the call that is sent, where that is traced. */
+  /** The trace context of the sent call, if it is traced. */
   get traceparent(): string | null {
     return this.#call?.traceparent ?? null
   }
@@ -95,7 +95,7 @@ export class TokenPrincipal implements Principal {
       const release = this.#services.followers.hold({ token, scope, following: request })
       if (release) deadline.afterwards(release)
     }
-    // What takes its time ends when it is not permitted any more.
+    // A long call ends when it is no longer permitted.
     const basis = isLong ? basisOf(record) : null
     const { liveCalls } = this.#services
     const end = (fault: Fault) => deadline.refuse(fault)

@@ -26,11 +26,11 @@ import { withoutOwnToken } from './own_token.ts'
 import { TokenPrincipal } from './principal.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 
-/** What a caller asks the resolver for. */
+/** A caller's request to the resolver. */
 export type TokenCall = {
   call: Call
   scope: NamedScope
-  /** Milliseconds for the whole call; between two signs of life unless the answer is `whole`. */
+  /** Milliseconds for the whole call if the answer is `whole`; otherwise, milliseconds of silence. */
   timeoutMs: number
   /** Whether the upstream receives the trace. */
   passesTrace: boolean

@@ -41,12 +41,12 @@ export type ApprovalParts = {
   signal: AbortSignal
   /** Runs while the call neither counts as running nor towards its deadline. */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>
-  /** What was read of the workspace is not the newest state. */
+  /** Discards the workspace's snapshot, which is outdated. */
   forgetSnapshot(): void
   faultOf(error: unknown): Fault
   /** Counts the call towards the limits of its token. @throws Fault `budget_exceeded` */
   beginCounting(): Promise<void>
-  /** Puts a new request on record. */
+  /** Records a new request. */
   recordRequest(approvalId: string, snapshot: Snapshot): Promise<void>
 }
 

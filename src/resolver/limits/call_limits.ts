@@ -34,7 +34,7 @@ export class CallLimits {
   readonly #minutes = new LruMap<string, SharedLimiter>({ max: MAX_TOKENS })
   readonly #running = new Map<string, CountedCall>()
   readonly #ended = new Set<string>()
-  /** What the database does not have yet, by token id. */
+  /** Usage that is not yet in the database, by token id. */
   #unwritten = new Map<string, Sum>()
   #flushing: Promise<void> | null = null
   #timer: PendingTimer | null = null
@@ -204,7 +204,7 @@ export class CountedCall {
     return unwritten
   }
 
-  /** What all processes spent by now. */
+  /** Sets the usage of all processes. */
   learn(sums: DaySums | undefined): void {
     if (!sums) return
     this.#sums = { bytes: sums.bytes + this.#unwritten.bytes, modelTokens: sums.modelTokens }
