@@ -45,11 +45,11 @@ export type App = {
   flushAudit(): Promise<void>
   /** Counts of what waits, is kept and is open, for a report. */
   figures(): object
-  /** What the bodies of this process take. */
+  /** The memory that this process's bodies use. */
   bodies: BodyMemory
-  /** `null` where nothing is traced. */
+  /** `null` if tracing is off. */
   tracer: Tracer | null
-  /** Says so for DRAIN_SECONDS, then stops accepting, finishes what runs, flushes the audit and closes the database. */
+  /** Drains for DRAIN_SECONDS, stops accepting, finishes requests, flushes the audit and closes the database. */
   stop(): Promise<void>
 }
 
@@ -62,13 +62,13 @@ export type AppOptions = {
   passwordCost?: PasswordCost
   /** Name resolution of the resolver; DNS unless given. */
   lookup?: Lookup
-  /** Which of WORKERS processes this is, from 0. */
+  /** The index of this process among WORKERS, from 0. */
   worker?: number
-  /** Called when the process can no longer do its work, such as after the embedded database died. */
+  /** Called when the process can no longer work, for example after the embedded database died. */
   onFailure(reason: string): void
 }
 
-/** Milliseconds that each service gets to store what it has not stored yet: a frozen database must not prevent a stop. */
+/** Milliseconds for each service to store pending data: a frozen database must not prevent a stop. */
 const FLUSH_MS = 5_000
 
 export async function startApp(
@@ -181,7 +181,7 @@ function jobsOf(
   ]
 }
 
-/** What other processes change is dropped here, and what is open judged again. */
+/** Drops state that other processes changed, and judges open streams again. */
 function followChanges(bus: Bus, access: Access, { resolver, approvals }: OutgoingServices): void {
   const onChange = (workspaceId?: string) => {
     forgetWorkspace(access, workspaceId)

@@ -54,7 +54,7 @@ function wantedPorts(config: Ports): [Variable, number][] {
   ]
 }
 
-/** What holds the port, or the system's code, empty for a name that has no address. */
+/** Returns the server that holds the port, or the system's code, which is empty for a name without an address. */
 function takeAlone(host: string, port: number): Promise<Server | { code: string }> {
   const server = createServer()
   return new Promise((resolve) => {

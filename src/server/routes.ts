@@ -62,7 +62,7 @@ export function controlPlaneRoutes(
   ]
 }
 
-/** What both listeners serve, for the documentation. */
+/** Returns the documented endpoints of both listeners. */
 export function documented(routes: readonly Route[]): Documented[] {
   return [
     {

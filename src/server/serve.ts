@@ -119,10 +119,10 @@ async function announce(
   process.stdout.write(readyText({ ...place, config, location, consoleHash, notices }))
 }
 
-/** What another start may find otherwise. */
+/** Problems that a retry may not find again. */
 const PASSING = new Set<DataDirectoryError['problem']>(['in_use', 'not_writable'])
 
-/** A start that fails says why in one line per problem, and shows no stack. */
+/** Prints a failed start's reasons, one line per problem, without a stack. */
 function explain(error: unknown): number {
   if (error instanceof ConfigError || error instanceof PortsTaken) {
     process.stderr.write(complaints(error.problems))
