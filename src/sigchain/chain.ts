@@ -65,25 +65,25 @@ export function requireContinues(
   throw new Refusal('order', detail, 'the chain')
 }
 
-/** What a link says; nothing of it is believed before it has been verified. @throws Refusal `form`, `key` */
+/** Parses a link. Its contents are untrusted until it has been verified. @throws Refusal `form`, `key` */
 export function readLink({ statement }: SignedText): Link {
   return readText('link', statement)
 }
 
-/** Hash of the first link: by it a workspace is the same one, and a token's secret vouches for it. */
+/** Returns the hash of the first link. It identifies the workspace, and a token's secret vouches for it. */
 export function firstHash({ positions }: Chain): string {
   const [first = ''] = positions.keys()
   return first
 }
 
-/** What a link says besides its place. */
+/** A link's contents, without its position. */
 export type LinkChange = Link extends infer Each
   ? Each extends Link
     ? Pick<Each, 'type' | 'body' | 'at' | 'signer'>
     : never
   : never
 
-/** The link that follows in a chain, signed. @throws Refusal `form`, `key` */
+/** Signs the next link of a chain. @throws Refusal `form`, `key` */
 export async function signLink(
   { workspaceId, seq, head }: Chain,
   change: LinkChange,

@@ -1,6 +1,6 @@
 /**
- * What honest histories leave behind: grants and envelopes that an administrator signed, and that are over. They count for
- * nothing, as forged ones do, but they are no sign of tampering.
+ * Leftovers of honest histories: ended grants and envelopes that an administrator signed. They are as invalid as forged
+ * ones, but they are no sign of tampering.
  */
 import { type Reason, Refusal } from './refusal.ts'
 import { requireSignature, type SignedText } from './signed_text.ts'

@@ -27,7 +27,7 @@ const DOTS = /^(?:\.|%2e){1,2}$/i
 const NUMBER = /^(?:\d+|0x[0-9a-f]*)$/
 
 export const id = z.string().regex(ID)
-/** Of a signed workspace, or of a token in one: such an id says that signatures must be there. */
+/** The id of a signed workspace, or of a token in one. Such an id requires signatures. */
 export const signedId = z.string().regex(ID_OF_VERSION_8)
 
 /** Whether an id is that of a signed workspace, or of a token in one. */

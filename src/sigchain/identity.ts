@@ -1,6 +1,6 @@
 /**
- * Who somebody is to others: two public keys, derived from one seed that never leaves the client, and a
- * proof that one person holds both and calls an address theirs (protocol 3.1).
+ * A person's identity for others: two public keys, derived from one seed that never leaves the client, and a proof that
+ * one person holds both and claims an address (protocol 3.1).
  */
 
 import { isSoundPoint, signEd25519, signingKeyOf, verifyEd25519 } from '../core/crypto/ed25519.ts'

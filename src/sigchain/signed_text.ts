@@ -33,12 +33,12 @@ const prefixes: Record<Kind, Bytes> = {
 }
 
 /**
- * What a text says, before anything of it is believed.
+ * Parses a text before any of its contents is trusted.
  *
  * @throws Refusal `form`, `key`
  */
 export function readText<K extends Kind>(kind: K, statement: string): TextOf<K> {
-  // A text has at least as many bytes as UTF-16 units: what is too long is not even encoded.
+  // A text has at least as many bytes as UTF-16 units, so a text that is too long is not even encoded.
   const fits = statement.length <= MAX_BYTES && utf8(statement).length <= MAX_BYTES
   if (!fits) throw new Refusal('form')
   const text = parseText(schemas[kind], statement)

@@ -1,4 +1,4 @@
-/** What is signed: links of a workspace's chain, and statements about its tokens, envelopes and secrets. */
+/** Signed texts: links of a workspace's chain, and statements about its tokens, envelopes and secrets. */
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import { isInOrder, MAX_APPROVED_SECRETS } from '../core/crypto/approval/call.ts'
@@ -195,13 +195,13 @@ export type Narrowing = {
   limits: z.output<typeof limits>
 }
 
-/** What a grant narrows its token to. */
+/** Returns how a grant narrows its token. */
 export function narrowingIn(grant: TokenGrant): Narrowing {
   if (grant.v !== 3) return { hosts: null, secrets: null, limits: null }
   return { hosts: grant.hosts, secrets: grant.secrets, limits: grant.limits }
 }
 
-/** Whether two narrowings are the same, with lists in the same order. */
+/** Whether two narrowings are equal, with lists in the same order. */
 export function isSameNarrowing(one: Narrowing, other: Narrowing): boolean {
   return canonicalize(said(one)) === canonicalize(said(other))
 }
