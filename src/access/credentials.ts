@@ -19,7 +19,7 @@ export type TokenCredentials = { policyVersion: number; list: Credential[] }
 /** @throws Fault `invalid_token` when the token is not live at this moment */
 export type ReadCredentials = (tokenId: string) => Promise<TokenCredentials>
 
-/** One statement proves that the token is live and says what it may name. */
+/** Proves in one statement that the token is live, and returns the credentials that it may name. */
 export function openReadCredentials(read: AccessReader): ReadCredentials {
   return async (tokenId) => {
     const rows = await read<(Credential & { name: string | null; version: number })[]>`

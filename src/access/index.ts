@@ -31,7 +31,7 @@ export type Access = {
   describeToken: DescribeToken
 }
 
-/** Drops what is known of a workspace, or of all: the next request reads again, and keys are wiped. */
+/** Drops a workspace's cached state, or all of it: the next request reads again, and keys are wiped. */
 export function forgetWorkspace({ tokens, snapshots, keys }: Access, workspaceId?: string): void {
   tokens.forget(workspaceId)
   keys.forget(workspaceId === undefined ? '' : `${workspaceId}/`)

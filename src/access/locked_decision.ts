@@ -28,15 +28,15 @@ const TIMEOUT_MS = 2_000
 /** A decision and its audit entry. */
 export type Decided<T> = { result: T | Fault; entry: Entry }
 
-/** Without a wait where all is known. */
+/** Returns without a wait if everything is known. */
 export type Decide<T> = (
   snapshot: Snapshot,
   snapshots: SnapshotCache,
 ) => Decided<T> | Promise<Decided<T>>
 
 /**
- * `null` when the token is no longer live, or the time was too short; then nothing was stored. `asked` is what earlier
- * attempts at this decision read.
+ * Returns `null` if the token is no longer live, or the time was too short; then nothing was stored. `asked` are the
+ * reads of earlier attempts at this decision.
  */
 export type DecideLocked = <T>(
   token: LiveToken,
@@ -62,7 +62,7 @@ export function openDecideLocked({ sql, trail, outer, verifier }: Parts): Decide
   }
 }
 
-/** PostgreSQL asks for the privilege to change a row where it is locked. */
+/** PostgreSQL requires the privilege to update a row for locking it. */
 async function keepWritersOut(tx: postgres.TransactionSql, workspaceId: string): Promise<void> {
   const [user] = await tx<{ mayLock: boolean }[]>`
     select has_any_column_privilege('workspaces', 'update') as "mayLock"`

@@ -52,7 +52,7 @@ async function asToken(
   presented: { text: string; requestId: string },
 ): Promise<Reporter> {
   const { token } = await admitToken(access, endpoint, presented)
-  // No statement of the trail proves here that the token is still live.
+  // The trail runs no statement for this report that proves the token live.
   await access.tokens.confirm(token)
   await requireGrantedNow(access, token)
   return {

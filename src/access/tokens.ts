@@ -1,6 +1,6 @@
 /**
- * Identifies a token: step 1 of resolver and delivery. Rows are cached; that a cached token is still live is
- * proved again by the statement that records the decision (audit/trail.ts).
+ * Identifies a token: step 1 of resolver and delivery. Rows are cached. The statement that records the decision proves
+ * again that a cached token is still live (audit/trail.ts).
  */
 import { hash } from 'node:crypto'
 import type { Capability } from '../core/capability.ts'
@@ -45,7 +45,7 @@ export type TokenRow = {
 /** `expiresAt` in milliseconds. */
 export type TokenTerms = { label: string; publicKey: string; expiresAt: number | null }
 
-/** A verified token: its row, and what was presented. */
+/** A verified token: its row, and the presented secret. */
 export type LiveToken = TokenRow & {
   /** Whether it only authenticates, and opens nothing. */
   isSealed: boolean
@@ -83,7 +83,7 @@ export class TokenCache {
     this.#rows = new LruMap({ max: MAX_TOKENS, expiry: { ms: TTL_MS, clock } })
   }
 
-  /** @throws Fault `invalid_token`, alike for malformed, unknown, wrong, revoked and expired */
+  /** @throws Fault `invalid_token`, equal for malformed, unknown, wrong, revoked and expired tokens */
   async verify(text: string): Promise<LiveToken> {
     const digest = hash('sha256', text, 'base64')
     const proven = this.#proven.get(digest)
@@ -129,11 +129,7 @@ export class TokenCache {
       where id = ${row.id} and verifier = decode(${row.verifier.toHex()}, 'hex')`.catch(() => {})
   }
 
-  /**
-   * Asks the database again.
-   *
-   * @throws Fault `invalid_token` when the token is no longer live
-   */
+  /** Checks the token in the database. @throws Fault `invalid_token` if it is no longer live */
   async confirm({ id }: TokenRow): Promise<void> {
     this.#rows.delete(id)
     if (!(await this.#load(id))) throw new Fault('invalid_token')
@@ -149,7 +145,7 @@ export class TokenCache {
     return new Map(rows.map(({ id, version }) => [id, version]))
   }
 
-  /** Makes the next look at a workspace's tokens, or at all, ask the database. */
+  /** Makes the next check of a workspace's tokens, or of all tokens, read the database. */
   forget(workspaceId?: string): void {
     for (const [id, row] of this.#rows)
       if (workspaceId === undefined || row.workspaceId === workspaceId) this.#rows.delete(id)

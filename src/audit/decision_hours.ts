@@ -1,5 +1,5 @@
 /**
- * The hours in which requests ended with a decision. Counts say in which: a list of refused calls then reads those
+ * Lists the hours in which requests ended with a decision, by their counts. A list of refused calls then reads those
  * hours only, and not all calls between two of them.
  */
 import { type SQL, sql } from 'drizzle-orm'

@@ -1,4 +1,4 @@
-/** One decision about what a token asked for, under the names of the columns of `audit_logs`. */
+/** One decision about a token's request, under the names of the columns of `audit_logs`. */
 import type { RefusedBy } from '../core/fault.ts'
 import type { Unfilled } from '../core/policy/unfilled.ts'
 import type { TokenAction } from '../http/endpoint.ts'

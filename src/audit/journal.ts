@@ -1,14 +1,14 @@
 /**
- * The journal: what tokens were let do, on disk before it is done. One row for each group commit, written by
- * one statement that also proves, for every entry of the group, that its token is live by the database's
- * clock, and that the decision was made under the workspace's current policy version. A row goes when the
- * last of its records is in `audit_logs` (records.ts).
+ * The journal: actions that tokens were allowed, on disk before they happen. One row for each group commit, written by
+ * one statement. It also proves, for every entry of the group, that its token is live by the database's clock, and that
+ * the decision was made under the workspace's current policy version. A row is deleted when the last of its records is
+ * in `audit_logs` (records.ts).
  */
 import type postgres from 'postgres'
 import type { Entry, Intent } from './entry.ts'
 import { readIntents } from './stored_intents.ts'
 
-/** One row; `isUnconfirmed` where its commit may have failed. */
+/** One row; `isUnconfirmed` if its commit may have failed. */
 export type JournalGroup = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }
 
 /** A text and not a template: the driver would put it together again each time. */
@@ -98,7 +98,7 @@ export async function writeGroup(
   const statement = isOne ? INSERT_ONE : INSERT
   const [row] = await sql.unsafe<{ live: string }[]>(statement, parameters, { prepare: true })
   const live = row?.live.split(' ') ?? []
-  // None is there twice, so as many as were asked for are all.
+  // No number occurs twice, so equal counts mean that all are live.
   if (live.length === asked.length) return { id, intents }
   const numbers = new Set(live.map(Number))
   return { id, intents: intents.filter(({ proof }) => numbers.has(proof)) }

@@ -60,7 +60,7 @@ export class LastUse {
   }
 }
 
-/** Forgets the uses of tokens that are gone. Rows that somebody keeps locked stay until the next time. */
+/** Forgets the uses of deleted tokens. Rows that somebody keeps locked stay until the next time. */
 export async function sweepUses(db: Database): Promise<void> {
   await db.execute(sql`delete from token_uses where token_id = any (array(
     select token_id from token_uses u where not exists (select from tokens t where t.id = u.token_id)

@@ -1,8 +1,8 @@
 /**
- * The durable trail of what agents did. An intent is committed to the journal before a credential leaves;
- * all requests that wait at the same moment share one commit, which also proves that they may be
- * (journal.ts): whatever was cached, a revoke holds everywhere from its acknowledgement on. The record is
- * written afterwards, with its outcome, together with others (records.ts).
+ * The durable trail of agents' actions. An intent is committed to the journal before a credential is sent. All
+ * simultaneous requests share one commit, which also proves that they are allowed (journal.ts): in spite of caches, a
+ * revoke is effective everywhere from its acknowledgement on. The record is written afterwards, with its outcome,
+ * together with others (records.ts).
  */
 import type postgres from 'postgres'
 import { endsWithin } from '../core/async/timeout.ts'
@@ -17,7 +17,7 @@ import { Records } from './records.ts'
 
 export type { Entry, RecordedOutcome } from './entry.ts'
 
-/** Told of what happens, for figures; must not throw. */
+/** Receives events for the figures; must not throw. */
 export type TrailObserver = {
   /** A decision about a request that is final: its record, or the outcome of one. */
   onDecision(decision: Entry | RecordedOutcome): void
@@ -27,7 +27,7 @@ export type TrailObserver = {
   onRefused(): void
 }
 
-/** `stale`: nothing was stored, because the token or the policy is no longer what it was. */
+/** `stale`: nothing was stored, because the token or the policy has changed. */
 export type Verdict = 'recorded' | 'stale'
 
 type Waiting = {
@@ -60,7 +60,7 @@ export class AuditTrail {
   readonly #log: Log
   readonly #observer: TrailObserver | undefined
   readonly #queue = new FairQueue<Waiting>({ all: MAX_WAITING, each: MAX_SHARE })
-  /** All that wait, queued or in a statement, in the order in which they came. */
+  /** All waiting entries, queued or in a statement, in the order of their arrival. */
   readonly #waiting = new Set<Waiting>()
   #writing = false
   readonly #records: Records
@@ -123,13 +123,13 @@ export class AuditTrail {
     return { entries: this.#queue.length, outcomes: this.#records.waiting }
   }
 
-  /** Writes what this process knows, open calls without their outcome. What fails is tried again. */
+  /** Writes all records of this process, open calls without their outcome. Failed writes are retried. */
   async flush(): Promise<void> {
     await this.#records.flush()
     await this.#attempt('last use could not be noted', () => this.#lastUse.flush())
   }
 
-  /** Puts on record what is in the journal for longer than so many seconds, or at all. */
+  /** Writes records of groups that have been in the journal for more than `seconds`, or of all. */
   adopt(seconds: number | null): Promise<void> {
     return this.#attempt('the journal could not be read', () => this.#records.adopt(seconds))
   }
@@ -187,7 +187,7 @@ export class AuditTrail {
         this.#log.error('audit could not be written', { ...count, ...describeError(error) })
         for (const waiting of members)
           if (this.#waiting.delete(waiting)) waiting.refuse(unavailable(error))
-        // Only the confirmation may have been lost: then the intents are there, and nothing was sent.
+        // Perhaps only the confirmation was lost: then the intents are stored, and nothing was sent.
         this.hold({ ...group, intents: group.intents.map(disowned), isUnconfirmed: true })
       },
     )

@@ -1,6 +1,6 @@
 /**
- * The statement that writes a batch of records, a parameter for each column. Arrays cost the database half of
- * what the same rows cost as JSON. What calls have in common is sent once.
+ * Writes a batch of records in one statement, with a parameter for each column. Arrays cost the database half as much
+ * as equal rows in JSON. Values that calls share are sent once.
  */
 import type postgres from 'postgres'
 import type { Entry, EntryConclusion } from './entry.ts'
@@ -89,14 +89,17 @@ export async function writeRecords(
   await sql.unsafe(WRITE, parameters, { prepare: true })
 }
 
-/** A record without its outcome has its own id there, so that the one with it comes beside it: nothing is rewritten. */
+/**
+ * A record without its outcome has its own id there, so that the one with an outcome is added beside it: nothing is
+ * rewritten.
+ */
 const REFUSE = `with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1)
   insert into audit_refused (id, code, intent)
   select case when $5 then md5($2 || ' without outcome')::uuid else $2::uuid end, $3, $4
   where (select count(*) from gone) >= 0
   on conflict do nothing`
 
-/** Keeps what cannot be a record out of the way of others, as the intent that it was. */
+/** Stores an invalid record separately from the others, as its original intent. */
 export async function storeRefused(
   sql: postgres.Sql,
   { entry, conclusion }: Unwritten,
@@ -157,7 +160,7 @@ function isAlike(one: Entry, other: Entry): boolean {
   )
 }
 
-/** As PostgreSQL reads arrays. Joined at once where nothing needs care, which takes half as long. */
+/** Formats an array for PostgreSQL. Joins the values directly if none needs an escape, which takes half as long. */
 function arrayOf(records: readonly Unwritten[], { type, read }: Column): string {
   const values = records.map(read)
   const write = type === 'text' || type === 'jsonb' ? quoted : String

@@ -37,7 +37,7 @@ export class BodyMemory {
     return this.#taken
   }
 
-  /** For the bodies of one request, until `release`. `owner` is a workspace, a person or a network. */
+  /** Opens an account for the bodies of one request, until `release`. `owner` is a workspace, a person or a network. */
   open(owner: string): BodyAccount {
     return new BodyAccount((bytes) => this.#take(owner, bytes))
   }
@@ -55,7 +55,7 @@ export class BodyMemory {
   }
 }
 
-/** By the setting. */
+/** Opens the memory with the configured size. */
 export function openBodyMemory(
   { BODY_MEMORY_MIB: mib }: { BODY_MEMORY_MIB: number },
   shares = SHARE,
@@ -106,7 +106,7 @@ export class BodyAccount {
   }
 }
 
-/** Counts one body, or what waits of a stream, in portions of 64 KiB. */
+/** Counts one body, or a stream's waiting bytes, in portions of 64 KiB. */
 export class BodyMeter {
   readonly #account: BodyAccount
   #counted = 0
@@ -116,7 +116,7 @@ export class BodyMeter {
     this.#account = account
   }
 
-  /** Exactly so many bytes are held now. @throws Fault `unavailable`, `rate_limited` */
+  /** Sets the bytes held now. @throws Fault `unavailable`, `rate_limited` */
   hold(bytes: number): void {
     const counted = PORTION * Math.ceil(bytes / PORTION)
     if (counted > this.#counted) this.#account.take(counted - this.#counted)
@@ -124,7 +124,7 @@ export class BodyMeter {
     this.#counted = counted
   }
 
-  /** So many bytes more are held. @throws Fault `unavailable`, `rate_limited` */
+  /** Adds bytes that are held. @throws Fault `unavailable`, `rate_limited` */
   read(bytes: number): void {
     this.#read += bytes
     if (this.#read > this.#counted) this.hold(this.#read)

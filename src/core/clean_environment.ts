@@ -11,9 +11,9 @@ export const runtimeSettings = {
   /** Without it, 256 fetches at a time. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
   /**
-   * Compiled code stays. The collector would discard what did not run for seconds, and a call after a
-   * minute of rest would begin by compiling it again, for longer than all else that the call does. A
-   * runtime that does not know the setting does not start.
+   * Keeps compiled code. The collector would discard code that did not run for seconds, and a call after a minute of
+   * rest would compile it again, for longer than the rest of the call. A runtime that does not support the setting does
+   * not start.
    */
   BUN_JSC_forceCodeBlockLiveness: '1',
 } as const

@@ -7,8 +7,8 @@ export const EX_REFUSED = 5
 export const EX_NETWORK = 6
 /** sysexits.h: the configuration is wrong. */
 export const EX_CONFIG = 78
-/** As shells do: a program that is there and cannot be executed, one that is not there. */
+/** Shell conventions: a program that cannot be executed, and one that does not exist. */
 export const EX_NOT_EXECUTABLE = 126
 export const EX_NO_PROGRAM = 127
-/** 128 and the number of SIGPIPE: the reader of the output is gone, as in `| head`. */
+/** 128 and the number of SIGPIPE: the reader of the output has ended, as in `| head`. */
 export const EX_PIPE = 141

@@ -1,6 +1,6 @@
 /**
- * The catalogue of everything that can go wrong for a caller: one stable code, one status and one
- * default sentence each (protocol 9). Messages never contain what was submitted.
+ * The catalogue of all faults that callers can get: one stable code, one status and one default sentence each (protocol
+ * 9). Messages never contain submitted text.
  */
 const catalogue = {
   malformed_json: [400, 'The request body is not acceptable JSON.'],
@@ -70,7 +70,7 @@ const catalogue = {
 export type FaultCode = keyof typeof catalogue
 export const faultCodes = Object.keys(catalogue) as FaultCode[]
 
-/** One field that was refused: a dotted path into the body and why, without the value. */
+/** One refused field: a dotted path into the body and the reason, without the value. */
 export type FieldFault = { path: string; message: string }
 
 /** The rules of a policy that can refuse a call: its fields, and forms of requests that its limits cannot check. */

@@ -112,5 +112,5 @@ function flush(): void {
   if (size > 0) process.stderr.write(text)
 }
 
-// Also what was logged just before the end.
+// Also write lines that were logged just before the end.
 process.on('exit', flush)

@@ -19,7 +19,7 @@ type Entry<K, V> = {
 type Options<V> = {
   max: number
   expiry?: { ms: number; clock: Clock }
-  /** Called for what leaves by itself: over the bound, or expired. Not for what the owner removes. */
+  /** Called for evicted entries: over the bound, or expired. Not called for entries that the owner removes. */
   onEvict?: (value: V) => void
 }
 
@@ -86,7 +86,7 @@ export class LruMap<K, V> {
     this.#newest = undefined
   }
 
-  /** Evicts what has expired. */
+  /** Evicts expired entries. */
   sweep(): void {
     for (const entry of this.#walk()) {
       if (!this.#isOver(entry)) continue
@@ -95,7 +95,7 @@ export class LruMap<K, V> {
     }
   }
 
-  /** Also counts what has expired and was not looked at since. */
+  /** The number of entries, including expired ones that were not read since. */
   get size(): number {
     return this.#entries.size
   }
@@ -116,7 +116,7 @@ export class LruMap<K, V> {
     return left <= 0 || left > this.#expiry.ms
   }
 
-  /** A pointer or two, and no new place in the map: nearly every request comes here several times. */
+  /** Moves a pointer or two, without a new place in the map: nearly every request calls it several times. */
   #touch(entry: Entry<K, V>): void {
     if (entry === this.#newest) return
     this.#unlink(entry)

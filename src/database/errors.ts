@@ -53,7 +53,7 @@ function isOneOf(patterns: readonly RegExp[], error: unknown): boolean {
   return code !== null && patterns.some((pattern) => pattern.test(code))
 }
 
-/** The code of an error or of what caused it: drizzle wraps the driver's. */
+/** Returns the code of an error or of its cause: drizzle wraps the driver's. */
 function codeOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   if ('code' in error && typeof error.code === 'string') return error.code

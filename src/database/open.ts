@@ -41,8 +41,8 @@ const COMMON = {
   /** Seconds. */
   connect_timeout: 5,
   /**
-   * The driver would ask for array types on each new connection, in a promise that is not awaited: a
-   * server that disappears at that moment would be an unhandled rejection. No statement uses arrays.
+   * Without this, the driver queries array types on each new connection, in a promise that is not awaited: a server
+   * that disappears at that moment would cause an unhandled rejection. No statement uses arrays.
    */
   fetch_types: false,
   /** The pool does this, between statements. */
@@ -83,7 +83,7 @@ export function serverOptions(config: Config, host: string) {
   } as const
 }
 
-/** Only a server with a verified identity may ask for the password in clear. */
+/** Whether the server has a verified identity. Only such a server may request the password in clear. */
 export function isKnownServer({ DB_SSLMODE }: Config, host: string): boolean {
   return DB_SSLMODE === 'verify-full' || areHere(host)
 }

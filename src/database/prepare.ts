@@ -41,7 +41,7 @@ export async function prepareDatabase(
   return await checkKeys(db, keys, log)
 }
 
-/** Only looks, at what a process of that role may read. @throws ConfigError */
+/** Checks keys without changes, as far as a process of that role may read. @throws ConfigError */
 export async function requireKeys(
   db: Database,
   { ROLE, ...keys }: Keys & Pick<Config, 'ROLE'>,

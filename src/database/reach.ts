@@ -35,10 +35,10 @@ export class ServerRefuses extends ServerUnreachable {
 }
 
 /**
- * Returns when PostgreSQL accepts us. With the embedded database there is nothing to wait for.
+ * Returns when PostgreSQL accepts a connection. The embedded database needs no wait.
  *
- * @throws ServerUnreachable after DB_WAIT_SECONDS; at once ConfigError where TLS is demanded and not to
- *   be had, ServerRefuses for a wrong password and the like, and the driver's error for what else no waiting mends
+ * @throws ServerUnreachable after DB_WAIT_SECONDS; immediately ConfigError if required TLS is unavailable,
+ *   ServerRefuses for a wrong password and similar, and the driver's error for other permanent problems
  */
 export async function awaitServer(config: Config, log: Log): Promise<void> {
   if (config.DB_HOST === undefined) return
@@ -141,7 +141,7 @@ async function logInOnce(config: Config, host: string, log: Log): Promise<void> 
 
 const NOT_ASKED = 'PostgreSQL did not ask for DB_PASSWORD: anybody may be it'
 
-/** False where a password was there to be asked for, and nothing else showed who the server is. */
+/** Returns false if a password was available but not requested, and nothing else proved the server's identity. */
 async function logIn(config: Config, host: string, late: AbortSignal): Promise<boolean> {
   const options = serverOptions(config, host)
   let wasAsked = isKnownServer(config, host) || config.DB_PASSWORD === undefined

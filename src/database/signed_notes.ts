@@ -19,8 +19,8 @@ export function noteSigned(tx: Transaction, note: SignedNote): void {
 }
 
 /**
- * A condition of the whole transaction, such as a quota. The handler goes on without waiting for it, which saves a round
- * trip; nothing is committed before it is met. Elsewhere than in the transaction of a request it is waited for.
+ * Adds a condition of the whole transaction, such as a quota. The handler continues without waiting for it, which saves
+ * a round trip; nothing is committed before it holds. Outside of a request's transaction, this waits for it.
  */
 export async function demandBeforeCommit(
   tx: Transaction,
@@ -36,9 +36,9 @@ export async function demandBeforeCommit(
 }
 
 /**
- * Transactions at a time, in this process, of one workspace and of one person in it. More would wait for the workspace's
- * lock, each with a connection that the requests of other workspaces need; and a client that writes without pause queues
- * with two requests, so that a revoke by somebody else comes soon.
+ * Simultaneous transactions, in this process, of one workspace and of one person in it. More would wait for the
+ * workspace's lock, each with a connection that the requests of other workspaces need. A client that writes without
+ * pause queues with two requests, so that another member's revoke comes soon.
  */
 const AT_ONCE = { queue: 1_000, waitMs: 5_000 }
 const turns = new WeakMap<Database, { workspaces: Semaphores; people: Semaphores }>()
@@ -56,7 +56,7 @@ function inTurn<T>(db: Database, changer: Changer | null, task: () => Promise<T>
   return people.run(`${workspaceId} ${userId}`, () => workspaces.run(workspaceId, task))
 }
 
-/** `changer` is who changes which workspace, where that is known before. */
+/** `changer` is the person and the workspace, if known in advance. */
 export async function transactNoting<T>(
   services: { db: Database; log: Log; onSigned?: ((note: SignedNote) => void) | undefined },
   change: (tx: Transaction) => Promise<T>,
@@ -76,7 +76,7 @@ export async function transactNoting<T>(
   return result
 }
 
-/** Milliseconds until the log names who holds the lock that a change waits for; after five seconds it ends. */
+/** Milliseconds until the log names the holder of the lock that a change waits for; after five seconds it ends. */
 const TELL_MS = 2_500
 
 /**
@@ -97,7 +97,10 @@ function transactTelling<T>(
   })
 }
 
-/** Logs who holds the locks. If the waiting statements hold every connection, this runs when the first of them times out. */
+/**
+ * Logs the holders of the locks. If the waiting statements hold every connection, this runs when the first of them
+ * times out.
+ */
 async function tellHolders(db: Database, log: Log): Promise<void> {
   try {
     const holders = await db.execute<{ pid: number; user: string }>(sql`

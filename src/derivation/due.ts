@@ -23,7 +23,7 @@ export function isUsable({ expires_at, derived_at }: Times, nowMs: number): bool
 }
 
 /**
- * Seconds until a secret's next attempt: what the endpoint asked for, else 1, 2, 4 … 300.
+ * Returns the seconds until a secret's next attempt: the endpoint's wait, or else 1, 2, 4 … 300.
  *
  * @param failures how many attempts failed in a row, at least 1
  */

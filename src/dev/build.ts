@@ -45,7 +45,7 @@ export async function buildExecutable(options: BuildOptions): Promise<void> {
     splitting: true,
     minify: true,
     sourcemap: 'none',
-    // Without it the development build of React ships.
+    // Otherwise, React's development build would be bundled.
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: options.plugins ?? [],
     compile: {
@@ -73,7 +73,7 @@ function readOptions(): BuildOptions {
   return { ...places, target: values.target }
 }
 
-/** The bundler itself refuses what it does not know. */
+/** The bundler itself refuses unknown targets. */
 function isTarget(name: string): name is Bun.Build.CompileTarget {
   return name.startsWith('bun-')
 }

@@ -78,17 +78,17 @@ async function stampOfInputs(): Promise<string> {
   return `${hash.digest('hex')}\n`
 }
 
-/** All files by their names below /console/, and the names of those that the first screen loads. */
+/** Returns all files by their names below /console/, and the names of those that the first screen loads. */
 async function buildConsole(): Promise<{ files: Files; first: string[] }> {
   const { files, first } = await bundlePage(join(WEB, 'main.tsx'), isReleased)
   files.set('SHA256SUMS', new TextEncoder().encode(sumsOf(files)))
   return { files, first }
 }
 
-/** No part of a release. */
+/** The design pages are not released. */
 const isReleased = (name: string) => !name.startsWith('design/')
 
-/** A page with its worker, styles and fonts. `isStyled` tells which sources name classes. */
+/** Bundles a page with its worker, styles and fonts. `isStyled` decides which sources contain class names. */
 export async function bundlePage(path: string, isStyled: (name: string) => boolean) {
   const argon2 = await bundle([join(ROOT, 'src', 'client', 'account', 'argon2_worker.ts')])
   const [argon2Name] = argon2.entries
@@ -184,7 +184,7 @@ function requireSmall(compressed: readonly Compressed[], first: readonly string[
   throw new Error(`the first load of the console is too large: ${JSON.stringify(sizes)}`)
 }
 
-/** As `sha256sum` writes it. */
+/** Returns the text that `sha256sum` would write. */
 function sumsOf(files: Files): string {
   const lines = [...files].map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`)
   return lines.sort((one, other) => (one.slice(64) < other.slice(64) ? -1 : 1)).join('')

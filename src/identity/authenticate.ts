@@ -89,13 +89,13 @@ const selectLive = prepared((db) =>
     .prepare('session_live'),
 )
 
-/** For what lasts longer than a request. @throws Fault `invalid_token` when the session has ended */
+/** Requires a live session for work that outlasts a request. @throws Fault `invalid_token` if the session has ended */
 export async function requireSession(db: Database, { sessionId }: Caller): Promise<void> {
   const rows = await selectLive(db).execute({ id: sessionId })
   if (rows.length === 0) throw new Fault('invalid_token')
 }
 
-/** Finds the live session of an access token; the database's clock decides what is live. */
+/** Finds the live session of an access token, by the database's clock. */
 async function findSession(
   { db, pepper, memory }: SessionSource & { memory: Memory },
   token: ParsedToken,

@@ -69,7 +69,7 @@ export class Memory {
     return grant?.email === email ? grant : null
   }
 
-  /** Whether it is all as remembered. What is not is forgotten. */
+  /** Whether everything is as remembered. Forgets entries that are not. */
   async holds(known: Known, grant?: Grant): Promise<boolean> {
     const isHolding = await this.#holding.run({ known, grant })
     if (!isHolding) this.#sessions.delete(known.tokenId)

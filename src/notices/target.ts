@@ -18,7 +18,7 @@ export function sealTarget(outer: OuterLayer, row: Row, secret: TargetSecret): P
   return outer.seal(COLUMN, workspaceId, [{ uuid: targetId }], utf8(JSON.stringify(secret)))
 }
 
-/** `null` if the stored bytes are not what this server sealed for that row and type. */
+/** Opens a secret; `null` if the stored bytes are not sealed by this server for that row and type. */
 export async function openTarget(
   outer: OuterLayer,
   { workspaceId, targetId, type }: Row & { type: string },

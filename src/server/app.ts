@@ -1,6 +1,4 @@
-/**
- * The composition root: configuration in, two listeners out. Nothing else in the code knows all of them.
- */
+/** The composition root: configuration in, two listeners out. No other module depends on all parts. */
 import { Cron } from 'croner'
 import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
 import { scheduleApprovalUpkeep } from '../approvals/upkeep.ts'
@@ -41,9 +39,9 @@ export type App = {
   resolver: string | null
   /** `null` without ADMIN_PORT. */
   admin: string | null
-  /** Writes what the audit knows and has not written yet. */
+  /** Writes all unwritten audit records. */
   flushAudit(): Promise<void>
-  /** Counts of what waits, is kept and is open, for a report. */
+  /** Counts of waiting, cached and open objects, for a report. */
   figures(): object
   /** The memory that this process's bodies use. */
   bodies: BodyMemory
@@ -232,10 +230,8 @@ export function adminPortOf({ ADMIN_PORT }: Pick<Ports, 'ADMIN_PORT'>, worker: n
 }
 
 /**
- * The ports of this product on this machine, as configured: those of every worker and of processes with another
- * ROLE too, so that no process of it can be led to another's listener.
- *
- * Without those that the system picks.
+ * Returns the product's configured ports on this machine: those of every worker and of processes with another ROLE too,
+ * so that no call can reach another process's listener. Ports that the system picks are missing.
  */
 export function configuredPorts(config: Ports): number[] {
   const { PORT, RESOLVER_PORT, ADMIN_PORT, WORKERS } = config

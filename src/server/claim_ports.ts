@@ -36,7 +36,7 @@ export async function claimPorts(config: Ports): Promise<Partial<Record<Variable
       else problems.push(problemOf(variable, port, outcome.code))
     }
   } finally {
-    // Only now: a free port that was let go could be picked again, and workers would share it unawares.
+    // Release the ports only now: an earlier one could be picked again, and workers would share it unawares.
     await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))))
   }
   if (problems.length > 0) throw new PortsTaken(problems)

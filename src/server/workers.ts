@@ -26,7 +26,7 @@ export function workerIndex(): number | null {
   return process.send === undefined || index === undefined ? null : Number(index)
 }
 
-/** Runs until a stop signal; returns the exit code. @throws WorkerFailed, and what stops any start */
+/** Runs until a stop signal; returns the exit code. @throws WorkerFailed, and the errors of any start */
 export async function superviseWorkers(config: Config): Promise<number> {
   const log = openLog(config.LOG_LEVEL)
   const { PORT, RESOLVER_PORT } = await claimPorts(config)

@@ -1,7 +1,7 @@
 /**
- * The chain of a workspace: links that each name the one before, replayed from the first. What it leads to
- * (members with keys and roles, allowlist, epoch, revoked tokens) is believed for its signatures alone: who
- * stores and serves the links need not be trusted. A chain that breaks a rule anywhere is refused whole.
+ * The chain of a workspace: links that each name the previous one, replayed from the first. The resulting state
+ * (members with keys and roles, allowlist, epoch, revoked tokens) is trusted for its signatures alone: the server that
+ * stores the links need not be trusted. A chain that breaks a rule anywhere is refused whole.
  */
 import { about, Refusal } from './refusal.ts'
 import { applyLink } from './rules.ts'

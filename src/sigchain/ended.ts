@@ -21,8 +21,8 @@ const ENDS: Partial<Record<Reason, End>> = {
 }
 
 /**
- * Why a statement that `refusal` refuses is over, with its text; null where nobody signed it as it is. `isMeant` says
- * whether the text is about what it was shown for.
+ * Returns why a refused statement ended, with its text; null if nobody signed it as it is. `isMeant` checks that the
+ * text is about the object it was shown for.
  */
 export async function endOf<K extends 'grant' | 'envelope'>(
   kind: K,

@@ -59,8 +59,8 @@ export async function requireKeyProof(
 }
 
 /**
- * For two people to compare over another channel: 24 characters of base32, 120 bits; without a signing key that
- * of the public key.
+ * Returns a fingerprint that two people can compare over another channel: 24 characters of base32, 120 bits. Without a
+ * signing key, it is that of the public key.
  */
 export async function identityFingerprint({ signing_key, public_key }: ShownKeys): Promise<string> {
   if (signing_key === null) return fingerprint(fromBase64(public_key) ?? new Uint8Array(0))

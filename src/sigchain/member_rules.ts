@@ -33,7 +33,7 @@ function mayGive(role: Role): boolean {
   return role !== 'owner'
 }
 
-/** Only an owner demotes an admin; an admin may leave another as they are. */
+/** Only an owner demotes an admin; an admin may leave another one unchanged. */
 function mayMove(from: Role, to: Role): boolean {
   return isBelowAdmins(from) || (from === 'admin' && to === 'admin')
 }

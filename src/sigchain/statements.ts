@@ -17,7 +17,9 @@ type Admitted<K extends StatementKind> = { text: TextOf<K>; headSeq: number }
 const ADMINS: readonly Role[] = ['owner', 'admin']
 const WRITERS: readonly Role[] = [...ADMINS, 'member']
 
-/** A grant is over a day late by the clock of a process: the database knows the time better, or lies. */
+/**
+ * A grant that a process's clock shows as ended for longer than a day is refused, whatever the database's clock shows.
+ */
 export const GRANT_GRACE_MS = 86_400_000
 
 /**
@@ -42,7 +44,7 @@ export function verifyGrant(
   })
 }
 
-/** Whether a grant says what the other says: signed again, only `head` and `signer` may differ. */
+/** Whether two grants are equal: after signing again, only `head` and `signer` may differ. */
 export function isSameGrant(grant: TokenGrant, other: TokenGrant): boolean {
   const { head, signer } = other
   return canonicalize({ ...grant, head, signer }) === canonicalize(other)
@@ -136,8 +138,8 @@ export function verifyManifest(
 }
 
 /**
- * That who signed a manifest can still write, with that key: what was stored stays good when they leave, and
- * nothing more of theirs is stored.
+ * Requires that a manifest's signer can still write, with that key. Stored secrets remain valid when a member leaves,
+ * but nothing more of theirs is stored.
  *
  * @throws Refusal
  */
@@ -177,7 +179,10 @@ export function readStatement<K extends StatementKind>(
   return { text, headSeq }
 }
 
-/** Signed by a member who has had one of the roles without a break from `head` until now, with the same key. */
+/**
+ * Reads a text that was signed by a member who has had one of the roles without a break from `head` until now, with one
+ * key.
+ */
 async function readByHolder<K extends 'grant' | 'envelope' | 'release'>(
   chain: Chain,
   kind: K,

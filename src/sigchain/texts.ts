@@ -206,14 +206,14 @@ export function isSameNarrowing(one: Narrowing, other: Narrowing): boolean {
   return canonicalize(said(one)) === canonicalize(said(other))
 }
 
-/** Without a row's other columns. */
+/** Returns only the narrowing of a row. */
 function said({ hosts, secrets, limits }: Narrowing) {
   return { hosts, secrets, limits }
 }
 export type Person = z.output<typeof person>
 export type Member = z.output<typeof member>
 
-/** The public keys that a text introduces: what others will verify with, and seal to. */
+/** Returns the public keys that a text introduces, with which others will verify and seal. */
 export function keysOf(text: TextOf<Kind>): { signing_key?: string; public_key: string }[] {
   if ('public_key' in text) return [text]
   if (!('body' in text)) return []

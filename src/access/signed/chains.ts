@@ -1,7 +1,7 @@
 /**
- * The chains of signed workspaces, as this process has verified them: once, then continued link by link. What
- * was seen stays seen, so a database that goes back to an older state, or shows another one, is noticed. Only
- * links that are committed may be read into it.
+ * The chains of signed workspaces, as this process has verified them: once, then continued link by link. Seen links are
+ * remembered, so a database that returns to an older state, or shows another one, is detected. Only committed links may
+ * be read into it.
  */
 import { Fault, messageOf } from '../../core/fault.ts'
 import { LruMap } from '../../core/lru.ts'
@@ -18,12 +18,12 @@ import {
 import { extendOnThread } from './chain_thread.ts'
 import { SeenStates } from './seen_states.ts'
 
-/** At most so many links are read at once, here and by clients (protocol 12.1). */
+/** Links that are read together at most, by servers and clients (protocol 12.1). */
 export const LINKS_PAGE = 500
 /** A chain that has as many, or as many characters, takes no more. */
 const MAX_LINKS = 100_000
 const MAX_SIZE = 64 * 1_048_576
-/** So many links at once are verified on another thread: some ten milliseconds. */
+/** From this many links on, they are verified on another thread: some ten milliseconds. */
 const MANY_LINKS = 200
 
 /** The links after a number, in order: at most a page of them, fewer only where the chain ends. */
@@ -65,7 +65,7 @@ export class ChainCache {
   async #read(workspaceId: string, read: ReadStoredLinks): Promise<Chain> {
     const seen = this.seen.get(workspaceId)
     const known = this.#chains.get(workspaceId) ?? emptyChain(workspaceId)
-    // With the newest link that is known: whether it is still there is what shows that nothing was cut off.
+    // Also read the newest known link again: if it is still present, nothing was cut off.
     const links = await readAll(read, Math.max(0, known.seq - 1))
     return this.#inTurn(workspaceId, async () => {
       const chain = await continued(this.#longer(known), known, links)
@@ -112,7 +112,7 @@ export class ChainCache {
   }
 }
 
-/** Whether a link of so many characters can follow, and leaves what is reserved. */
+/** Whether a link of this many characters can follow, and leaves the reserved room. */
 export function hasRoomFor(
   { seq, size }: Pick<Chain, 'seq' | 'size'>,
   characters: number,

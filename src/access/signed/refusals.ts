@@ -38,9 +38,9 @@ export class Refusals {
   }
 
   /**
-   * Verifies, unless the same was refused a moment ago.
+   * Verifies, unless an equal state was refused a moment ago.
    *
-   * @throws Fault `unverified_state` for a Refusal, and what else `verify` throws
+   * @throws Fault `unverified_state` for a Refusal, and the other errors of `verify`
    */
   async unlessRefused<T>(
     workspaceId: string,

@@ -49,7 +49,7 @@ export class Verifier {
     this.refusals = new Refusals({ log, clock })
   }
 
-  /** Whether a token that was verified still is, for who presents it now. */
+  /** Whether a verified token is still verified for its present bearer. */
   isCurrent({ terms, isBound, until }: VerifiedToken, token: LiveToken): boolean {
     return terms === token.terms && (isBound || token.isSealed) && this.#clock.now() < until
   }
@@ -93,13 +93,13 @@ export class Verifier {
     await verifyEnvelope(chain, signed, { ...entry, envelope: new Uint8Array(envelope) })
   }
 
-  /** The newest manifest of an environment that was seen: to be asked for before the stored one is read. */
+  /** Returns the newest seen manifest of an environment: call it before the stored one is read. */
   seenAt(workspaceId: string, place: Granted): SeenManifest | undefined {
     const seen = this.chains.seen.get(seenName(workspaceId, place))
     return seen && { revision: seen.number, root: seen.hash, headSeq: seen.head }
   }
 
-  /** Whether something newer was seen since of what a snapshot was verified by: by who changed it, or elsewhere. */
+  /** Whether this process or another one has seen newer state than that a snapshot was verified by. */
   isBehind({ workspaceId, signed }: Snapshot, compared: { era: number }): boolean {
     const { seen } = this.chains
     if (!signed || signed.chain instanceof Fault || compared.era === seen.era) return false
@@ -111,7 +111,7 @@ export class Verifier {
   }
 
   /**
-   * All that is stored of an environment, and its manifest.
+   * Verifies the complete stored environment, and its manifest.
    *
    * @throws Refusal
    */
@@ -176,8 +176,7 @@ async function hashesOf(secrets: readonly SealedSecret[]): Promise<VerifiedEnvir
 }
 
 /**
- * That secrets which were read by name are those of a verified environment: none of it is missing, and none
- * is another.
+ * Requires that secrets read by name are those of a verified environment: none is missing, and none differs.
  *
  * @throws Refusal
  */

@@ -1,4 +1,4 @@
-/** One workspace as of one policy version. What is read on demand is in its maps. */
+/** A workspace at one policy version. Its maps hold data read on demand. */
 import { Unread } from '../../core/async/unread.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import type { Fault } from '../../core/fault.ts'
@@ -10,7 +10,7 @@ import type { StoredRelease } from './releases.ts'
 /** A project's environment for which a token was given an envelope. */
 export type Granted = { projectId: string; environment: string }
 
-/** By which name an environment is kept, and back. */
+/** Returns the name under which an environment is kept, and the environment of a name. */
 export function placeNameOf({ projectId, environment }: Granted): string {
   return `${projectId}/${environment}`
 }
@@ -19,17 +19,17 @@ export function environmentIn(placeName: string): string {
   return placeName.slice(placeName.indexOf('/') + 1)
 }
 
-/** A secret that may stand elsewhere than in headers, by its stored policy. */
+/** A secret that may be used outside of headers, by its stored policy. */
 export type PlaceableSecret = { projectId: string; key: string; locations: readonly string[] }
 
-/** `signed` is what an administrator of a signed workspace said of it. */
+/** `signed` is the statement of a signed workspace's administrator. */
 export type SealedEnvelope = {
   epoch: number
   envelope: Uint8Array | null
   signed: SignedText | null
 }
 
-/** A token whose grant was verified, as far as what is stored of it does not change. */
+/** A token with a verified grant, as long as its stored row does not change. */
 export type VerifiedToken = {
   grant: SignedText
   binding: Uint8Array
@@ -64,16 +64,16 @@ export type Snapshot = {
   epoch: number
   allowlist: readonly Domain[]
   secrets: Map<string, readonly SealedSecret[]>
-  /** By environment: what policies let stand outside of headers. */
+  /** Secrets that policies allow outside of headers, by environment. */
   placeable: Map<string, readonly PlaceableSecret[]>
   envelopes: Map<string, SealedEnvelope | null>
-  /** By token. */
+  /** Grants by token. */
   grants: Map<string, readonly Granted[]>
   /** Whole environments, by name; null for a project that is not of this workspace. */
   environments: Map<string, readonly SealedSecret[] | null>
   /** Whether a token of the workspace has releases of held secrets, live or ended. */
   hasReleases: boolean
-  /** By token. */
+  /** Releases by token. */
   releases: Map<string, readonly StoredRelease[]>
   /** Null for a plain workspace. */
   signed: Signed | null
@@ -106,7 +106,7 @@ export function isFull(snapshot: Snapshot): boolean {
   return partsOf(snapshot) > MAX_PARTS
 }
 
-/** Half of the room is for what is not to be read twice. */
+/** Whether an environment fits. Half of the room is for data that is not to be read twice. */
 export function fitsInto(snapshot: Snapshot, environment: readonly SealedSecret[]): boolean {
   const bytes = environment.reduce((sum, secret) => sum + bytesOf(secret), 0)
   return bytes <= SMALL_BYTES && partsOf(snapshot) + environment.length < MAX_PARTS / 2
@@ -145,7 +145,10 @@ export function keepVerified(
 /** Names of verified secrets in all snapshots together, each of about 150 bytes. */
 const MAX_VERIFIED_NAMES = 500_000
 
-/** The workspaces whose snapshots make room for what was verified of one: the first, which are the least used. */
+/**
+ * Returns the workspaces with snapshots that make room for newly verified data: the first ones, which are the least
+ * used.
+ */
 export function crowdedOut(
   kept: Iterable<[workspaceId: string, { snapshot: Snapshot | null }]>,
   { workspaceId }: Snapshot,

@@ -1,6 +1,5 @@
 /**
- * Reads what a snapshot is made of: all of its policy version, out of the outer layer, and in a signed
- * workspace verified.
+ * Reads the parts of a snapshot: all of its policy version, out of the outer layer, and verified in a signed workspace.
  */
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
@@ -57,7 +56,7 @@ export class SnapshotParts {
     this.#verifier = verifier
   }
 
-  /** A snapshot without parts. @throws StaleSnapshot, Fault `invalid_token` for a workspace that is gone */
+  /** Returns a snapshot without parts. @throws StaleSnapshot, Fault `invalid_token` for a deleted workspace */
   async workspace(workspaceId: string): Promise<Snapshot> {
     const [row] = await readWorkspace(this.#read, workspaceId)
     if (!row) throw new Fault('invalid_token')
@@ -144,7 +143,7 @@ export class SnapshotParts {
   async environment(snapshot: Snapshot, place: Granted): Promise<EnvironmentPart> {
     const { workspaceId, signed } = snapshot
     const { projectId, environment } = place
-    // Asked for before the rows are read: a read that was overtaken is no older state.
+    // Call this before reading the rows: an overtaken read is no older state.
     const seen = this.#verifier.seenAt(workspaceId, place)
     const [rows, [manifest]] = await Promise.all([
       readPlaceSecrets(this.#read, workspaceId, projectId, environment),

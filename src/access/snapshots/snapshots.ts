@@ -30,7 +30,7 @@ import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
 
 export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 
-/** A read that is shared, and what came of it. */
+/** A shared read, and its result. */
 type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null; era: number }
 
 const MAX_SNAPSHOTS = 1000
@@ -57,7 +57,7 @@ export class SnapshotCache {
     return snapshot
   }
 
-  /** The snapshot of a workspace; requests that come at once share one read. */
+  /** Returns a workspace's snapshot. Simultaneous requests share one read. */
   async of(workspaceId: string): Promise<Snapshot> {
     const known = this.#current(workspaceId)
     this.#counts[known ? 'hits' : 'misses'] += 1
@@ -137,7 +137,7 @@ export class SnapshotCache {
   }
 
   /**
-   * All secrets of these names in one environment, over all projects of the workspace.
+   * Returns all secrets with these names in one environment, over all projects of the workspace.
    *
    * @throws Unread, whose reading throws StaleSnapshot
    */
@@ -171,7 +171,7 @@ export class SnapshotCache {
   }
 
   /**
-   * All secrets of a project's environment, by name, or `null` when the workspace has no such project.
+   * Returns all secrets of a project's environment, by name, or `null` when the workspace has no such project.
    *
    * @throws StaleSnapshot
    */

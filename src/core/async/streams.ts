@@ -1,7 +1,7 @@
 /** Streams of bytes, read and written piece by piece. */
 import type { Writable } from 'node:stream'
 
-/** Each piece is made when it is asked for; `cancel` is called for a reader that wants no more. */
+/** Creates a stream of pieces, each produced on demand. `cancel` is called if the reader cancels. */
 export function streamOf(
   pieces: AsyncGenerator<Uint8Array, void>,
   cancel: () => void | Promise<void>,

@@ -15,7 +15,7 @@ export class TimeSlice {
     return performance.now() >= this.#endsAt
   }
 
-  /** Resolves when the next slice begins: at once while this one lasts. */
+  /** Resolves when the next slice begins, or immediately during this one. */
   async next(): Promise<void> {
     if (!this.isSpent) return
     queue = queue.then(nextTurn)

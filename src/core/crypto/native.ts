@@ -5,7 +5,7 @@ export function crc32(data: Uint8Array | string): number {
   return Bun.hash.crc32(data)
 }
 
-/** A new time-ordered id (RFC 9562, section 5.7): what every row of the product is named by. */
+/** Returns a new time-ordered id (RFC 9562, section 5.7), the id of every row of the product. */
 export function uuidv7(): string {
   return Bun.randomUUIDv7()
 }

@@ -36,7 +36,7 @@ export function secretKeysOf(secretKey: string): [first: string, ...others: stri
 
 export class Pepper {
   readonly #first: PepperKey
-  /** By the id in hex. */
+  /** Keys by id in hex. */
   readonly #keys: ReadonlyMap<string, PepperKey>
 
   private constructor(first: PepperKey, keys: ReadonlyMap<string, PepperKey>) {
@@ -81,9 +81,9 @@ export class Pepper {
   }
 
   /**
-   * The secret of a token that follows another one: the same whenever it is asked for, and only from the server, so that a
-   * lost answer can be repeated. Made under the first key, or under the one that the stored row names; null where that is
-   * gone.
+   * Derives the secret of a token's successor. It is equal on every call, and only the server can derive it, so that a
+   * lost answer can be repeated. Made under the first key, or under the key that the stored row names; null if that key
+   * is missing.
    */
   deriveSuccessor(
     { kind, id }: Pick<TokenIdentity, 'kind' | 'id'>,

@@ -1,7 +1,7 @@
 /**
- * Tokens (protocol 4). The secret part of a token is the key to the envelopes stored for it, so the
- * server keeps only a MAC of a hash of it (pepper.ts), and a token with a wrong checksum is refused here,
- * before anything asks the database. Parsing never throws.
+ * Tokens (protocol 4). The secret part of a token is the key to the envelopes stored for it, so the server keeps only a
+ * MAC of a hash of it (pepper.ts). A token with a wrong checksum is refused here, before any query. Parsing never
+ * throws.
  */
 import {
   type Bytes,
@@ -67,7 +67,7 @@ export function parseToken(text: string): ParsedToken | null {
   return { kind: parts.kind, id: bytesToUuid(id), secret }
 }
 
-/** The secret part of a token's text. Anyone who has it can make the token. */
+/** Returns the secret part of a token's text. Anyone who has it can create the token. */
 export function secretTextOf(text: string): string {
   return text.slice(-CHECKSUM_CHARACTERS - SECRET_CHARACTERS, -CHECKSUM_CHARACTERS)
 }
@@ -96,7 +96,7 @@ export function tokenKeyPair(id: string, secret: Uint8Array): RawKeyPair {
   return { privateKey, publicKey: x25519PublicKey(privateKey) }
 }
 
-/** Its private half. */
+/** Returns the private key of the pair. */
 export function tokenPrivateKey(id: string, secret: Uint8Array): Uint8Array {
   return hkdf(secret, uuidToBytes(id), 'cloakroom/v1/token-x25519')
 }

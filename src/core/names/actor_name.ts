@@ -1,6 +1,6 @@
 /**
- * Names of agents and tokens stand beside people's addresses in the audit and in lists. One that reads like an address,
- * or like another name in look-alike letters, would be taken for someone else.
+ * Names of agents and tokens, which the audit and lists show beside people's addresses. A name that reads like an
+ * address, or like another name in look-alike letters, would be mistaken for someone else.
  */
 import type { z } from 'zod'
 

@@ -75,8 +75,8 @@ function parsePort(text: string): number | null {
 }
 
 /**
- * A wildcard may not hand out names that strangers can register: neither directly below a public
- * suffix, nor where every name below is a public suffix itself (`*.kawasaki.jp` in the list).
+ * Whether a wildcard may have this base. It must not cover names that strangers can register: neither directly below a
+ * public suffix, nor below a host whose subdomains are all public suffixes (`*.kawasaki.jp` in the list).
  */
 function isWildcardBase(host: string): boolean {
   if (!host.includes('.') || host.length + 2 > MAX_NAME_LENGTH) return false

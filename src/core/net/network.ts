@@ -1,7 +1,6 @@
 /**
- * The caller's network, the key of every limit for callers who are not known yet: an IPv4 address or
- * an IPv6 /64, since a single host commands a whole /64. X-Forwarded-For counts only as far as
- * trusted proxies wrote it.
+ * The caller's network, the key of every limit for unauthenticated callers: an IPv4 address or an IPv6 /64, since a
+ * single host commands a whole /64. X-Forwarded-For counts only as far as trusted proxies wrote it.
  */
 import { type CidrList, isIn, parseAddress, parseCidrs } from './cidr.ts'
 
@@ -40,8 +39,8 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * Builds the function that returns this server's origin as the caller sees it: `https` also where a trusted
- * proxy that ends TLS says so.
+ * Builds the function that returns this server's origin as the caller sees it: `https` also if a trusted proxy that
+ * ends TLS reports it.
  */
 export function originNamer(trusted: CidrList): (request: Request, peer: string | null) => string {
   return ({ url, headers }, peer) => {

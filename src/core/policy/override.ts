@@ -27,11 +27,11 @@ const IN_HEADERS = new RegExp(
   ].join('|')})$`,
 )
 
-/** `$httpMethod` and the like besides. */
+/** Names in the query, including `$httpMethod` and similar. */
 const IN_QUERY = new RegExp(
   `^(${[...METHOD_OVERRIDES, '[$-]?http-?method(-override)?'].join('|')})$`,
 )
-/** A name that APIs also use for other things: it asks for a method where its value is one. */
+/** A name that APIs also use for other things: it overrides the method only if its value is a method. */
 const AMBIGUOUS = 'method'
 /** Rounds of unescaping, for escapes within escapes. */
 const MAX_ROUNDS = 5
@@ -49,7 +49,7 @@ function isOverrideHeader(name: string): boolean {
   return /^[-_.fhmx]/i.test(name) && IN_HEADERS.test(name.toLowerCase().replace(/[_.]/g, '-'))
 }
 
-/** The methods, in upper case, that a query (empty, or with its `?`) asks for in the place of the request's. */
+/** Returns the methods, in upper case, with which a query (empty, or with its `?`) overrides the request's. */
 export function methodsAskedFor(search: string): string[] {
   return search
     .slice(1)
@@ -63,14 +63,14 @@ export function methodsAskedFor(search: string): string[] {
     })
 }
 
-/** Whether a field of a form or a member of JSON with that name asks for another method. */
+/** Whether a form field or JSON member with that name overrides the method. */
 export function isOverrideName(name: string): boolean {
   return name.length <= MAX_NAME && IN_QUERY.test(keyOf(name))
 }
 
 /**
- * Objects that are named in the body, of S3 (`?delete`, whatever it says there) and Azure (`comp=batch`); an object
- * that is read by a body (S3 Select).
+ * Whether the body names objects: for S3 (`?delete`, with any value) and Azure (`comp=batch`), or for an object that is
+ * read with a body (S3 Select).
  */
 export function namesObjectsInBody(
   search: string,
@@ -99,7 +99,7 @@ export function isForBatches(path: string): boolean {
   return /^\$?batch([;.(].*)?$/is.test(last.trim())
 }
 
-/** As the most lenient of frameworks reads it: PHP takes dots and blanks for `_`, and `a[]` for `a`. */
+/** Returns a key as the most lenient framework reads it: PHP takes dots and blanks for `_`, and `a[]` for `a`. */
 function keyOf(name: string): string {
   return decode(name)
     .trimStart()

@@ -1,11 +1,11 @@
 /**
- * Methods that parts of a multipart body ask for. Servers disagree about folded headers, quoting, escapes and line
- * ends: what one reads as an ordinary part is a field `_method` to another. So only plain part headers are read,
- * and any other body counts as unread.
+ * Methods with which parts of a multipart body override the request's. Servers disagree about folded headers, quoting,
+ * escapes and line ends: a part that one server reads as ordinary is a field `_method` to another. So only plain part
+ * headers are read, and any other body counts as unread.
  */
 import { isOverrideName } from './override.ts'
 
-/** The reason goes on after "the body of this request may override them: ". */
+/** The reason continues after "the body of this request may override them: ". */
 export type UnreadBody = { unread: string }
 export type AskedMethods = readonly string[] | UnreadBody
 
@@ -62,7 +62,7 @@ function boundaryIn(contentType: string): string | null {
   return quoted ?? plain ?? null
 }
 
-/** @param piece what is between two delimiters */
+/** @param piece the text between two delimiters */
 function methodsInPart(piece: string, depth: number): AskedMethods {
   const start = piece.indexOf('\r\n\r\n')
   if (!piece.startsWith('\r\n') || !piece.endsWith('\r\n') || start < 0) return NOT_PLAIN

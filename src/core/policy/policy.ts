@@ -1,7 +1,7 @@
 /**
- * The policy of a secret (protocol 5.5): it narrows where a value may go, in which places it may stand
- * and what may be signed with it. The ciphertext binds the policy as its author wrote it, so it is
- * checked here but never normalised: a rewritten policy would make its secret unreadable.
+ * The policy of a secret (protocol 5.5): it limits where a value may be sent, the locations in which it may be used,
+ * and the texts that may be signed with it. The ciphertext binds the policy as its author wrote it, so it is checked
+ * here but never normalised: a rewritten policy would make its secret unreadable.
  */
 import { z } from 'zod'
 import { parseDomain } from '../net/domain.ts'
@@ -10,7 +10,7 @@ import { line } from '../validation/validate.ts'
 import { isOperation } from './operations.ts'
 
 const MAX_ENTRIES = 100
-/** Characters of what is signed, as the agent wrote it; protocol 6.5. */
+/** Characters of the text to sign, as the agent wrote it; protocol 6.5. */
 export const MAX_TEMPLATE = 1024
 const PATH = /^\/[^?#\p{Cc}\p{Cs}]*$/u
 const HEADER = tokenPattern(128)

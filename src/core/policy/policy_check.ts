@@ -103,7 +103,7 @@ function objectionToOverride(policy: Policy, request: JudgedRequest): Objection 
   return isAllowed ? null : { rule: 'override', text }
 }
 
-/** A POST whose body says which objects it deletes, what it reads of one, or which requests it represents. */
+/** Refuses a POST with a body that names objects to delete, a query on an object, or further requests. */
 function objectionToObjects(
   policy: Policy,
   { style }: JudgedPlace,

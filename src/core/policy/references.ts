@@ -16,14 +16,14 @@ export const heldEntry: Entry = {
 
 export type Resolved = { value: string; isSensitive: boolean }
 
-/** All marked values of an environment, with what is put into them. */
+/** Limits for all marked values of an environment, with the values inserted into them. */
 const MAX_BYTES = 1_048_576
 const MAX_SUBSTITUTIONS = 10_000
 const MAX_DEPTH = 32
 /** The most names in one message. */
 const MAX_REASONS = 10
 
-/** All that is wrong, by the names of secrets and without their values. */
+/** All problems, by the names of secrets and without their values. */
 export class UnresolvedReference extends Error {
   readonly reasons: readonly string[]
 
@@ -38,14 +38,17 @@ export function isMarked(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.references === true
 }
 
-/** The names that the value would refer to. @throws UnresolvedReference for a `${` that is neither that nor escaped */
+/**
+ * Returns the names that the value refers to. @throws UnresolvedReference for a `${` that is neither a reference nor
+ * escaped
+ */
 export function referencesIn(secret: string, value: string): string[] {
   return partsOf(secret, value).flatMap(({ name }) => (name === null ? [] : [name]))
 }
 
 /**
- * The values of these secrets, which are deliverable, as programs get them. Every marked value is resolved
- * once, however often it is referred to, and what was put in is not looked at again.
+ * Returns the deliverable values of these secrets, as programs get them. Every marked value is resolved once, for any
+ * number of references, and inserted values are not scanned again.
  *
  * @throws UnresolvedReference
  */

@@ -2,7 +2,7 @@
 import { PLACEHOLDER_PREFIX } from '../names/secret_name.ts'
 
 export const unfilledPlaces = ['query', 'path', 'json', 'form', 'body'] as const
-/** `isEscaped` and `allowed` only while a call is decided: they are neither recorded nor sent. */
+/** `isEscaped` and `allowed` exist only while a call is decided: they are neither recorded nor sent. */
 export type Unfilled = {
   name: string
   place: (typeof unfilledPlaces)[number]

@@ -146,8 +146,8 @@ function signedHeaders(
 }
 
 /**
- * An object's key is its bytes: however it was escaped on the way, here it is escaped alike, and its slashes are
- * not. AWS's SDK for Java sends `//` as `/%2F`, and signs `//`.
+ * Returns an object's path. Its key is a sequence of bytes: every escaping is replaced by one form, which leaves
+ * slashes unescaped. AWS's SDK for Java sends `//` as `/%2F`, and signs `//`.
  */
 function objectPath(path: string): string {
   return path

@@ -40,7 +40,7 @@ function closest(issue: z.core.$ZodIssueInvalidUnion): Issue[] {
   return first.length > 0 ? first : (others[0] ?? [unknownKind(issue)])
 }
 
-/** No branch fits the field that tells them apart. The path of the union, which the caller adds, ends in that field. */
+/** No branch matches the discriminating field. The path of the union, which the caller adds, ends in that field. */
 function unknownKind(issue: z.core.$ZodIssueInvalidUnion): Issue {
   const kinds = 'options' in issue && Array.isArray(issue.options) ? issue.options : []
   const message = kinds.length > 0 ? `must be one of ${kinds.join(', ')}` : 'is not valid'
@@ -51,7 +51,7 @@ export function prefixed(issue: Issue, path: PropertyKey[]): Issue {
   return { ...issue, path: [...path, ...issue.path] }
 }
 
-/** Keys in paths come from the caller: bounded, and without anything a terminal would act on. */
+/** Formats a path. Keys come from the caller: bounded, and without control characters for a terminal. */
 export function pathOf(path: readonly PropertyKey[]): string {
   return path
     .map((part) =>

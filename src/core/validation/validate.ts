@@ -1,4 +1,4 @@
-/** Validation at the edge: zod's issues become field faults that never repeat what was submitted. */
+/** Validation at the edge: zod's issues become field faults that never repeat submitted text. */
 import { z } from 'zod'
 import { Fault } from '../fault.ts'
 import { SECRET_NAME } from '../names/secret_name.ts'
@@ -23,7 +23,7 @@ export function parsePart<S extends z.ZodType>(schema: S, value: unknown): z.out
 
 /** Shared field types, so that a rule of the protocol is written once. */
 export const uuid = z.string().regex(UUID, 'must be a UUID').toLowerCase()
-/** ISO 8601 UTC with milliseconds and `Z` on the wire; the database's dates come in. */
+/** ISO 8601 UTC with milliseconds and `Z` on the wire; accepts the database's dates. */
 export const timestamp = z.preprocess(
   (value) => (isMoment(value) ? value.toISOString() : value),
   z.iso.datetime({ precision: 3 }),
@@ -84,7 +84,7 @@ export const email = z
   .pipe(z.email())
   .meta({ format: 'email', examples: ['ada@example.com'] })
 
-/** A map of at most `max` entries; its schema says so, and a reader can stop there. */
+/** A map of at most `max` entries. Its schema states the limit, and a reader can stop there. */
 export function map<K extends z.ZodString, V extends z.ZodType>(
   { min = 0, max }: { min?: number; max: number },
   name: K,
@@ -100,7 +100,7 @@ export function map<K extends z.ZodString, V extends z.ZodType>(
 /** The last group of canonical base64, by how many bytes it has. */
 const LAST_GROUPS = ['', '[A-Za-z0-9+/][AQgw]==', '[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=']
 
-/** Canonical base64 with padding (RFC 4648, section 4) of so many decoded bytes. */
+/** Canonical base64 with padding (RFC 4648, section 4) of at most this many decoded bytes. */
 export function base64(maxBytes: number, minBytes = 0): z.ZodType<string, string> {
   const lengthOf = (bytes: number) => Math.ceil(bytes / 3) * 4
   const maxLength = lengthOf(maxBytes)

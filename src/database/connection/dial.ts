@@ -62,7 +62,7 @@ async function dial({ host, port }: Place, tls: Reach['tls']): Promise<[Socket, 
   const raw = connect(
     host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port, noDelay: true },
   )
-  // Its listeners come and go.
+  // Keep one listener: the others are added and removed.
   raw.on('error', () => {})
   const secured = async (): Promise<[Socket, Socket]> => {
     await next(raw, 'connect')

@@ -1,6 +1,6 @@
 /**
- * A client of the driver whose statements another one runs. A statement of the driver is a promise that is sent when
- * it is awaited; `handler` is what sends it.
+ * A client of the driver with statements that another one runs. A statement of the driver is a promise that is sent
+ * when it is awaited; `handler` sends it.
  */
 import type postgres from 'postgres'
 
@@ -18,7 +18,7 @@ type Unsafe = (text: string, values: unknown[], options: Options) => Routed
 
 type Route = {
   route(query: Routed): void
-  /** Statements of drizzle, and those that say whether they are prepared, are sent in the order in which they are made. */
+  /** Statements of drizzle, and those with an option `prepare`, are sent in the order of their creation. */
   isInOrder?: boolean
   begin?: (...args: unknown[]) => Promise<unknown>
   end?: (options?: { timeout?: number }) => Promise<void>
@@ -42,7 +42,7 @@ export function routed(
     unsafe: (text: string, values: unknown[] = [], options: Options = {}) => {
       const prepare = options.prepare || isRepeated(text)
       const made = direct(unsafe(text, values, { ...options, prepare }))
-      // Without the option it may be read by a cursor, which has to say so before.
+      // A statement without the option may be read with a cursor, which must be set before it is sent.
       return isInOrder && options.prepare !== undefined ? made.execute() : made
     },
     notify: (channel: string, payload: string) =>
@@ -50,7 +50,7 @@ export function routed(
   }) as unknown as postgres.Sql
 }
 
-/** Statements that are prepared although nobody asked for it: so many, and not longer than that. */
+/** The most statements, and the most characters of one, that are prepared without an option. */
 const MAX_REPEATED = 300
 const MAX_LENGTH = 2_000
 /** Matches searches of the audit: the planner must see their values, because the database's statistics decide. */

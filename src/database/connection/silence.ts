@@ -1,6 +1,6 @@
 /**
- * Asks PostgreSQL, over a new connection, which of its processes work. A network that swallows packets looks like a
- * statement that takes long.
+ * Asks PostgreSQL, over a new connection, which of its processes execute statements. Packet loss in the network looks
+ * like a slow statement.
  */
 import postgres from 'postgres'
 import { withTimeout } from '../../core/async/timeout.ts'
@@ -17,7 +17,8 @@ export async function workingOf(options: Options, pids: number[]): Promise<Set<n
     const rows = await withTimeout(ASK_MS, workingIn(sql, pids), () => new Error('no answer'))
     return new Set(rows.map(({ pid }) => Number(pid)))
   } catch (error) {
-    // One that refuses us, as when it is full, is there, and may be at work; not so a pooler that cannot reach it.
+    // A server that refuses the connection, for example because it is full, may still execute statements. A pooler that
+    // cannot reach its server cannot.
     const isThere = error instanceof postgres.PostgresError && !error.code.startsWith('08')
     return new Set(isThere ? pids : [])
   } finally {

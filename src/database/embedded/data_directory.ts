@@ -172,8 +172,8 @@ function removeLeftovers(root: string, log: (message: string) => void): void {
 }
 
 /**
- * PostgreSQL's own lock, which is ours to remove, since we hold the directory. A kill while it is written
- * leaves it empty, and an empty one keeps PostgreSQL from starting for ever.
+ * Removes PostgreSQL's own lock, which is safe while this process holds the directory. A kill during its writing leaves
+ * it empty, and an empty one prevents PostgreSQL from starting.
  */
 function removePidFile(root: string, cluster: string): void {
   try {

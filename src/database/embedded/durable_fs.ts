@@ -93,7 +93,7 @@ export class DurableFs extends NodeFS {
     }
   }
 
-  /** Some file systems cannot sync directories and say so: PostgreSQL knows and goes on. */
+  /** Some file systems cannot sync directories and report it: PostgreSQL handles that. */
   #refuse(error: unknown): number {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'EBADF') return WASI_EBADF

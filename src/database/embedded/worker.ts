@@ -93,7 +93,7 @@ function freeBytes(directory: string): number {
   return bavail * bsize
 }
 
-/** Keeps what PostgreSQL said about its own end, never about a statement and its values. */
+/** Keeps PostgreSQL's messages about its own end, never those about a statement and its values. */
 function complain(line: string): boolean {
   const complaint = /\b(?:FATAL|PANIC): .*/.exec(line)
   if (complaint && complaints.length < 3) complaints.push(complaint[0].replace(/: +/, ': '))

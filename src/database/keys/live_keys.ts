@@ -16,7 +16,7 @@ const MAX_NAME = 63
 /** `cloakroom 1a2b3c4d 5e6f7a8b`: the id of the key that encrypts, then the others. */
 export const nameWithKeys = (encryptionKey: string) => withKeys(NAME, encryptionKey)
 
-/** The name and as many ids as it has room for: at least three (a test says so). */
+/** Returns the name with as many ids as fit: at least three, which a test checks. */
 export function withKeys(name: string, encryptionKey: string): string {
   // A command that opens nothing has none.
   const ids = encryptionKey === '' ? ['-'] : outerKeysIn(encryptionKey).map(({ id }) => id)
@@ -26,7 +26,7 @@ export function withKeys(name: string, encryptionKey: string): string {
   )
 }
 
-/** A connection in use; `ids` is empty for a process of an earlier version, which does not say its keys. */
+/** A connection in use; `ids` is empty for a process of an earlier version, which does not announce its keys. */
 export type LiveKeys = { ids: string[]; pid: number; user: string; place: string }
 
 /** Whatever has such a name: any user of the database may take one. */

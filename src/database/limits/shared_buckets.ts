@@ -1,6 +1,6 @@
 /**
- * Token buckets in PostgreSQL, which all processes draw from: one statement for each look, by the database's
- * clock. A row says when its bucket is full again; from then on it says nothing, and goes.
+ * Token buckets in PostgreSQL, shared by all processes: one statement per draw, by the database's clock. A row has the
+ * time at which its bucket is full again; after that it is obsolete and deleted.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { withTimeout } from '../../core/async/timeout.ts'
@@ -9,7 +9,7 @@ import type { Rate } from '../../core/config/config.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Reading } from '../open.ts'
 
-/** Beyond so many rows those that are full soonest go first, which can only forgive. */
+/** Above this number of rows, those that are full soonest are deleted first, which only makes limits more lenient. */
 export const MAX_ROWS = 100_000
 /** Rows that one process adds before it looks. */
 const MUCH = 10_000
@@ -37,7 +37,9 @@ export class SharedBuckets {
     this.#clock = clock
   }
 
-  /** Draws up to so many. @throws Fault `unavailable` when the database takes too long, and the driver's errors */
+  /**
+   * Draws up to `most` tokens. @throws Fault `unavailable` when the database takes too long, and the driver's errors
+   */
   async draw(key: string, { count, seconds }: Rate, most = 1, db = this.#db): Promise<Draw> {
     const each = seconds / count
     const now = sql`(excluded.full_at - ${most * each}::float8)`

@@ -36,7 +36,7 @@ const MAX_KEYS = 100_000
 
 class SharedRate implements Limiter {
   readonly #options: Options
-  /** Until when a key was refused: what hammers on asks no database. */
+  /** The time until which a key is refused: repeated requests do not query the database. */
   readonly #refused = new LruMap<string, number>({ max: MAX_KEYS })
 
   constructor(options: Options) {

@@ -58,7 +58,7 @@ export class TokenSpendingStore {
       // A count that begins behind the lock includes the calls that others counted under it.
       const [, [row]] = await Promise.all([locking, tx.execute<DaySums>(this.#counting(call))])
       if (row) return { ...row, granted: true }
-      // A second statement sees what the first one waited for.
+      // A second statement sees the changes that the first one waited for.
       const [reached] = await tx.execute<DaySums>(this.#reading(call.tokenId))
       if (!reached) throw new Fault('unavailable')
       return { ...reached, granted: false }
@@ -90,7 +90,7 @@ export class TokenSpendingStore {
     )
   }
 
-  /** Deletes old days, and those of tokens that are revoked or gone. */
+  /** Deletes old days, and those of revoked or deleted tokens. */
   async sweepDays(): Promise<void> {
     await this.#db.transaction((tx) =>
       tx.execute(sql`delete from token_days d

@@ -88,7 +88,7 @@ const PAUSE_MS = 1_000
 const TRIES = 60
 
 type Options = {
-  /** Told of each time that somebody else's transaction was in the way. */
+  /** Called each time that another transaction was in the way. */
   onWait?: () => void
   tries?: number
   pause?: () => Promise<void>
@@ -145,7 +145,7 @@ export async function pendingMigrations(sql: postgres.Sql): Promise<number | nul
 type Applied = {
   name: string
   sha256: string
-  /** Said by who applied it: versions that do not know it may go on using the schema. */
+  /** Set by the process that applied it: older versions may continue to use the schema. */
   keepsOlder: boolean
 }
 
@@ -156,7 +156,7 @@ export async function appliedIn(
   const [row] = await sql<{ found: boolean }[]>`
     select to_regclass('cloakroom_migrations') is not null as found`
   if (!row?.found) return null
-  // The column came later than the table.
+  // An old table lacks the column.
   return await sql<Applied[]>`
     select name, sha256, coalesce((to_jsonb(m) ->> 'keeps_older')::boolean, false) as "keepsOlder"
     from cloakroom_migrations m order by name`

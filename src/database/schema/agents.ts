@@ -56,7 +56,7 @@ export const tokens = pgTable(
     environment: text(),
     label: text().notNull(),
     capabilities: jsonb().$type<readonly Capability[]>().notNull(),
-    /** To what the token is narrowed (protocol 6.3); null where to nothing. */
+    /** Hosts that the token is narrowed to (protocol 6.3); null for all. */
     hosts: jsonb().$type<readonly string[]>(),
     secrets: jsonb().$type<readonly string[]>(),
     /** The token's limits (protocol 6.3); null without limits. */
@@ -89,8 +89,8 @@ export const tokens = pgTable(
 )
 
 /**
- * Apart from `tokens`, so that the resolver's user can lock no row of these; and without a foreign key, by which it
- * could hold off that they are deleted. What is left of such a token is swept.
+ * Last uses, separate from `tokens`, so that the resolver's user cannot lock its rows. It has no foreign key, which
+ * could delay deletions. Rows of deleted tokens are swept.
  */
 export const tokenUses = pgTable('token_uses', {
   tokenId: uuid().primaryKey(),

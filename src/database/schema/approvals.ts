@@ -77,7 +77,7 @@ export const proposals = pgTable(
     reason: text().notNull(),
     hosts: jsonb().$type<string[]>().notNull(),
     secrets: jsonb().$type<{ key: string; description: string | null }[]>().notNull(),
-    /** SHA-256 of what is proposed: a token proposes the same once. */
+    /** SHA-256 of the proposal: a token makes equal proposals only once. */
     contentHash: bytes().notNull(),
     status: text({ enum: ['open', 'accepted', 'rejected'] })
       .notNull()

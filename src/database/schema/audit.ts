@@ -1,4 +1,4 @@
-/** The audit trail. No foreign keys: records outlive what they speak of. */
+/** The audit trail. No foreign keys: records outlive the objects that they name. */
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -150,7 +150,7 @@ export const auditDeltas = pgTable('audit_deltas', {
   ...counts(),
 })
 
-/** Counts by hour and by day (UTC), in all and by what the summary groups by. */
+/** Counts by hour and by day (UTC), in total and by the groups of the summary. */
 export const auditRollups = pgTable(
   'audit_rollups',
   {

@@ -1,4 +1,6 @@
-/** The installation as a whole: itself, what its limits count, its figures by day, and IDs that were given out. */
+/**
+ * The installation as a whole: its row, the counters of its limits, its figures by day, and IDs that were given out.
+ */
 import {
   bigint,
   boolean,
@@ -57,7 +59,7 @@ export const tokenRates = pgTable('token_rates', buckets())
 /** Processes that serve this database, one row for each role, updated every five seconds. */
 export const liveProcesses = pgTable('live_processes', {
   id: uuid().primaryKey(),
-  /** As a resolver, or as a control plane. */
+  /** Whether the process is a resolver, or else a control plane. */
   resolves: boolean().notNull(),
   seenAt: moment().notNull(),
 })
@@ -88,7 +90,7 @@ export const dailyMetrics = pgTable('daily_metrics', {
   resolverP95Ms: integer(),
   workloadDeliveries: count(),
   topDomains: jsonb().$type<{ domain: string; calls: number }[]>().notNull(),
-  /** A row that was computed after its day had ended is final but for what was deleted since. */
+  /** A row that was computed after the end of its day is final, except for later deletions. */
   computedAt: moment().notNull(),
 })
 

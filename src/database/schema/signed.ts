@@ -35,7 +35,7 @@ export const tokenGrants = pgTable('token_grants', {
   binding: bytes().notNull(),
 })
 
-/** One for each environment in which something was ever stored; its project may be deleted and come back. */
+/** One for each environment with a write so far. Its project may be deleted and restored. */
 export const manifests = pgTable(
   'manifests',
   {

@@ -20,7 +20,7 @@ const builder = new FromNodePackageJson.Builders.ComponentBuilder(
   new License.Factories.LicenseFactory(validateExpression),
 )
 
-/** As text that the schema of CycloneDX was held against. @throws Error if it does not fit */
+/** Returns the text after validation against the schema of CycloneDX. @throws Error if it does not fit */
 export async function billOfMaterials(
   targets: readonly ReleaseTarget[],
   source: Source,
