@@ -1,8 +1,7 @@
 /**
- * The leak guard (protocol 6.1): values in, an answer without them out. It recognises guarded
- * values in the encodings and escapes that APIs use, two layers deep, and replaces them by the
- * placeholders that stand for them. Time is linear in the answer and does not depend on how many
- * values are guarded; what a prepared guard keeps is keyed fingerprints, not values.
+ * The leak guard (protocol 6.1): takes values, and returns an answer without them. It recognises guarded values in the
+ * encodings and escapes that APIs use, two layers deep, and replaces them by their placeholders. Time is linear in the
+ * answer and does not depend on the number of guarded values. A prepared guard keeps keyed fingerprints, not values.
  */
 
 import {
@@ -41,8 +40,8 @@ export type Pause = () => Promise<unknown>
 const eventLoopPause: Pause = () => new Promise((resolve) => setImmediate(resolve))
 
 /**
- * Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. `made` is what can be
- * made of the values in any call.
+ * Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. `made` are values that
+ * any call can derive from the others.
  */
 export function prepareGuard(
   values: readonly NamedBytes[],
@@ -108,7 +107,7 @@ const placeholderOf: StandsFor = (name, _, sent) => sent ?? `SVC_SECRET_${name}`
 
 /** Prepared values. It holds no plaintext. */
 export class Guard {
-  /** All that is kept between calls of values: fingerprints, lengths and names. */
+  /** The only data of values kept between calls: fingerprints, lengths and names. */
   readonly retained: GuardParts
   /** Names of headers that hold no prepared value: most answers have the same ones. */
   readonly #innocent = new Set<string>()
@@ -157,14 +156,14 @@ export class CallGuard {
   readonly #innocent: Set<string>
   #isRedacted = false
 
-  /** @param innocent names of headers that `names` is not found in, where that is known */
+  /** @param innocent known names of headers in which `names` finds nothing */
   constructor(sought: SoughtInCall, names: SearchOrder, innocent: Set<string>) {
     this.#sought = sought
     this.#names = names
     this.#innocent = innocent
   }
 
-  /** Whether anything has been replaced or dropped so far; streams say it themselves. */
+  /** Whether anything has been replaced or dropped so far. Streams report it themselves. */
   get isRedacted(): boolean {
     return this.#isRedacted
   }
@@ -196,7 +195,7 @@ export class CallGuard {
     return this.#end(bytes, out, stream)
   }
 
-  /** For an answer that arrives in chunks. */
+  /** Returns a guard for an answer in chunks. */
   stream(options: StreamOptions = {}): GuardStream {
     return new GuardStream(this.#sought, options)
   }

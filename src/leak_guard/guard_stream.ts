@@ -31,7 +31,7 @@ const STREAM_BLOCK = 2048
 const WORK_PER_BYTE = 8
 /** Work of a block of text that costs more: each block has a fixed cost, so it is not read in smaller ones. */
 const WORK_PER_BLOCK = 65_536
-/** Bytes that are read at once at least, and of an answer that nothing is known of yet. */
+/** Minimum bytes of a block, also for the start of an unknown answer. */
 const LEAST_BLOCK = 512
 const FIRST_BLOCK = 1024
 /** Bytes of an answer that are looked at as JSON between two turns. */
@@ -41,7 +41,7 @@ export class GuardStream {
   readonly #sought: SoughtInCall
   readonly #release: Release
   readonly #hold: Hold
-  /** Bytes that are read at once: of that size searches are kept. */
+  /** Bytes of a block: searches are kept by this size. */
   readonly #block: number
   #search: Search | null = null
   /** Bytes of the next block. */
@@ -69,7 +69,7 @@ export class GuardStream {
     return this.#search?.work ?? this.#work
   }
 
-  /** Takes the next chunk, which may be reused afterwards; returns what goes out with it. */
+  /** Takes the next chunk, which may be reused afterwards. Returns the bytes to send with it. */
   push(chunk: Uint8Array): Uint8Array {
     return complete(this.pushInSteps(chunk, chunk.length))
   }
@@ -103,7 +103,7 @@ export class GuardStream {
     if (this.#release.isPending || this.isRedacted) this.#release.give(this.#length, true, out)
   }
 
-  /** Nothing is given out, nor its JSON looked at, before the first find. */
+  /** Sends nothing, and parses no JSON, before the first find. */
   *#giveWhole(out: Uint8Array[]): Generator<void, void> {
     if (!this.#release.isPending) return
     const until = this.#earliest()
@@ -119,9 +119,9 @@ export class GuardStream {
   }
 
   /**
-   * A step at a time: of at most `step` bytes, and of what work ordinary text makes of these.
+   * Reads in steps of at most `step` bytes, or of the work that ordinary text of that length takes.
    *
-   * @param due what begins before it is decided in the end
+   * @param due everything that begins before it is decided at the end
    */
   *#readAll(bytes: Uint8Array, step: number, isLast: boolean, due: number): Generator<void, void> {
     const most = step * WORK_PER_BYTE
@@ -198,7 +198,7 @@ export function holdsAny(order: SearchOrder, bytes: Uint8Array): boolean {
   return isFound
 }
 
-/** How much of an answer of that length is read at once. */
+/** Returns the block size for an answer of that length. */
 export function blockFor(length: number): number {
   return length <= SMALL_BLOCK ? SMALL_BLOCK : BLOCK
 }

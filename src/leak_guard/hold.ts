@@ -1,13 +1,12 @@
 /**
- * Up to where a stream goes out at the end of a chunk. Syntax and fixed lengths decide it, never the
- * guarded values: if the beginning of a value waited and other text did not, who has an upstream repeat
- * something would see by the wait how values begin. So all text waits alike, until what follows has
- * been seen (protocol 6.1).
+ * Decides how much of a stream is sent at the end of a chunk. Syntax and fixed lengths decide it, never the guarded
+ * values: if only the beginnings of values waited, somebody who makes an upstream repeat texts would learn from the
+ * wait how values begin. So all text waits, until the following text has been seen (protocol 6.1).
  */
 
-/** So many bytes wait at least: what decoders need to go on is less, and so are most values. */
+/** Minimum bytes that wait: decoders need fewer to continue, and most values are shorter. */
 export const HELD = 256
-/** So many at most, where they may be one encoded text. */
+/** Maximum bytes that wait, if they may be one encoded text. */
 export const HELD_RUN = 4096
 
 /**
@@ -24,7 +23,7 @@ const FRAME_ENDS = {
 /** One byte less than the longest of them. */
 const LOOK_BACK = 2
 
-/** White space, line ends, and after what either of them may stand within an encoded text. */
+/** White space, line ends, and the bytes after which these may be within an encoded text. */
 const SPACE = 1
 const LINE_END = 2
 const MAY_SPACE = 4
@@ -68,7 +67,7 @@ export class Hold {
     this.#last = Buffer.concat([this.#last, chunk.subarray(-LOOK_BACK)]).subarray(-LOOK_BACK)
   }
 
-  /** Text before this position goes out. */
+  /** Text before this position is sent. */
   get position(): number {
     const waiting = Math.max(this.#end - HELD_RUN, Math.min(this.#end - HELD, this.#run))
     return Math.max(this.#frame, waiting)
@@ -82,7 +81,7 @@ export class Hold {
   }
 }
 
-/** The position of the last white space that cannot be within an encoded text; -1 where none is near. */
+/** Returns the position of the last white space that cannot be within an encoded text; -1 if none is near. */
 function lastBorder(bytes: Uint8Array, byteBefore: number): number {
   const first = Math.max(0, bytes.length - HELD_RUN)
   for (let at = bytes.length - 1; at >= first; at--) {

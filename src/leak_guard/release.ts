@@ -1,7 +1,6 @@
 /**
- * Gives the answer out again with what was found replaced. It keeps the bytes that are not decided yet,
- * and knows where in a JSON text they are, so that JSON stays JSON: what is replaced outside of a string
- * gets quotes, and no escape or number is cut.
+ * Releases the answer with its finds replaced. It keeps undecided bytes, and their position in a JSON text, so that
+ * JSON stays valid: a replacement outside of a string gets quotes, and no escape or number is cut.
  */
 
 import { ARRAY, PADDED } from './decoding/form_sink.ts'
@@ -22,9 +21,9 @@ const NEVER = new Uint8Array(0)
 export type Naming = (label: Label, isEscaped: boolean) => string
 
 export type ReleaseOptions = {
-  /** Whether the answer is JSON; when absent, its first byte tells. */
+  /** Whether the answer is JSON; if absent, its first byte decides. */
   readonly isJson?: boolean
-  /** Whether what is found is overwritten by as many `*`, so that all else keeps its place. */
+  /** Whether a find is overwritten by as many `*`, so that other bytes keep their place. */
   readonly keepsLength?: boolean
 }
 
@@ -37,11 +36,11 @@ export class Release implements SearchSink {
   readonly #spans = new Spans()
   readonly #fragments = new WaitingFragments()
   readonly #lexer = new JsonLexer()
-  /** `null` until the first bytes of the answer tell. */
+  /** `null` until the first bytes of the answer decide it. */
   #isJson: boolean | null
   #bracket = 0
   #buffer: Uint8Array = NEVER
-  /** Positions in the answer: of the buffer's first byte, of what was given out, read, and of the end. */
+  /** Positions in the answer: of the buffer's first byte, of the released and the read bytes, and of the end. */
   #base = 0
   #given = 0
   #read = 0
@@ -87,7 +86,7 @@ export class Release implements SearchSink {
     this.#guess(answer)
   }
 
-  /** Keeps a chunk, at amortised constant cost for each byte. What was given out is gone then. */
+  /** Keeps a chunk, at amortised constant cost for each byte. Drops released bytes. */
   append(chunk: Uint8Array): void {
     const from = Math.min(this.#given, this.#read)
     const kept = this.#end - from
@@ -103,7 +102,7 @@ export class Release implements SearchSink {
     this.#guess(chunk)
   }
 
-  /** The answer up to `before`, from where on nothing is decided, as far as it can be given out. */
+  /** Releases the answer up to `before`, the first undecided position, as far as possible. */
   give(before: number, isLast: boolean, out: Uint8Array[]): void {
     const until = this.#fragments.decide(before, this.#spans)
     while (this.#current ? this.#giveSpan(until, isLast, out) : this.#giveText(until, out)) {
@@ -129,7 +128,7 @@ export class Release implements SearchSink {
     return true
   }
 
-  /** Over the current span and what overlaps it; false when its end is not decided. */
+  /** Replaces the current span with all that overlaps it; false if its end is undecided. */
   #giveSpan(until: number, isLast: boolean, out: Uint8Array[]): boolean {
     const span = this.#current
     if (!span) return false

@@ -82,7 +82,7 @@ export class Search implements SearchSink {
     return Math.min(this.#fragments.earliest(this.feed), this.#stage.earliest())
   }
 
-  /** After the last block: forgets the answer and what it was searched for. */
+  /** Ends after the last block: forgets the answer and its order. */
   end(): void {
     this.#sink = null
     this.#seek([])
@@ -112,16 +112,16 @@ function openDecoders(reading: Reading, stage: Stage, depth: number): Decoders {
   return new Decoders(reading, stage, depth)
 }
 
-/** So many searches of one kind wait at most. */
+/** Unused searches of one kind that are kept. */
 const MAX_FREE = 4
-/** One that has opened more than so many texts is not kept: hostile answers have them all opened. */
+/** A search that has opened more texts is not kept: hostile answers open all of them. */
 const MAX_TEXTS = 32
 
 /** The searches that are free, by shape and block. */
 export class SearchPool {
   readonly free = new Map<number, Search[]>()
 
-  /** One that reads so many bytes at once. */
+  /** Returns a search with this block size. */
   take(order: SearchOrder, block: number, sink: SearchSink): Search {
     const search = this.#freeOf(order.shape, block).pop() ?? new Search(order.shape, block)
     search.begin(order, sink)
@@ -145,5 +145,5 @@ export class SearchPool {
   }
 }
 
-/** For all calls: it keeps nothing of them. */
+/** One pool for all calls: it keeps none of their data. */
 export const searchPool = new SearchPool()

@@ -74,7 +74,7 @@ function addsNothing(span: Span, label: Label, named: number, form: number): boo
   return isKept && (form & ~span.form) === 0
 }
 
-/** Takes another find in. Of equally long values the label that comes first in byte order stays. */
+/** Adds another find to a span. Of equally long values, the first label in byte order stays. */
 export function absorb(span: Span, other: Span): void {
   const isLonger = other.named > span.named
   const isEqual = other.named === span.named

@@ -33,7 +33,7 @@ export type Reported = {
 }
 
 const INTERVAL_MS = 10_000
-/** For each process. */
+/** Reports that each process keeps. */
 const KEPT = 5
 const MAX_BYTES = 262_144
 const TIMEOUT_MS = 2_000
@@ -53,7 +53,7 @@ export function reportOnSignal(reported: Reported): void {
   })
 }
 
-/** The path, or `null` where it could not be written. */
+/** Returns the path, or `null` if it could not be written. */
 export async function writeReport(reported: Reported): Promise<string | null> {
   const { config, connection, log } = reported
   try {
@@ -134,7 +134,7 @@ async function lagOfLoop(): Promise<object> {
   return { mean: inMs(delay.mean), max: inMs(delay.max), watched_ms: WATCHED_MS }
 }
 
-/** By kind, where the system tells: what a socket is connected to it does not. */
+/** Counts open files by kind, if the system lists them. It does not list a socket's peer. */
 function openFiles(): Record<string, number> | null {
   try {
     const counts: Record<string, number> = {}
@@ -157,7 +157,7 @@ function kindOf(descriptor: string): string {
   }
 }
 
-/** `null` where the system does not tell. */
+/** Returns `null` if the system does not provide limits. */
 function limitsOf(): string[] | null {
   try {
     const lines = readFileSync('/proc/self/limits', 'utf8').trim().split('\n')

@@ -39,7 +39,7 @@ export class CallDeadline {
     return this.signal.aborted && !this.#unwanted && this.#refusal === null
   }
 
-  /** Why the work was not permitted any more, if that is what ended it. */
+  /** The reason why the work is no longer permitted, if that ended it. */
   get refusal(): Fault | null {
     return this.#refusal
   }
@@ -67,7 +67,7 @@ export class CallDeadline {
     return { ...body, stream: body.stream.pipeThrough(new TransformStream({ transform })) }
   }
 
-  /** The same of what is read. */
+  /** Extends the deadline with each chunk that is read. */
   async *watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     for await (const chunk of chunks) {
       this.putOff()
@@ -75,7 +75,7 @@ export class CallDeadline {
     }
   }
 
-  /** The work is not wanted any more once `signal` says so, which says it to this deadline only. */
+  /** Ends the work when `signal` aborts. The signal must be for this deadline only. */
   endWith(signal: AbortSignal): void {
     if (signal.aborted) this.abort()
     else signal.onabort = () => this.abort()

@@ -56,7 +56,7 @@ function changeCredentials(value: string, change: ChangeText): string {
   return changed === null ? value : before + changed + after
 }
 
-/** The value with the bytes of each of its values changed; what is not base64 stays. */
+/** Returns the header with the bytes of each of its values changed; a value that is not base64 stays. */
 export function changeBinary(value: string, change: ChangeBytes): string {
   return value.replace(BETWEEN_COMMAS, (text) => {
     if (!BASE64.test(text)) return text
@@ -82,11 +82,10 @@ export function isBase64(value: string): boolean {
 const CREDENTIALS = ['authorization', 'cookie']
 
 /**
- * A call to which another host's redirect or link led (`~from=HOST` in its address). Clients send it with the
- * headers of the call before, so that host's credentials would follow wherever it leads. As in a browser, none of
- * them counts: headers that hold one stay out, placeholders elsewhere are text, and nothing is signed.
- *
- * The call as it is sent on.
+ * Returns a call without credentials, for a call that another host's redirect or link led to (`~from=HOST` in its
+ * address). Clients repeat the headers of the previous call, so that host's credentials would follow to any target. As
+ * in a browser, none of them counts: headers with one are left out, placeholders elsewhere are text, and nothing is
+ * signed.
  */
 export function withoutCredentials(call: Call): Call {
   const kept = Object.entries(call.headers).filter(

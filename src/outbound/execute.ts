@@ -63,7 +63,7 @@ export type Principal = {
   withRecord(record: CallRecord): Principal
   /** Counts the call's bodies, if the caller has limits. */
   traffic?: Traffic | undefined
-  /** Told of an answer's head. */
+  /** Called with an answer's head. */
   received?(response: Response): void
   /** Adds to the record how the call ended. */
   conclude(conclusion: Conclusion): void
@@ -88,10 +88,10 @@ export type Attempt<T> = (permission: CallPermission) => T | Fault | Promise<T |
 type Sending = Omit<Job, 'address'> & { request: OutboundRequest; principal: Principal }
 
 /**
- * The sanitised answer; `null` when the caller's connection became a WebSocket. The deadline is of the
- * caller, who ends it when this throws.
+ * Returns the sanitised answer; `null` if the caller's connection became a WebSocket. The caller owns the deadline and
+ * ends it if this throws.
  *
- * @throws Fault of the step that refuses or fails, after it was put on record
+ * @throws Fault of the step that refuses or fails, after it was recorded
  */
 export async function execute(
   outbound: Outbound,
@@ -176,7 +176,7 @@ async function sendStreamed(
     notes: unfilledHeader(record.unfilled),
     credential: credentialOf(record),
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
-    // Step 12 comes when the stream ends.
+    // Step 12 runs when the stream ends.
     onEnd: (status, ending) => concludeEnding(principal, record, status, ending),
   })
 }

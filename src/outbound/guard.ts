@@ -1,7 +1,6 @@
 /**
- * Filters an upstream's answer before the caller gets it: one guard for each answer, which knows the
- * values that its caller may use and what the request was made with. The only place that knows how the
- * leak guard works; it keeps fingerprints, not values.
+ * Filters an upstream's answer before the caller gets it: one guard for each answer, with the values that its caller
+ * may use and those of the request. The only place that uses the leak guard; it keeps fingerprints, not values.
  */
 import type {
   CallGuard,
@@ -42,7 +41,7 @@ export interface AnswerGuard {
   redactBody(body: Uint8Array, kind?: GuardedBodyKind): Uint8Array | Promise<Uint8Array>
   /** Headers without values in them, encoded ones too; one whose name holds a value is dropped. */
   redactHeaders(headers: Record<string, string>): Record<string, string>
-  /** For the one body that arrives in chunks. */
+  /** Returns a guard for the one body that arrives in chunks. */
   openStream(kind?: GuardedBodyKind): StreamGuard
 }
 
@@ -80,7 +79,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
 
   redactHeaders(headers: Record<string, string>): Record<string, string> {
     let isNamed = false
-    // A bar ends what a value could go on with, and completes nothing.
+    // A bar ends a possible value, and completes nothing.
     let values = ''
     for (const name in headers) {
       isNamed = this.#guard.isGuardedName(name) || isNamed

@@ -12,10 +12,10 @@ import { withoutConsoleCookies } from './browsers.ts'
 
 export type { HeaderPair }
 
-/** No more than this goes upstream in header names and values, including separators. */
+/** Maximum bytes of header names and values for the upstream, including separators. */
 export const MAX_HEADER_BYTES = 65_536
 
-/** RFC 9110, section 7.6.1, and what older specifications call hop-by-hop; `proxy-*` besides. */
+/** RFC 9110, section 7.6.1, and headers that older specifications call hop-by-hop, including `proxy-*`. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -41,11 +41,12 @@ const SENDABLE = /^[\t\x20-\x7e]*$/
 const PLACEHOLDER = new RegExp(PLACEHOLDER_PREFIX, 'i')
 
 /**
- * Checks the caller's headers and returns them in their order with names as given. Throws
- * `invalid_header` for a name that is no RFC 9110 token or that has a placeholder, for a name given
- * twice in different case, for bytes that may not stand in a value and for more than 64 KiB in all;
- * `forbidden_header` for those that only the resolver sets. Ranges of bytes are left out, but for the one that may
- * stand, of which a part is asked for with its surroundings; other methods than GET and HEAD are refused with one. Values are never repeated.
+ * Checks the caller's headers and returns them in their order with names as given.
+ *
+ * Throws `invalid_header` for a name that is not an RFC 9110 token or that has a placeholder, for a name given twice in
+ * different case, for invalid bytes in a value and for more than 64 KiB in total; `forbidden_header` for those that
+ * only the resolver sets. Ranges of bytes are left out, except for the allowed one, which is widened by the bytes
+ * around its part; methods other than GET and HEAD are refused with one. Values are never repeated.
  */
 export function checkCallerHeaders(
   headers: Readonly<Record<string, string>>,
@@ -87,9 +88,8 @@ export function isSendable(value: string): boolean {
 }
 
 /**
- * Names of secrets are no secrets; what is in them is.
- *
- * @throws Fault `unusable_secret` for a value that cannot stand in a header
+ * Checks header text. Names of secrets are public, and values are not repeated. @throws Fault `unusable_secret` for a
+ * value that a header cannot hold
  */
 export function checkHeaderText(name: string, text: string): void {
   if (!isSendable(text)) {
@@ -142,9 +142,9 @@ function checkNotForbidden(key: string): void {
 }
 
 /**
- * No part of an answer by its bytes: two parts could be cut so that each holds too little of a value to
- * recognise it, and a guard that recognised a few characters at an edge would confirm guesses one by one.
- * Units other than bytes count what upstreams know, such as rows.
+ * Refuses parts of an answer by bytes: two parts could be cut so that each holds too little of a value to recognise it,
+ * and a guard that recognised a few characters at an edge would confirm guesses one by one. Other units count an
+ * upstream's own items, such as rows.
  */
 function checkRange(value: string, method: string): void {
   if (!BYTE_RANGE.test(value) || method === 'GET' || method === 'HEAD') return
@@ -154,7 +154,10 @@ function checkRange(value: string, method: string): void {
   })
 }
 
-/** GET and HEAD are then answered with all there is, as by a server that knows no ranges (RFC 9110, section 14.2). */
+/**
+ * Removes ranges. GET and HEAD are then answered with the whole object, as by a server without ranges (RFC 9110,
+ * section 14.2).
+ */
 function withoutRanges(pairs: HeaderPair[], range: AskedRange | null): HeaderPair[] {
   const isDropped = ([name, value]: HeaderPair) => {
     const key = name.toLowerCase()
@@ -229,7 +232,7 @@ export function headersPassedOn(given: Headers): [name: string, value: string][]
   })
 }
 
-/** Whether a body comes, by what a request's headers say. */
+/** Whether a request's headers announce a body. */
 export function isBodyAnnounced(headers: Headers): boolean {
   const declared = headers.get('content-length')
   return declared === null ? headers.has('transfer-encoding') : Number(declared) > 0

@@ -29,7 +29,7 @@ export class Hidden<T> extends Unprintable {
     this.#content = content
   }
 
-  /** Call it only where the values go on, towards the wire. */
+  /** Call it only to pass the values on towards the wire. */
   reveal(): T {
     return this.#content
   }

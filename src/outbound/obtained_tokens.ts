@@ -23,7 +23,7 @@ const MAX_CHARACTERS = 131_072
 export class ObtainedTokens {
   readonly #now: () => number
   readonly #idKey = randomBytes(32)
-  /** By fingerprint of the secret's value, then by fingerprint of the token. */
+  /** Tokens by fingerprint of the secret's value, then by fingerprint of the token. */
   readonly #kept = new Map<string, Map<string, Kept>>()
   #version = 0
 
@@ -37,9 +37,9 @@ export class ObtainedTokens {
   }
 
   /**
-   * Has the guards of later calls cover these tokens.
+   * Adds tokens to the guards of later calls.
    *
-   * @throws Fault `rate_limited` where no more tokens can be remembered
+   * @throws Fault `rate_limited` if no more tokens can be remembered
    */
   add(tokens: readonly ObtainedToken[]): void {
     for (const token of tokens) this.#addOne(token)

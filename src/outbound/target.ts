@@ -1,7 +1,7 @@
 /**
- * Step 2 of the resolver: reads `target_url` once into the parts that every later step uses, so
- * that what was checked is what is connected to. A URL parser repairs much in silence (tabs, newlines,
- * backslashes, missing slashes); text that would need repair is refused instead.
+ * Step 2 of the resolver: splits `target_url` once into the parts that every later step uses, so that the connection is
+ * to the checked target. A URL parser repairs much silently (tabs, newlines, backslashes, missing slashes); text that
+ * would need repair is refused instead.
  */
 
 import { utf8 } from '../core/crypto/encoding.ts'
@@ -41,8 +41,8 @@ const WHITE_OR_CONTROL = /[\p{Cc}\s]/u
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
 
 /**
- * Parses an absolute `https:` URL of at most 8192 bytes (WHATWG URL, UTS 46 host names).
- * Throws `invalid_target`, with a message that says what is wrong and contains nothing of the text.
+ * Parses an absolute `https:` URL of at most 8192 bytes (WHATWG URL, UTS 46 host names). Throws `invalid_target`, with
+ * a message that names the problem and contains nothing of the text.
  */
 export function parseTarget(text: string): Target {
   const parts = text.length <= MAX_NORMAL ? NORMAL.exec(text) : null

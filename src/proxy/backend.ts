@@ -37,7 +37,7 @@ export type ProxyCredential = Shaped & {
 export type Backend = {
   /** Returns all credentials that a placeholder may name. @throws ApiError, Fault */
   credentials(): Promise<readonly ProxyCredential[]>
-  /** Whether requests to this host are to be read at all. Never throws. */
+  /** Whether requests to this host have to be read at all. Never throws. */
   covers(host: string, port: number): Promise<boolean>
   /**
    * The sanitised answer; `null` when the connection became a WebSocket.
@@ -45,11 +45,11 @@ export type Backend = {
    * @throws Fault
    */
   execute(inbound: Inbound): Promise<Response | null>
-  /** Notes that a host was refused outright, where that is the proxy's to note. */
+  /** Records that a host was refused, if that is the proxy's task. */
   refused(asked: { host: string; port: number; method: string }): Promise<void>
-  /** For the bodies that this proxy holds. */
+  /** The memory for bodies that this proxy holds. */
   bodies: BodyMemory
-  /** Lets what is on its way arrive, for a short while. */
+  /** Waits a short while for requests in progress. */
   close(): Promise<void>
 }
 

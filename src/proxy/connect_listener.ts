@@ -110,7 +110,9 @@ async function intercept(
   join(socket, connect(await listeners.socketFor(name, port, protocol)), hello)
 }
 
-/** By the password, or without one as a program that this process started: Java can tell none. */
+/**
+ * Whether a client has the password. Without one, it must be a program that this process started: Java cannot send one.
+ */
 function mayEnter(socket: Socket, given: string | undefined, password: string): boolean {
   if (given !== undefined) return isAuthorised(given, password)
   const { remoteAddress, remotePort, localAddress, localPort } = socket
@@ -120,7 +122,7 @@ function mayEnter(socket: Socket, given: string | undefined, password: string): 
   )
 }
 
-/** Not ours: bytes go both ways, unread. */
+/** Passes bytes for another host both ways, unread. */
 async function pass(socket: Socket, host: string, port: number, rest: Buffer): Promise<void> {
   const far = connect({ host, port })
   socket.once('close', () => far.destroy())

@@ -23,7 +23,7 @@ for (const module of [require('node:http'), require('node:https')]) {
 require('node:module').syncBuiltinESMExports()
 `
 
-/** Behind what is set in `NODE_OPTIONS`; the file is beside the bundle. */
+/** Appends to an existing `NODE_OPTIONS`. The file is beside the bundle. */
 export function nodeEnvironment(
   bundle: string,
   env: Record<string, string | undefined>,

@@ -1,6 +1,6 @@
 /**
- * The remote backend: requests go to the resolver as they are, in forward mode, with the agent's token.
- * Values never come to this machine; the resolver decides, redacts and keeps the audit.
+ * The remote backend: requests are passed to the resolver unchanged, in forward mode, with the agent's token. Values
+ * never reach this machine; the resolver decides, redacts and keeps the audit.
  */
 import { ApiError, openApi } from '../client/http/api.ts'
 import { UntrustedCertificate } from '../client/http/certificates.ts'
@@ -27,7 +27,7 @@ export type RemoteOptions = {
   /** Origin without a trailing slash. */
   resolver: string
   token: string
-  /** Named in each request where the token leaves it open. */
+  /** Named in each request if the token leaves it open. */
   projectId: string | null
   environment: string | null
   notice: ProxyNotice
@@ -108,8 +108,8 @@ async function readShapes({ resolver, token, projectId, environment }: RemoteOpt
 }
 
 /**
- * Has the resolver put on record what a strict proxy refused: a call that step 3 refuses, and that step 4
- * would refuse if the host had come onto the allowlist meanwhile, before any connection.
+ * Makes the resolver record a host that a strict proxy refused. The call is one that step 3 refuses, and that step 4
+ * would refuse if the host had been allowed meanwhile, before any connection.
  */
 async function noteRefusal(
   { resolver, token }: RemoteOptions,

@@ -22,7 +22,7 @@ export function readProxySettings(env: Record<string, string | undefined>) {
   throw new ConfigError(parsed.error.issues.map((issue) => problemLine(issue)))
 }
 
-/** One owner for all bodies: a proxy serves one person. */
+/** Opens the memory with one owner for all bodies: a proxy serves one person. */
 export function openProxyBodies(
   config: Pick<ReturnType<typeof readProxySettings>, 'BODY_MEMORY_MIB'>,
 ): BodyMemory {

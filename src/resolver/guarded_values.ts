@@ -1,4 +1,4 @@
-/** The values of an environment that a token may use, with what can be made of them, opened for the guard to prepare. */
+/** Opens the values of an environment that a token may use, and the values derived from them, for the guard. */
 import { environmentKeyOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
@@ -25,7 +25,7 @@ type Guarded = { value: NamedBytes; made: MadeBytes[]; state?: string }
 /** Values that are opened between two pauses: well under a millisecond. */
 const OPENED_AT_ONCE = 32
 
-/** Settings are no secrets; what does not open cannot be used either. */
+/** Opens all secrets, except for settings and those that do not open, which cannot be used either. */
 export async function openAll(
   parts: GuardedValueParts,
   place: Granted,
@@ -45,7 +45,7 @@ export async function openAll(
   return values
 }
 
-/** `null` where the token was not given the present key. */
+/** Returns `null` if the token was not given the present key. */
 export async function openedKeyOf(
   parts: GuardedValueParts,
   place: Granted,

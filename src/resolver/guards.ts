@@ -48,7 +48,7 @@ export class GuardCache {
   readonly #obtained = new LruMap<string, ObtainedTokens>({ max: MAX_WORKSPACES })
   readonly #derived = new WeakMap<Guard, string>()
   readonly #timer: Timer
-  /** By the grants of a token in one snapshot; some may hold no key that opens. */
+  /** Opened environments by a token's grants in one snapshot. Some may hold no key that opens. */
   readonly #openings = new WeakMap<readonly Granted[], Opening>()
   /**
    * Guards in preparation, by the snapshot cache that they read from: a decision under a lock must not wait for one
@@ -63,7 +63,10 @@ export class GuardCache {
     this.#timer.unref()
   }
 
-  /** The prepared guard, where it and the token's keys are cached. `granted` as its snapshot has it. @throws Unread */
+  /**
+   * Returns the prepared guard, if it and the token's keys are cached. `granted` are the grants in its snapshot.
+   * @throws Unread
+   */
   get(parts: GuardedValueParts, granted: readonly Granted[]): Guard | undefined {
     const { snapshot, token } = parts
     const known = this.#openings.get(granted)
@@ -79,7 +82,7 @@ export class GuardCache {
 
   /** @throws StaleSnapshot */
   async of(parts: GuardedValueParts, granted: readonly Granted[]): Promise<Guard> {
-    // Preparing asks for these without a wait.
+    // The preparation reads these without a wait.
     await whenRead(() => parts.snapshots.releases(parts.snapshot, parts.token.id))
     const known = this.get(parts, granted)
     if (known) return known
@@ -103,7 +106,7 @@ export class GuardCache {
     known.add(tokens)
   }
 
-  /** Drops what was opened with a key that is not cached any more. */
+  /** Drops guards that were opened with a key that is no longer cached. */
   sweep(): void {
     for (const [name, kept] of this.#guards) if (!this.#isLive(kept)) this.#guards.delete(name)
   }
@@ -164,7 +167,7 @@ export class GuardCache {
     this.#pending.set(parts.snapshots, pending)
     const { name, keyNames, workspaceId } = opening
     const obtained = this.#versionOf(workspaceId)
-    // One that began before a token was obtained does not cover it.
+    // A preparation that began before a token was obtained does not cover that token.
     const pendingName = `${name}/${obtained}`
     const known = pending.get(pendingName)
     if (known) return known
@@ -205,8 +208,8 @@ export class GuardCache {
 }
 
 /**
- * By version, environments and keys: what one token opens is only for another that opens the same. A token
- * that was given a wrong key, or none, would else leave the values unguarded for all.
+ * Names a guard by version, environments and keys: only tokens that open the same values share it. Otherwise, a token
+ * with a wrong key, or without one, would leave the values unguarded for all.
  */
 function nameOf({ workspaceId, policyVersion }: Snapshot, opened: readonly Opened[]): string {
   const places = opened.map(

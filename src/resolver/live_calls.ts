@@ -86,7 +86,7 @@ export class LiveCalls {
     this.#timer.cancel()
   }
 
-  /** One statement for all; what is not as it was is looked at. */
+  /** One statement checks all calls; changed ones are judged. */
   async #sweep(): Promise<void> {
     const calls = [...this.#calls.values()].flatMap((some) => [...some])
     if (calls.length === 0) return
@@ -117,14 +117,14 @@ export class LiveCalls {
         await this.#judgeAll([...(this.#calls.get(workspaceId) ?? [])])
       }
     } catch (error) {
-      // The next look tries again; a database that is unavailable for a while does not end what is open.
+      // The next check tries again: a database that is temporarily unavailable does not end open calls.
       this.#warn(error)
     } finally {
       this.#checks.delete(workspaceId)
     }
   }
 
-  /** All of one workspace. Dead tokens come first: they need no policy. */
+  /** Judges all calls of one workspace. Dead tokens come first: they need no policy. */
   async #judgeAll(calls: readonly OpenCall[]): Promise<void> {
     if (calls.length === 0) return
     const versions = await this.#versionsOf(calls)
@@ -170,7 +170,7 @@ export class LiveCalls {
     if (!isOpen) throw new Fault('approval_required')
   }
 
-  /** A revoke removes the grants too: that the token is gone says more. */
+  /** A revoke also removes the grants: a revoked token is the better reason. */
   async #end(call: OpenCall, fault: Fault): Promise<void> {
     const versions = await this.#versionsOf([call])
     call.end(versions.has(call.basis.token.id) ? fault : new Fault('invalid_token'))

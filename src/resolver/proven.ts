@@ -15,7 +15,7 @@ import { type Policy, policy as policySchema } from '../core/policy/policy.ts'
 import { eachOpened } from './opened.ts'
 import type { ResolverServices } from './services.ts'
 
-/** By project, environment and name. */
+/** Policies and credentials by project, environment and name. */
 export type Proven = {
   /** Policies by credential. A held secret's policy is the stored one, without its description. */
   policies: ReadonlyMap<string, Policy>
@@ -74,7 +74,7 @@ async function proveAll(
   return { policies, credentials: credentials?.sort(inOrder) ?? null }
 }
 
-/** That of the database. */
+/** Sorts as the database does. */
 function inOrder(one: Credential, other: Credential): number {
   const keys = ['name', 'environment', 'projectId'] as const
   const key = keys.find((each) => one[each] !== other[each])

@@ -40,7 +40,7 @@ export class Base32Runs {
     return this.#isOpen
   }
 
-  /** So many bytes at the end may belong to a run that is not yet long enough. */
+  /** Bytes at the end that may belong to a run that is not yet long enough. */
   get waiting(): number {
     return this.#isOpen ? 0 : this.#count
   }

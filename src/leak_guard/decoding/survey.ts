@@ -1,6 +1,6 @@
 /**
- * A look at what a run of digits spells that is not text: whether a guarded string begins in it or
- * anything that a decoder reads. What is wrongly let through costs time only.
+ * Surveys the bytes that a run of digits encodes, if these are not text: whether a guarded string or any decoder's
+ * input begins in them. A wrong hit only costs time.
  */
 import { GEAR } from '../matching/fingerprint.ts'
 import { FILTER_SHIFT, type Patterns } from '../matching/patterns.ts'
@@ -52,7 +52,7 @@ function spellsNothing(
 ): boolean {
   const { step } = patterns
   const { bits } = patterns.parts
-  /** So many members in a row are a run. */
+  /** This number of consecutive members is a run. */
   const run = isShort ? 0x3f : 0x7ff
   let hash = 0
   let before = 0

@@ -131,7 +131,7 @@ export class Candidates {
     this.#head = 0
   }
 
-  /** Goes on where the others are, in a text that read the same up to the present block. */
+  /** Continues from the state of the others, in a text that was equal up to the present block. */
   follow(other: Candidates): void {
     this.count = other.count
     this.#indices = other.#indices.slice(other.#head, other.#fresh)
@@ -171,7 +171,7 @@ export class Candidates {
     const index = this.count + start - MARGIN
     if (index <= this.#unreadUntil && this.#goOn(index, group)) {
       const end = endOfLetter(feed.bytes, start, at, to)
-      // In a text of one letter each byte goes on like the last one.
+      // In a text of one letter, each byte continues like the last one.
       this.#unreadUntil += end - at
       this.#untils[this.#untils.length - 1] = this.#unreadUntil
       return end
@@ -184,7 +184,7 @@ export class Candidates {
     return at
   }
 
-  /** Within the last entry, which is unread and waits: that goes on as far as a string from here would. */
+  /** Extends the last entry, if it is unread and waiting, by the length of a string that could begin here. */
   #goOn(index: number, group: number): boolean {
     const last = this.#untils.length - 1
     if (last < this.#head || this.#untils[last] !== this.#unreadUntil) return false
@@ -204,7 +204,7 @@ export class Candidates {
     return true
   }
 
-  /** Takes the parent's candidates in a copy over; returns where the others begin. */
+  /** Takes over the parent's candidates in a copy. Returns the index of the others. */
   #take(parent: Candidates, from: number, { at, first, length }: Copy): number {
     const start = MARGIN - parent.count
     const last = first + length - this.#sought.patterns.parts.window
@@ -228,7 +228,7 @@ export class Candidates {
   }
 }
 
-/** The last byte of the run of one letter that the bytes from `from` to `at` belong to; `at` where they differ. */
+/** Returns the last byte of the run of one letter with the bytes from `from` to `at`; `at` if they differ. */
 function endOfLetter(bytes: Uint8Array, from: number, at: number, to: number): number {
   const letter = bytes[at]
   for (let each = from; each < at; each++) if (bytes[each] !== letter) return at

@@ -125,7 +125,7 @@ export class FragmentFinder {
     this.#open.push({ start, end: windowEnd + BESIDE, windowStart, windowEnd })
   }
 
-  /** Hands over what ends up to `position`, and where the run ends there, all. */
+  /** Passes on the fragments that end up to `position`, or all if the run ends there. */
   #handOver(position: number, isEnd: boolean): void {
     if (this.#open.length === 0) return
     const open: OpenFragment[] = []

@@ -157,7 +157,7 @@ export class FragmentWindow {
   }
 }
 
-/** Windows that stand in the runs of these texts. */
+/** Counts the windows in the runs of these texts. */
 function* countWindows(stretches: readonly string[]): Generator<void, number> {
   const isTimeAfter = pacer()
   let count = 0
@@ -168,7 +168,7 @@ function* countWindows(stretches: readonly string[]): Generator<void, number> {
   return count
 }
 
-/** Whether a step is over, told after each part of the work. */
+/** Returns a function that takes the cost of each part of the work and returns whether a step is over. */
 function pacer(): (cost: number) => boolean {
   let done = 0
   return (cost) => {

@@ -23,11 +23,11 @@ export const MIN_VALUE = 8
 /** Minimum length of a run of the fragment alphabet, and of a fragment. */
 export const FRAGMENT = 16
 
-/** So many parts are guarded as such, of one value and of all: what is no credential may have millions. */
+/** Parts that are guarded separately, of one value and of all: a value that is no credential may have millions. */
 export const MAX_PARTS = 256
 export const MAX_ALL_PARTS = 8_192
 
-/** Bytes of strings that are copied in one step, and what a string costs beside its own. */
+/** Bytes of strings that are copied in one step, and the cost of a string in addition to its bytes. */
 export const COPIED_AT_ONCE = 65_536
 export const PER_PATTERN = 128
 
@@ -36,13 +36,13 @@ const SPACE = 0x20
 const CONTINUES = 0xc0
 const ARMOUR = /^-----(BEGIN|END) .*-----$/
 const URL_SHAPE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\s]*)(\S*)$/i
-/** Fields of a connection string that say where it leads, by a host name alone. */
+/** Fields of a connection string that give its target as a host name. */
 const PLACE =
   /(?<=^|;)(?:DefaultEndpointsProtocol=https?|\w*Endpoint(?:Suffix)?=(?:\w+:\/\/)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+(?::\d+)?\/?)(?=;|$)/g
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const HEXADECIMAL = /^[0-9a-f]+$/i
 
-/** Texts that are looked for, each once: a value goes before a part of another one. */
+/** Texts to search for, each once: a value takes precedence over a part of another one. */
 export class Collection {
   readonly #texts = new Map<string, string[]>()
   readonly #sent = new Map<string, string>()
@@ -75,7 +75,7 @@ export class Collection {
     this.#addText(text, name)
   }
 
-  /** Adds what was made of a value, as it is; base64 also without its padding. */
+  /** Adds bytes made of a value, unchanged; base64 also without its padding. */
   addMade({ name, bytes, hasFragments, sent }: MadeBytes): void {
     const text = latin1(bytes)
     for (const form of new Set([text, text.replace(/={1,2}$/, '')])) {
@@ -198,7 +198,7 @@ function leavesOf(text: string): string[] | null {
   }
 }
 
-/** Whether it may have fewer than 8 characters between white space: of most values a look at 8 bytes says no. */
+/** Whether there may be fewer than 8 characters between white space. For most values, 8 bytes decide. */
 function mayBeShort(bytes: Uint8Array): boolean {
   let characters = 0
   for (let at = 0; at < bytes.length && characters < MIN_VALUE; at++) {

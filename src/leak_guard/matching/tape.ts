@@ -1,6 +1,6 @@
 /**
- * The polynomials of a stretch of a text, and where its bytes end in the answer: any part of the
- * stretch has its own polynomials in constant time. Only text in which something is under way is taped.
+ * The polynomials of a stretch of a text, and its bytes' ends in the answer: any part of the stretch has its
+ * polynomials in constant time. Text is taped only while candidates wait.
  */
 import type { Feed } from '../decoding/feed.ts'
 import { LANE_A, LANE_B, POINT_A, POINT_B } from './fingerprint.ts'
@@ -80,7 +80,7 @@ export class Tape {
     return isKept ? (this.#ends[index - this.#from] ?? 0) : feed.endOf(feed.end - count + index)
   }
 
-  /** Forgets what is before this byte, at amortised constant cost. */
+  /** Forgets everything before this byte, at amortised constant cost. */
   drop(index: number): void {
     const gone = index - this.#from
     if (gone < FIRST_SIZE || 2 * gone < this.#length) return

@@ -70,7 +70,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   requireCluster(config)
   const log = openLog(config.LOG_LEVEL)
-  // A command says at once that it is unavailable.
+  // A command reports an unavailable database immediately.
   await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, log)
   const connection = await openDatabase(config, () => process.exit(1)).catch((error: unknown) => {
     if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error

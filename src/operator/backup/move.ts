@@ -36,7 +36,7 @@ async function moveFrom(
   sql: Sql,
   { source, target, dryRun }: { source: Config; target: Config; dryRun: boolean },
 ): Promise<Moved> {
-  // The embedded database is ours alone by its own lock.
+  // The lock of the embedded database excludes other processes.
   const isServer = source.DB_HOST !== undefined
   return await inSnapshot(sql, async (tx) => {
     if (isServer) await (dryRun ? demandRest(tx) : takeAlone(tx))

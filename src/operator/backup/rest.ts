@@ -1,11 +1,14 @@
-/** Rows are moved while nobody uses the database: who is there is seen, and who starts meanwhile is kept out. */
+/**
+ * Requires that nobody uses the database while rows are moved: running servers are detected, and starting ones are kept
+ * out.
+ */
 import type { TransactionSql } from 'postgres'
 import { keepServersOut } from '../../database/moving.ts'
 import { BackupProblem } from './problem.ts'
 
 export const NOT_RUNNING = 'Stop the server first: what it writes meanwhile would be lost.'
 
-/** Milliseconds for which an ended connection, such as ours, may still be listed. */
+/** Milliseconds for which an ended connection, such as this process's, may still be listed. */
 const ENDING_MS = 2_000
 const PAUSE_MS = 50
 

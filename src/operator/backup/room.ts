@@ -1,4 +1,4 @@
-/** Whether there is room for a backup, and what is said where it is missing. */
+/** Checks the room for a backup, and reports a full disk. */
 import type { Sql } from 'postgres'
 import { freeBytesOf } from '../checks/limits.ts'
 import { BackupProblem } from './problem.ts'

@@ -1,7 +1,6 @@
 /**
- * Rows as text and back, exactly: each row is the text that PostgreSQL itself makes of it, and reads. So
- * microseconds, bytes, JSON as it was written and arrays need none of our code, and both databases have the
- * same text for the same row.
+ * Rows as text and back, exactly: each row is the text that PostgreSQL itself writes and reads. So microseconds, bytes,
+ * unformatted JSON and arrays need no code here, and both databases have equal texts for equal rows.
  */
 import type { TransactionSql } from 'postgres'
 import {
@@ -13,7 +12,7 @@ import {
 } from './expected.ts'
 import { BackupProblem } from './problem.ts'
 
-/** How many rows the database is asked for at a time. */
+/** Rows per query. */
 const ROWS_AT_ONCE = 200
 
 /** Bytes of a row's text. Its JSON is at most six times as long, so that its line can be read again (file.ts). */
@@ -83,9 +82,9 @@ function inOrder(
 }
 
 /**
- * Hands on all rows of a table, some at a time, with the lines that a backup has of them.
+ * Passes on all rows of a table, in groups, with their lines in a backup.
  *
- * @throws BackupProblem where one is longer than any that Cloakroom makes, or not as many were read as the database counts
+ * @throws BackupProblem if a row is longer than any that Cloakroom makes, or the count differs from the database's
  */
 export async function readTable(
   tx: TransactionSql,
@@ -133,7 +132,7 @@ export async function insertRows(tx: TransactionSql, { name }: BackupTable, rows
 /** How a trigger fires, by the letter that PostgreSQL has for it; one that is disabled stays so. */
 const ENABLED: Record<string, string> = { O: 'enable', R: 'enable replica', A: 'enable always' }
 
-/** Runs the work while no trigger counts or announces what is put in: that was done when it was made. */
+/** Runs the work without triggers that count or announce inserted rows: that happened when the rows were created. */
 export async function withoutTriggers(
   tx: TransactionSql,
   tables: readonly BackupTable[],

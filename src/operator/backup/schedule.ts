@@ -1,4 +1,7 @@
-/** Backups by the clock: of several processes on one database one makes it, what was missed is made later, the oldest files go. */
+/**
+ * Scheduled backups: of several processes on one database, one makes each; a missed one is made later; the oldest files
+ * are removed.
+ */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Cron } from 'croner'
@@ -14,7 +17,7 @@ type Surroundings = {
   config: Config
   log: Log
   clock: Clock
-  /** Told of each that this process made, or could not. */
+  /** Called for each backup that this process made, or failed to make. */
   observe?: ((outcome: 'made' | 'failed') => void) | undefined
 }
 
@@ -49,7 +52,10 @@ export function scheduleBackups(surroundings: Surroundings): { stop(): void } | 
   }
 }
 
-/** Makes one now where none was made at its time or since: nothing ran then, it was killed, or it failed. Never throws. */
+/**
+ * Makes a backup now if the last scheduled one is missing: no process ran then, it was killed, or it failed. Never
+ * throws.
+ */
 export async function makeUpForMissed(
   surroundings: Surroundings,
   folder: string,
@@ -91,7 +97,7 @@ export async function backUpByClock(
   }
 }
 
-/** One process has each minute, also where their clocks differ; a day ahead is a clock that was wrong. */
+/** Claims a minute for one process, even if clocks differ. A claim a day ahead is from a wrong clock. */
 async function claim(sql: Connection['sql'], minute: number): Promise<boolean> {
   const mine = await sql`update instance set backup_minute = ${minute}
     where coalesce(backup_minute, 0) < ${minute} or backup_minute > ${minute + DAY_MS / MINUTE_MS}

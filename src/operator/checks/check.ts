@@ -1,4 +1,4 @@
-/** The type of all checks, and their runner. A check returns what it found, or throws what is wrong. */
+/** The type of all checks, and their runner. A check returns its finding, or throws the problem. */
 import type { Config } from '../../core/config/config.ts'
 import type { Connection } from '../../database/open.ts'
 

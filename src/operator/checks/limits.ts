@@ -1,4 +1,4 @@
-/** Whether the system gives what the settings ask for: open files, room on the disk, a place for temporary files. */
+/** Checks the resources that the settings need: open files, room on the disk, a place for temporary files. */
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Config } from '../../core/config/config.ts'
@@ -7,7 +7,7 @@ import { Failed } from './check.ts'
 
 type Wanted = Pick<Config, 'DB_HOST' | 'ROLE' | 'RESOLVER_CONCURRENCY'>
 export type Limits = {
-  /** `null` where the system does not say. */
+  /** `null` if unknown. */
   openFiles: number | null
   /** Free bytes of DATA_DIR; `null` if unknown or if the directory does not exist yet. */
   freeBytes: number | null
@@ -46,7 +46,7 @@ export function limitsOfSystem({ DB_HOST, DATA_DIR }: Config): Limits {
   }
 }
 
-/** Linux says it in a file; elsewhere nothing does without another program. */
+/** Reads the limit from a file on Linux. Other systems need another program for it. */
 function openFilesOfSystem(): number | null {
   if (!existsSync('/proc/self/limits')) return null
   const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

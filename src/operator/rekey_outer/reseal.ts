@@ -11,7 +11,7 @@ import { KEY_CHECK, type SealedColumn, sealedUnder } from '../../database/schema
 /** A row with a blob under another key than the first. */
 export type Row = Stored & { primaryKey: string[]; salt: string }
 
-/** The id of the key that it claims to be under, or `null` where it is too short to have one. */
+/** The id of the key in the blob's header, or `null` if the blob is too short. */
 export type Unreadable = { table: string; column: string; row: string[]; key: string | null }
 
 export type Resealed = { resealed: number; unreadable: Unreadable[] }
@@ -61,7 +61,7 @@ function partOf(kind: SealedColumn['row'][number][0], text: string): OuterPart {
   return kind === 'uuid' ? { uuid: text } : { text }
 }
 
-/** Rows that were changed meanwhile, or are held, stay as they are: they are met again. */
+/** Reseals rows. A row that was changed meanwhile, or is locked, stays unchanged for the next pass. */
 export async function reseal(
   { sql, outer }: { sql: Sql; outer: OuterLayer },
   sealed: SealedColumn,

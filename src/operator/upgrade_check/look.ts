@@ -13,7 +13,7 @@ import { freeBytesOf } from '../checks/limits.ts'
 
 type Look<T> = (tx: TransactionSql, db: Database) => Promise<T>
 
-/** @throws Failed, and what a start would end with */
+/** @throws Failed, and the errors of a start */
 export async function lookAt<T>(config: Config, look: Look<T>): Promise<T | null> {
   if (config.DB_HOST !== undefined) return await reading(config, look)
   const root = resolve(config.DATA_DIR)

@@ -66,7 +66,7 @@ function warningsOf({ pending, space, backup, processes }: UpgradeFacts, now: nu
   ]
 }
 
-/** Lines for people. What could not be looked at is not said to be none. */
+/** Returns lines for people. Unavailable facts are not reported as absent. */
 export function reportLines(report: UpgradeReport, now: number): string {
   const { schema, warnings, problems } = report
   const isUnseen = schema.database === null && problems.length > 0

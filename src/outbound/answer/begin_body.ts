@@ -1,4 +1,4 @@
-/** The beginning of an answer's body: all of it where it is short or must be searched first, else its first piece. */
+/** Begins an answer's body: reads all of it if it is short or must be searched first, or else its first piece. */
 
 import type { BodyAccount } from '../../core/body_memory.ts'
 import type { Bytes } from '../../core/crypto/encoding.ts'
@@ -43,7 +43,7 @@ export async function beginBody(
     const length = declaredLength(response)
     // The runtime would give bytes without its own type one.
     const mayBeWhole = response.headers.has('content-type')
-    // Its digests and its tag stay true only if all of it is searched before the headers go out.
+    // Its digests and its tag are valid only if all of it is searched before the headers are sent.
     const isFirst = isObject || (mayBeWhole && describesBytes(response.headers.toJSON()))
     const read = isFirst ? await readFirst(chunks, length, deadline, bodies) : chunks
     if (read instanceof Uint8Array) return await wholeOf(read, guard, kind)

@@ -1,4 +1,4 @@
-/** Why an answer ended before its end, also after its head has gone out. */
+/** Returns why an answer broke off, also after its head was sent. */
 import { Fault } from '../../core/fault.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { CallDeadline } from '../deadline.ts'

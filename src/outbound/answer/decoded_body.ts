@@ -3,7 +3,7 @@ import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
 import { Fault } from '../../core/fault.ts'
 
-/** By the first bytes of what is decoded. */
+/** Decoders by content coding. Each gets the first bytes of the encoded body. */
 const decoders: Record<string, (head: Uint8Array) => Transform> = {
   gzip: () => zlib.createGunzip(),
   'x-gzip': () => zlib.createGunzip(),
@@ -11,7 +11,7 @@ const decoders: Record<string, (head: Uint8Array) => Transform> = {
   br: () => zlib.createBrotliDecompress(),
   zstd: () => zlib.createZstdDecompress(),
 }
-/** Bytes that tell what is decoded. */
+/** Bytes that identify the format. */
 const HEAD_BYTES = 2
 
 /** Whether a body has a coding other than its own. */

@@ -1,6 +1,6 @@
 /**
- * JSON strings that are a URL of the called host lead back, as links in headers do (protocol 6.3). The body is
- * changed as it comes: of an unfinished string that may be a URL, at most `MAX_LINK` characters are held back.
+ * Rewrites JSON strings that are a URL of the called host, as links in headers (protocol 6.3). The body is changed in
+ * chunks: of an unfinished string that may be a URL, at most `MAX_LINK` characters are held back.
  */
 import { TimeSlice } from '../../core/async/time_slice.ts'
 import type { GuardedBodyKind } from '../guard.ts'

@@ -1,21 +1,21 @@
 /**
- * A part of an object by its bytes (RFC 9110, section 14). Alone it could hold too little of a value to
- * recognise it, and to recognise a few characters at its edges would confirm guesses. So it is asked for with
- * what surrounds it, all of that is searched, and what was asked for is cut out. What is found is
- * overwritten, so that all bytes keep their places and parts fit together.
+ * Parts of an object by bytes (RFC 9110, section 14). A part alone could hold too little of a value to recognise it,
+ * and recognising a few characters at its edges would confirm guesses. So the request includes the bytes around the
+ * part, all of these are searched, and the part is cut out. Finds are overwritten, so that all bytes keep their places
+ * and parts fit together.
  */
 import { Fault } from '../../core/fault.ts'
 
 /** An answer's headers by their names in lower case; repeated ones are joined, except set-cookie. */
 export type ReceivedHeaders = ReturnType<Headers['toJSON']>
 
-/** Bytes on either side: four times what a stream of the guard holds back at most. */
+/** Bytes on either side: four times the maximum that a guard's stream holds back. */
 const SURROUNDINGS = 16_384
 
-/** `first` to `last`, or `null` for the end of the object; without `first` so many bytes of its end. */
+/** `first` to `last`, or to the end if that is `null`; without `first`, this many bytes at the end. */
 export type Part = { first: number; last: number | null } | { count: number }
 
-/** A header of that many bytes that may stand, in lower case: of an answer they are a part, of a body none. */
+/** An allowed header for that part, in lower case. `part` is null if the header names the place of a body. */
 export type AskedRange = { header: string; part: Part | null }
 
 /** Reduces an answer, which has the part with its surroundings, to the part. */
@@ -42,7 +42,10 @@ const NOT_ASKED = {
 }
 const ANSWERED = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
 
-/** Google Cloud Storage gives the very part whatever the credential is; of others their signature tells. */
+/**
+ * Returns the headers with which a host returns exactly the requested part. Google Cloud Storage does so with any
+ * credential; for other hosts, the signature decides.
+ */
 export function rangesAt(host: string): readonly string[] {
   return /^(.+\.)?storage\.googleapis\.com$/.test(host) ? ['range'] : []
 }
@@ -109,12 +112,12 @@ export function cutOf(asked: Part | null, status: number, received: ReceivedHead
   return { status, headers, sent, skip: first - start, length, instead: null }
 }
 
-/** How the answer to a caller differs from what came. */
+/** How the answer to a caller differs from the received one. */
 type Difference = {
   isCut: boolean
   /** Its content-encoding is removed. */
   isDecoded: boolean
-  /** Its body was changed, or may be after these headers have gone out. */
+  /** Its body was changed, or may be after these headers are sent. */
   isRedacted: boolean
   /** Whether parts of it can be had. */
   allowsRanges: boolean
@@ -136,10 +139,10 @@ export function dropUntrue(
   if (isCut || isChanged) {
     for (const name in presented) if (OF_CONTENT.test(name)) delete presented[name]
   }
-  // Not the bytes that the tag represents (RFC 9110, section 8.8.1); of a part it says of which object.
+  // The tag does not represent these bytes (RFC 9110, section 8.8.1); for a part it names the object.
   const { etag } = presented
   if (isChanged && !isCut && etag?.startsWith('"')) presented.etag = `W/${etag}`
-  // Clients would ask for the rest of a download, and get all of it.
+  // Otherwise, clients would request the rest of a download, and get all of it.
   if (!allowsRanges && presented['accept-ranges'] !== undefined) presented['accept-ranges'] = 'none'
 }
 
@@ -184,7 +187,7 @@ export async function* cutPieces(
   if (instead !== null) yield Buffer.from(instead)
 }
 
-/** Upstreams also give pages of rows so, and what they could not complete. */
+/** Whether a part is one of bytes. Upstreams also mark pages of rows, and incomplete results, as parts. */
 function isOfBytes(received: ReceivedHeaders): boolean {
   return (
     /^\s*bytes\b/i.test(received['content-range'] ?? '') ||

@@ -30,7 +30,7 @@ const TLS_1_3 = 0x0304
 export const NOTHING_OLDER =
   constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1 | constants.SSL_OP_NO_TLSv1_2
 
-/** `authorities`: PEM certificates trusted besides the built-in ones. */
+/** `authorities`: trusted PEM certificates in addition to the built-in ones. */
 export function openFetcher(
   authorities: string | undefined,
 ): Fetcher<Pick<OutboundRequest, 'reveal'>> {

@@ -100,7 +100,7 @@ function presentedOf(headers: IncomingHttpHeaders, guard: AnswerGuard): Record<s
   ])
   if (headerBytes(received) > MAX_HEADER_BYTES) throw new Fault('upstream_protocol_error')
   const shown = presentHeaders(Object.fromEntries(received) as ReceivedHeaders)
-  // No call of gRPC is led elsewhere.
+  // A gRPC call follows no links.
   for (const name of Object.keys(linksAmong(shown))) delete shown[name]
   const text = shown['grpc-message']
   if (text !== undefined && !isSendable(text)) shown['grpc-message'] = percentEncoded(text)
@@ -130,7 +130,7 @@ function framesIn(
     deadline.clear()
     onEnd(200, { fault, redacted: guard.redacted })
   }
-  // Also for a caller that reads nothing, and so never asks for what comes next.
+  // Also ends the answer of a caller that reads nothing, and so never requests more.
   deadline.signal.addEventListener('abort', () => {
     end(deadline.isUnwanted ? null : (deadline.refusal ?? new Fault('upstream_timeout')))
   })
@@ -174,16 +174,15 @@ type Sending = {
   body: CallBody
   checkMessage?: Call['checkMessage']
   deadline: CallDeadline
-  /** Counts what is held of messages in both directions. */
+  /** Counts held messages in both directions. */
   bodies: BodyAccount
-  /** Resolves when so many bytes may be handled; `null` when that is now. */
+  /** Resolves when this many bytes may be handled; `null` if they may be handled now. */
   turn(bytes: number): Promise<void> | null
 }
 
 /**
- * Sends the messages of a caller, each whole before it is sent, and no longer than those of an upstream may be.
- *
- * As they come, and as the upstream takes them. A body that breaks off ends the call, and one that is refused.
+ * Sends the messages of a caller. Each is read whole first, and has the upstream's size limit. They are sent as they
+ * arrive, and as the upstream accepts them. A body that breaks off ends the call, as does a refused one.
  */
 async function sendMessages(
   stream: ClientHttp2Stream,

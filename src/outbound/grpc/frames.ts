@@ -1,7 +1,7 @@
 /**
- * The frames of gRPC: messages behind five bytes, of flags and length (gRPC over HTTP/2, "Length-Prefixed-
- * Message"). An answer has its trailers in a separate last frame, as in gRPC-Web, since neither `fetch`
- * nor a `Response` has any; an empty one at the beginning says that the headers have come.
+ * The frames of gRPC: messages after five bytes of flags and length (gRPC over HTTP/2, "Length-Prefixed- Message"). An
+ * answer has its trailers in a separate last frame, as in gRPC-Web, since neither `fetch` nor a `Response` has any. An
+ * empty frame at the beginning shows that the headers were received.
  */
 
 import type { BodyMeter } from '../../core/body_memory.ts'
@@ -12,7 +12,7 @@ export type GrpcFrame = { flags: number; payload: Uint8Array }
 export const FLAGS = {
   message: 0,
   compressed: 1,
-  /** Ours: a message in which marks stand for values, behind the length that it had, in four bytes. */
+  /** An extension of this product: a message with marks for values, after its original length in four bytes. */
   marked: 0x40,
   trailers: 0x80,
 } as const

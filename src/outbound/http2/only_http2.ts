@@ -1,6 +1,6 @@
 /**
- * Upstreams that speak HTTP/2 and nothing else (Apple's push notifications). All others are spoken to in HTTP/1.1;
- * only where that fails is it found out what the upstream speaks, by two handshakes without a request, and kept.
+ * Upstreams that support only HTTP/2 (Apple's push notifications). All others are called with HTTP/1.1. Only if that
+ * fails, two handshakes without a request find out what the upstream supports, which is kept.
  */
 import { Readable } from 'node:stream'
 import { withTimeout } from '../../core/async/timeout.ts'

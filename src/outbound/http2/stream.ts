@@ -23,7 +23,7 @@ export function headOf(stream: ClientHttp2Stream): Promise<Head> {
     })
     resolve(head)
   })
-  // Later ones come out where the answer is read.
+  // Later errors reach the reader of the answer.
   stream.on('error', reject)
   stream.once('close', () => reject(new Fault('upstream_protocol_error')))
   return promise

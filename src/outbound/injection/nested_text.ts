@@ -1,6 +1,7 @@
 /**
- * Finds how deep a text is written where a placeholder is: JSON in a string of JSON, a form in JSON, JSON in a field of
- * a form or query, to any mixture of these. A value is escaped once for each of them, or is refused where nobody can tell.
+ * Finds the nesting of the text around a placeholder: JSON in a string of JSON, a form in JSON, JSON in a field of a
+ * form or query, to any mixture of these. A value is escaped once for each of them, or is refused if the nesting is
+ * unclear.
  */
 import { unusable } from './unusable.ts'
 
@@ -29,9 +30,9 @@ const FORM =
 const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 
 /**
- * The text with each innermost text changed; what has nothing to change stays byte for byte.
+ * Returns the text with each innermost text changed; unchanged parts stay byte for byte.
  *
- * @throws Fault `unusable_secret` for what is nested deeper than 8
+ * @throws Fault `unusable_secret` for texts nested deeper than 8
  */
 export function changeNested(
   syntax: Syntax,
@@ -98,7 +99,7 @@ function changeField(raw: string, change: NestedChange, depth: number): string {
   return changed === read ? raw : encodeURIComponent(changed)
 }
 
-/** `null` for what is not percent-encoded UTF-8. */
+/** Decodes a field; `null` if it is not percent-encoded UTF-8. */
 function readField(raw: string): string | null {
   try {
     return decodeURIComponent(raw.replaceAll('+', ' '))

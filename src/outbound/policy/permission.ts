@@ -1,6 +1,6 @@
 /**
- * Steps 3 to 5: what the one who calls may use. A token's snapshot says so in the resolver, the member's
- * vault in the local proxy; which of its secrets a call takes is decided here.
+ * Steps 3 to 5: the caller's permissions. They come from a token's snapshot in the resolver, and from the member's
+ * vault in the local proxy. This module selects a call's secrets from them.
  */
 
 import { commandFix, Fault } from '../../core/fault.ts'
@@ -43,8 +43,8 @@ export interface CallPermission {
   /** Step 4: the secrets of these names in that scope, of whichever project. */
   secrets(names: readonly string[]): readonly UsableSecret[]
   /**
-   * Knows every value that may be used in any scope, settings excepted (protocol 6.1): what a call in one
-   * stored at an API, a call in another could read back.
+   * Returns the guard of every value that may be used in any scope, except for settings (protocol 6.1): a value that a
+   * call in one scope stored at an API could be read back in another.
    */
   guard(): Guard
   /**
@@ -79,7 +79,9 @@ export interface UsableSecret {
   prove?(): void
 }
 
-/** The refusal of step 3; it says what to put on the allowlist, for port and wildcards are easily missed. */
+/**
+ * Returns the refusal of step 3. It names the entry for the allowlist, because port and wildcards are easily missed.
+ */
 export function domainBlocked({ host, port }: Pick<Target, 'host' | 'port'>): Fault {
   const domain = parseDomain(port === 443 ? host : `${host}:${port}`) ?? undefined
   return new Fault('domain_blocked', {
@@ -123,7 +125,7 @@ function only<S extends UsableSecret>(
     const isWhole = partNamed(name) === null
     throw new Fault('unknown_secret', {
       message: `No secret ${name} is available to ${holder}.`,
-      // It asks for the value. A part is not stored by itself.
+      // The fix asks for the value. A part is not stored by itself.
       fix:
         isWhole && environment ? commandFix('secrets', 'set', name, '-e', environment) : undefined,
     })

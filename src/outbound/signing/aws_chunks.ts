@@ -1,6 +1,6 @@
 /**
- * The body of an upload to S3 in signed chunks (`aws-chunked`): each chunk's signature, and the trailer's,
- * is made again while it streams. Nothing else of the body changes, nor its length.
+ * Signs an upload to S3 in chunks (`aws-chunked`) again: each chunk's signature, and the trailer's, is replaced while
+ * the body streams. Nothing else of the body changes, nor its length.
  */
 import { Fault } from '../../core/fault.ts'
 import { type AwsSigningKey, sha256Hex } from '../../core/signing/aws_sigv4.ts'
@@ -54,7 +54,7 @@ class Chunks {
     this.#declared = declared
   }
 
-  /** @throws Fault `invalid_header` for what is no body in chunks */
+  /** @throws Fault `invalid_header` for a body that is not in chunks */
   *push(bytes: Uint8Array): Generator<Uint8Array> {
     this.#received.push(bytes)
     this.#size += bytes.length

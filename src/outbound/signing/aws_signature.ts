@@ -56,7 +56,7 @@ export function awsSignatureIn(headers: Headers, search: string): AwsSignature |
   return search.includes(PLACEHOLDER_PREFIX) ? inQuery(headers, search) : null
 }
 
-/** Whether the body has to be here whole, because nobody says what its hash is. */
+/** Whether the body must be read whole, because the client does not state its hash. */
 export function needsWholeBody(headers: Headers, search: string): boolean {
   const signature = awsSignatureIn(headers, search)
   return signature !== null && signature.payload === null
@@ -188,7 +188,7 @@ export function cut(field: string): [string, string] {
   return at < 0 ? [field, ''] : [field.slice(0, at), field.slice(at + 1)]
 }
 
-/** @param what the caller's text, which is shown only if it is one that is known */
+/** @param what the caller's text, which is shown only if it is known */
 function unsupported(code: 'invalid_header' | 'invalid_target', what: string): Fault {
   const scheme = what.toUpperCase()
   if (scheme !== what && isKnown(scheme)) {

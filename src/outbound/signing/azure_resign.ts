@@ -25,15 +25,15 @@ import { bytesIn, headerOf, withAuthorization } from './signature.ts'
 const ACCOUNT_AND_KEY = `([a-z0-9][a-z0-9-]{1,62}):${PLACEHOLDER_PREFIX}(${SECRET_NAME})`
 const AUTHORIZATION = new RegExp(`^(SharedKey|SharedKeyLite) ${ACCOUNT_AND_KEY}$`)
 const ACCESS = new RegExp(`^SharedKey ${ACCOUNT_AND_KEY}$`)
-/** Anyone who writes it otherwise would send the key itself. */
+/** Another spelling would send the key itself. */
 const NAMES_KEY = new RegExp(`^\\s*SharedKey.*${PLACEHOLDER_PREFIX}`, 'i')
 const RANGES = ['range', 'x-ms-range']
 const AZURE =
   /\.(core\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net)|storage\.azure\.net|table\.cosmos\.azure\.com)$/
 
 /**
- * @throws Fault `invalid_target` for a shared access signature with an unknown text, and what is written otherwise;
- * `invalid_header` for such a header
+ * @throws Fault `invalid_target` for a shared access signature with an unknown text, and for another spelling;
+ *   `invalid_header` for such a header
  */
 export function azureSignature({ headers }: Call, target: Target): Signature | null {
   const authorization = headerOf(headers, 'authorization') ?? ''

@@ -1,4 +1,4 @@
-/** A signature that a client made with a stand-in or a placeholder, and that the real key makes again. */
+/** A signature that a client made with a stand-in or a placeholder, and that the real key replaces. */
 
 import type { Secret } from '../../core/secret.ts'
 import type { Signable } from '../../core/signing/signable.ts'

@@ -1,6 +1,6 @@
 /**
- * JSON Web Tokens that are to be signed with the key of a Google service account: in place of the signature they
- * have a placeholder of the account, `HEADER.CLAIMS.SVC_SECRET_NAME` (protocol 6.5).
+ * JSON Web Tokens to be signed with the key of a Google service account: in place of the signature, they have a
+ * placeholder of the account, `HEADER.CLAIMS.SVC_SECRET_NAME` (protocol 6.5).
  */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
@@ -44,10 +44,10 @@ const READ = [
   'azp',
 ]
 const READ_ALIKE = new RegExp(`^(${READ.join('|')})$`, 'iu')
-/** Names of one endpoint: clients say any of them as the audience of what they send to another. */
+/** Names of one endpoint: clients use any of them as the audience of an assertion to another one. */
 const TOKEN_HOSTS = ['oauth2.googleapis.com', 'www.googleapis.com', 'accounts.google.com']
 
-/** Whether an assertion may stand in the body, for which it has to be here whole. */
+/** Whether the body may contain an assertion, for which it must be read whole. */
 export function mayHoldAssertion({
   method,
   headers,

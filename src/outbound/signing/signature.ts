@@ -26,7 +26,7 @@ export function headerOf(
   return undefined
 }
 
-/** With `authorization` in place of what was there. */
+/** Returns the headers with `authorization` replaced. */
 export function withAuthorization(
   headers: readonly HeaderPair[],
   authorization: string,

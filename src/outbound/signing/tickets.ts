@@ -1,8 +1,7 @@
 /**
- * An API hands out a token for what was signed with a credential, and that token is as good as the credential
- * for an hour. The client gets a ticket in its place: the token, sealed under a key of the credential, behind its
- * placeholder. A ticket in a header becomes the token, if the credential's policy lets it; who
- * has a ticket alone, has nothing (protocol 6.5).
+ * Tickets for tokens. An API issues a token for a signed text, and that token is as good as the credential for an
+ * hour. The client gets a ticket in its place: the token, sealed under a key of the credential, after its placeholder. A
+ * ticket in a header becomes the token, if the credential's policy allows it. A ticket alone is useless (protocol 6.5).
  */
 import { randomBytes } from 'node:crypto'
 import { fromUtf8, utf8 } from '../../core/crypto/encoding.ts'

@@ -1,6 +1,6 @@
 /**
- * The shapes of URLs and connection strings. Fixed text is what a strict grammar of the whole value proves
- * to be no secret: a value that strays from it anywhere, as one with two `@` does, is not taken apart.
+ * The shapes of URLs and connection strings. Fixed text must be proved public by a strict grammar of the whole value: a
+ * value that differs from it anywhere, for example with two `@`, is not split.
  */
 import { connectionFieldsOf } from './parts.ts'
 import { joinParts, merged, runOf, safeRunOf } from './runs.ts'

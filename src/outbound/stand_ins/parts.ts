@@ -25,8 +25,8 @@ export function partNamed(name: string): { base: string; part: PartName } | null
 }
 
 /**
- * The secrets of these names that `find` knows, and the parts of others that are asked for. A secret of the
- * whole name goes before a part. A root has no parts: its name means what is derived from it.
+ * Returns the secrets with these names in `find`, and the requested parts of others. A secret of the whole name takes
+ * precedence over a part. A root has no parts: its name means its derived value.
  */
 export function withParts<S extends { name: string; policy: Policy | null }>(
   names: readonly string[],
@@ -63,7 +63,7 @@ export function openedPart(value: Secret, name: string): Secret {
   })
 }
 
-/** As a client takes it out of the value; `null` where it is missing. */
+/** Returns a part as a client extracts it from the value; `null` if it is missing. */
 export function partOf(value: Uint8Array, part: PartName): Uint8Array | null {
   const text = fromUtf8(value)?.trim() ?? ''
   const found = { USER: user, PASSWORD: password, PRIVATE_KEY: privateKey, KEY: key }[part](text)

@@ -1,6 +1,6 @@
 /**
- * Beginnings that vendors give to all of their keys: they are public, and tools check them. What a person
- * made up and happens to begin so does not count: the rest must look like what the vendor puts behind it.
+ * Prefixes that vendors give to all of their keys: they are public, and tools check them. A text by a person that
+ * begins with one by accident does not count: the rest must have the form of the vendor's keys.
  */
 
 export type KnownPrefix = {

@@ -1,8 +1,8 @@
 /**
- * The shape of a credential: all that a stand-in has in common with it (docs/guides/proxy.md). It is what an agent
- * learns of a value by its stand-in, and nothing else is: beginnings that a vendor gives to all of its keys,
- * the class of the characters and their number, the type of a private key, and of URLs, connection strings
- * and the files of service accounts what a strict grammar of the whole proves to be no secret.
+ * The shape of a credential: all that a stand-in has in common with it (docs/guides/proxy.md). An agent learns only
+ * this about a value: prefixes that a vendor gives to all of its keys, the class of the characters and their number,
+ * the type of a private key, and for URLs, connection strings and service account files the parts that a strict grammar
+ * of the whole proves to be public.
  */
 import { z } from 'zod'
 import { partNames } from './parts.ts'
@@ -17,7 +17,7 @@ export const alphabets = {
   base62: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
   base64url: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_',
   base64: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
-  /** For all else that can be printed: what means nothing to shells, URLs and JSON. */
+  /** For all other printable text: characters without a meaning in shells, URLs and JSON. */
   text: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~',
 } as const
 
@@ -46,7 +46,7 @@ const jsonWebToken = z.object({
   signature: z.number().int(),
 })
 
-/** A new key of the same type, as PEM; `escaped` where its line breaks are written `\n`. */
+/** A new key of the same type, as PEM; `escaped` if its line breaks are written `\n`. */
 const privateKey = z.object({
   private_key: z.enum(['rsa', 'ec', 'ed25519']),
   bits: z.number().int().nullable(),
@@ -65,7 +65,7 @@ export type StandInPart = StandInShape[number]
 export type RandomPart = z.output<typeof random>
 export type PrivateKeyPart = z.output<typeof privateKey>
 
-/** Why a credential has no stand-in. */
+/** Reasons why a credential has no stand-in. */
 export const unshaped = {
   empty: 'empty',
   binary: 'not text',

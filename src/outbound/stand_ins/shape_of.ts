@@ -1,6 +1,6 @@
 /**
- * Finds the shape of a value. Fixed text in it is what is public by its form: a prefix in prefixes.ts, a
- * separator, and of compound values what the grammars in compounds.ts and account.ts let through.
+ * Finds the shape of a value. Fixed text in it is public by its form: a prefix in prefixes.ts, a separator, and for
+ * compound values the parts that the grammars in compounds.ts and account.ts allow.
  */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { accountIn } from './account.ts'
@@ -45,7 +45,7 @@ function uuidLike(text: string): StandInShape {
   ]
 }
 
-/** JSON Web Tokens, and what begins as a vendor's keys do. */
+/** Returns the shape of JSON Web Tokens, and of texts with a vendor's prefix. */
 function tokenIn(text: string): StandInShape | null {
   return jsonWebTokenIn(text) ?? installationTokenIn(text) ?? prefixedIn(text)
 }

@@ -33,7 +33,7 @@ export class UsageScanner {
   #isInString = false
   #isEscaped = false
   #isBroken = false
-  /** The last string, which is a name where a colon follows. */
+  /** The last string, which is a name if a colon follows. */
   #text: number[] = []
   #name: string | null = null
   /** A usage object that is being read, and the depth of its members. */
@@ -110,7 +110,7 @@ export class UsageScanner {
     this.#usageDepth = this.#frames.length
   }
 
-  /** Null where no usage can be. */
+  /** Returns null if no usage can be there. */
   #pathOfNext(): string | null {
     const parent = this.#frames.at(-1)
     if (!parent) return ''

@@ -49,7 +49,7 @@ export function decodeClosing(payload: Uint8Array): { code: number | null; reaso
   return { code, reason: decodeText(payload.subarray(2)) }
 }
 
-/** RFC 6455, section 7.4: 1004 to 1006 and 1015 never stand in a frame. */
+/** RFC 6455, section 7.4: 1004 to 1006 and 1015 are never sent in a frame. */
 export function isSendableCode(code: number): boolean {
   const isDefined = (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014)
   return isDefined || (code >= 3000 && code <= 4999)

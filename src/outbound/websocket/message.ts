@@ -1,6 +1,6 @@
 /**
- * Text messages of a caller in which placeholders count: those of secrets whose policies list `websocket`. Each is
- * decided, and put on record before it goes on, as a call to the address of the WebSocket.
+ * Fills a caller's text messages with placeholders of secrets whose policies list `websocket`. Each is decided, and
+ * recorded before it is sent, like a call to the address of the WebSocket.
  */
 import { Fault } from '../../core/fault.ts'
 import type { NamedBytes } from '../../leak_guard/index.ts'
@@ -57,7 +57,7 @@ export class MessageFiller {
   readonly #record: CallRecord
   readonly #request: OutboundRequest
   readonly #pause: StepPause
-  /** All values that messages used, including those that were replaced since. */
+  /** All values that messages used, including later replaced ones. */
   readonly #used: NamedBytes[] = []
   #guard: AnswerGuard
   #wasRedacted = false

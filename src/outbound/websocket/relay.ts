@@ -34,10 +34,10 @@ import { FrameSender } from './sender.ts'
 type Options = {
   messages: MessageFiller
   deadline: CallDeadline
-  /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
+  /** Resolves when a frame of so many bytes may be handled; `null` if it may be handled now. */
   turn(bytes: number): Promise<void> | null
   requestId: string
-  /** Counts what is held of messages. */
+  /** Counts the bytes of held messages. */
   bodies: BodyAccount
   connection: { request: Request; upgrade: RequestContext['upgrade'] }
   /** Counts messages, if the caller has limits. */
@@ -53,14 +53,14 @@ const TOO_BIG = 1009
 const INTERNAL_ERROR = 1011
 /** Bytes that arrived from the upstream and wait; it is not read meanwhile. */
 const MAX_UNREAD_BYTES = 262_144
-/** Milliseconds that the upstream gets to take what waits for it, and to answer a close frame. */
+/** Milliseconds that the upstream gets to accept waiting data, and to answer a close frame. */
 const LINGER_MS = 5_000
 const UTF8 = new TextEncoder()
 
 /** @throws Fault `invalid_header` when the caller's request is no handshake */
 export function relay(upstream: UpstreamSocket, options: Options): void {
   const { requestId, connection } = options
-  // By the names that the caller gave them: the upstream read others.
+  // Uses the caller's names of protocols: the upstream got others.
   const offered = splitProtocols(connection.request.headers.get('sec-websocket-protocol'))
   const chosen = upstream.protocol === null ? undefined : offered[upstream.protocol]
   const line = new Relay(upstream, options)
@@ -79,7 +79,7 @@ class Relay {
   readonly #options: Options
   readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
   readonly #sender: FrameSender
-  /** Shut while the caller does not take what it is sent. */
+  /** Shut while the caller does not accept data. */
   readonly #callerRoom = new ReaderGate()
   readonly #held: BodyMeter
   #isReading = false
@@ -108,16 +108,16 @@ class Relay {
       const isText = typeof message === 'string'
       this.#send(isText ? 'text' : 'binary', isText ? UTF8.encode(message) : message)
     },
-    // The payload does not come through to here; the caller has had its pong already.
+    // The payload is not available here, and the caller already has its pong.
     ping: () => this.#send('ping', new Uint8Array()),
-    // It goes no further, and has its weight all the same.
+    // A pong is not passed on, but its weight counts.
     pong: () => this.#sender.countOnly(),
     drain: () => this.#callerRoom.open(),
     close: (_, code, reason) => {
       if (this.#ended) return
       this.#end(null)
       const closing = isSendableCode(code) ? code : code === 1005 ? null : GOING_AWAY
-      // Behind what the caller sent before.
+      // Queued after the caller's earlier messages.
       this.#sender.push('close', encodeClosing(closing, reason))
     },
   }
@@ -127,7 +127,7 @@ class Relay {
     const { deadline } = this.#options
     const { signal } = deadline
     this.#caller = caller
-    // A caller that has left is handled by `close`, which knows its code.
+    // The handler of `close` handles a caller that disconnected, with its code.
     const late = () => {
       if (!deadline.isUnwanted) this.#fail(deadline.refusal ?? new Fault('upstream_timeout'))
     }
@@ -183,7 +183,7 @@ class Relay {
     else if (type !== 'pong') await this.#pass(type, payload)
   }
 
-  /** To the caller; while it does not take it, the upstream has to wait. */
+  /** Passes a message to the caller. The upstream waits while the caller does not accept it. */
   async #pass(type: 'text' | 'binary', payload: Uint8Array): Promise<void> {
     if (type === 'text') decodeText(payload)
     const redacted = await this.#options.messages.redact(payload)

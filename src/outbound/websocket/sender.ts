@@ -50,7 +50,7 @@ export class FrameSender {
     this.#append({ type, payload })
   }
 
-  /** For a frame of the caller that the upstream does not get: it waits for its turn like any other. */
+  /** Counts a frame that is not passed to the upstream: it waits for its turn like any other. */
   countOnly(): void {
     this.#append({ type: null, payload: new Uint8Array() })
   }
@@ -90,7 +90,7 @@ export class FrameSender {
     else if (type) this.#write(type, payload)
   }
 
-  /** Nothing goes out after a message that is refused. */
+  /** Nothing is sent after a refused message. */
   async #sendText(payload: Uint8Array): Promise<void> {
     try {
       const filling = this.#options.fill(payload)

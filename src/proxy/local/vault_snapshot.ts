@@ -38,19 +38,19 @@ export type VaultPlace = {
 export type VaultSnapshot = {
   allows(host: string, port: number): boolean
   sealed(name: string): SealedSecret | undefined
-  /** Whether any policy lets a value stand in a body, or limits methods, which a body may override. */
+  /** Whether any policy allows a value in a body, or limits methods, which a body may override. */
   scansBodies: boolean
   /** The value for a call; of a root the derived credential. @throws Unread while it is derived, Fault `unreadable_secret` and others */
   open(sealed: SealedSecret): Secret
-  /** Knows every value of the environment; it keeps fingerprints, not values. */
+  /** Returns the guard of every value in the environment; it keeps fingerprints, not values. */
   guard(): Promise<Guard>
   /** Has later guards cover tokens behind tickets. @throws Fault `rate_limited` */
   remember(tokens: readonly ObtainedToken[]): void
-  /** By name, with what stand-ins are made of. */
+  /** Returns credentials by name, with the shapes of their stand-ins. */
   credentials(): Promise<ProxyCredential[]>
 }
 
-/** Secrets as they are stored, by name, with what only depends on them. */
+/** Stored secrets by name, with all data that only depends on them. */
 type SealedSecrets = Omit<VaultSnapshot, 'allows' | 'open'> & {
   marks: string
   openFor(sealed: SealedSecret, allows: VaultSnapshot['allows']): Secret
@@ -60,7 +60,9 @@ const FRESH_MS = 10_000
 /** Secrets without ciphertext in a page. */
 const MARKS_IN_PAGE = 500
 const LAST_RESORT_MS = 15 * 60_000
-/** How long a call waits for a server that does not answer, and how long until one asks again. */
+/**
+ * Milliseconds for which a call waits for a server that does not answer, and milliseconds until the next request to it.
+ */
 const TIMEOUT_MS = 3_000
 const PAUSE_MS = 5_000
 
@@ -141,7 +143,7 @@ export class VaultCache {
   }
 }
 
-/** Why nothing may be used any more; `null` for what may pass. */
+/** Returns why no secret may be used any more; `null` if they may. */
 function endOf(error: unknown): string | null {
   if (error instanceof AgentRemoved) return error.message
   if (error instanceof UntrustedKey || error instanceof FormerMember)

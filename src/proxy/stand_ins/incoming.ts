@@ -38,7 +38,7 @@ export function textsFor(
   }
 }
 
-/** The marks of bytes that come in chunks. What may be the beginning of one waits for what comes next. */
+/** Finds the marks in chunks of bytes. A possible beginning of a mark waits for the following bytes. */
 export class MarkReader {
   readonly #mark: string
   readonly #textOf: TextOf

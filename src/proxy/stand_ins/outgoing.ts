@@ -24,13 +24,13 @@ import type { StandInForm, StandIns } from './stand_ins.ts'
 
 export type Outgoing = {
   inbound: Inbound
-  /** Names that the program wrote itself, as placeholders: it knows these and not their stand-ins. */
+  /** Names that the program itself wrote, as placeholders: it has these and not their stand-ins. */
   named: ReadonlySet<string>
   /** The base64 of its Basic credentials. */
   basic: string | null
 }
 
-/** Tickets are what a program was given, and no names that it wrote. */
+/** Excludes tickets, which a program received: it did not write their names. */
 const PLACEHOLDER = new RegExp(
   `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
   'g',
@@ -63,7 +63,7 @@ export async function outgoing(
     const isBasic = name === 'authorization'
     const replaced = inHeader(name, value, (text, encoded) => {
       const exact = replace(text, 'exact', null)
-      // Clients of OAuth form-encode what they put into Basic credentials.
+      // OAuth clients form-encode the user name and password of Basic credentials.
       return encoded && isBasic ? standIns.replacedIn(exact, 'escaped') : exact
     })
     if (replaced !== value) request.headers.set(name, replaced)
@@ -87,7 +87,7 @@ export async function outgoing(
 
 type Replace = (text: string, form: StandInForm, location: string | null) => string
 
-/** Also in what Basic credentials and binary metadata are when they are decoded. */
+/** Replaces stand-ins in a header, also in decoded Basic credentials and binary metadata. */
 function inHeader(
   name: string,
   value: string,
@@ -100,7 +100,7 @@ function inHeader(
   })
 }
 
-/** A body is read whole only if it says that it is what some policy lets a value stand in. */
+/** Reads a body whole only if its type is one in which some policy allows a value. */
 async function withBody(
   request: Request,
   standIns: StandIns,
@@ -136,11 +136,12 @@ function placeOf(contentType: string | null): { form: StandInForm; location: str
 type Sent = Pick<Inbound, 'pathAndQuery'> & { headers: Headers }
 
 /**
- * The runtime resolves `.` and `..` in a path before anybody sees it, and to S3 these are parts of a name: a
- * request for one object would be signed again for another. What its client signed with the stand-in shows it.
+ * Refuses a signed path that the runtime has changed. It resolves `.` and `..` in a path, but to S3 these are parts of
+ * a name: a request for one object would be signed again for another. The client's signature with the stand-in reveals
+ * the change.
  *
  * @param sent as the program wrote it; `replaced` has placeholders
- * @throws Fault `invalid_target` for a path that came otherwise than it was signed
+ * @throws Fault `invalid_target` for a path that differs from the signed one
  */
 function checkSignedPath(inbound: Inbound, sent: Sent, replaced: Sent, all: StandIns): void {
   const signature = awsSignatureIn(Object.fromEntries(replaced.headers), searchOf(replaced))
@@ -154,7 +155,7 @@ function checkSignedPath(inbound: Inbound, sent: Sent, replaced: Sent, all: Stan
   const path = sent.pathAndQuery.slice(0, sent.pathAndQuery.length - search.length)
   const headers = [...sent.headers].filter(([name]) => name !== 'host')
   const { method } = inbound.request
-  // Its hash is what the client says.
+  // The client states its hash.
   const body = { stream: new ReadableStream<Uint8Array>(), length: null }
   const request = { method, authority: inbound.authority, path, search, headers, body }
   if (isSignedSo(signature, request, values)) return

@@ -1,6 +1,6 @@
 /**
- * The stand-ins of one run (docs/guides/proxy.md): for each credential that the caller may use a text of the same
- * shape. They are drawn when the proxy starts, known to it alone, and mean nothing without it.
+ * The stand-ins of one run (docs/guides/proxy.md): a text of the same shape for each credential that the caller may
+ * use. They are drawn when the proxy starts, known to it alone, and useless without it.
  */
 
 import { randomInt } from 'node:crypto'
@@ -32,7 +32,7 @@ const patternOf: Record<StandInForm, (text: string) => string> = {
 const MARK_CHARACTERS = 24
 
 export class StandIns {
-  /** The word by which the backend marks where it found values. */
+  /** The word with which the backend marks found values. */
   readonly mark = `~${Array.from({ length: MARK_CHARACTERS }, drawCharacter).join('')}~`
   readonly #byName: ReadonlyMap<string, StandIn>
   readonly #patterns = new Map<string, RegExp>()
@@ -43,7 +43,10 @@ export class StandIns {
     this.signers = new Signers(all)
   }
 
-  /** For all that have a shape. Each has at least 64 random bits, so none is a value or another one. */
+  /**
+   * Draws stand-ins for all credentials that have a shape. Each has at least 64 random bits, so none equals a value or
+   * another one.
+   */
   static async draw(credentials: readonly ProxyCredential[]): Promise<StandIns> {
     const drawn = credentials.map(async ({ name, locations, shape }): Promise<StandIn[]> => {
       if (!shape) return []
@@ -52,7 +55,7 @@ export class StandIns {
         const places = new Set<string>(locations ?? [])
         return { name: named, text: drawn, core: coreOf(drawn), locations: places }
       }
-      // The whole goes before its parts.
+      // The whole takes precedence over its parts.
       const ofParts = parts.map((part) => standIn(`${name}__${part.name}`, part.text))
       return [standIn(name, text), ...ofParts]
     })
@@ -68,8 +71,8 @@ export class StandIns {
   }
 
   /**
-   * The text with a placeholder for each stand-in. One that letters, digits or `_` follow stays: they would
-   * be read as part of the name.
+   * Replaces each stand-in in the text by a placeholder. A stand-in before letters, digits or `_` stays: they would be
+   * read as part of the name.
    */
   replacedIn(text: string, form: StandInForm, standIns: readonly StandIn[] = this.all): string {
     let replaced = text
@@ -112,7 +115,10 @@ function coreOf(text: string): string {
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '')
 }
 
-/** RFC 3986, section 2.1, and forms, where `+` is a space: letters and digits as they are, all others as they are or escaped. */
+/**
+ * Returns a pattern for RFC 3986, section 2.1, and for forms, where `+` is a space: letters and digits unescaped, other
+ * characters unescaped or escaped.
+ */
 function escapedPattern(text: string): string {
   return eachByte(text, (byte, character) => {
     if (/[A-Za-z0-9]/.test(character)) return character

@@ -37,7 +37,9 @@ export function takeToken(given: Headers): {
   return { token, headers }
 }
 
-/** Whether a program put a token there: a browser sends cookies by itself, and Basic credentials, where none can be read. */
+/**
+ * Whether a program sent a token. A browser sends cookies by itself, and so Basic credentials, without a token in them.
+ */
 export function sendsToken(headers: Headers): boolean {
   return [...headers].some(([name, value]) => name !== 'cookie' && ANYWHERE.test(value))
 }

@@ -100,7 +100,7 @@ export class CallLimits {
     return call
   }
 
-  /** Writes what is left. Calls that still run count until their lease ends. */
+  /** Writes the remaining usage. Calls that still run count until their lease ends. */
   async close(): Promise<void> {
     this.#timer?.cancel()
     await this.#flushLogged()
@@ -129,7 +129,7 @@ export class CallLimits {
     })
   }
 
-  /** One at a time. What ends during a flush is part of the next one. */
+  /** One flush at a time. A call that ends during a flush is part of the next one. */
   async #flush({ isBeat = false } = {}): Promise<void> {
     while (this.#flushing) await this.#flushing.catch(() => {})
     for (const call of this.#running.values()) this.#collect(call)
@@ -180,7 +180,7 @@ export class CountedCall {
     this.#on = on
   }
 
-  /** Ends the call where the day's bytes were over the limit before these. */
+  /** Ends the call if the day's bytes were already over the limit. */
   addBytes(bytes: number): void {
     const { bytes_per_day } = this.token.limits
     if (bytes_per_day !== null && this.#sums.bytes > bytes_per_day) this.#on.over(this.#sums)
@@ -193,7 +193,7 @@ export class CountedCall {
     this.#isSpending = true
   }
 
-  /** Resolves when other processes can see what the call spent. */
+  /** Resolves when other processes can see the call's usage. */
   end(): Promise<void> {
     return this.#on.end()
   }
