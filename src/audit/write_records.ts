@@ -89,10 +89,7 @@ export async function writeRecords(
   await sql.unsafe(WRITE, parameters, { prepare: true })
 }
 
-/**
- * A record without its outcome has its own id there, so that the one with an outcome is added beside it: nothing is
- * rewritten.
- */
+/** A record without its outcome has its own id there: one with an outcome is added, and nothing is rewritten. */
 const REFUSE = `with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1)
   insert into audit_refused (id, code, intent)
   select case when $5 then md5($2 || ' without outcome')::uuid else $2::uuid end, $3, $4

@@ -29,9 +29,7 @@ export type Connection = {
   kind: 'postgresql' | 'embedded'
   /** The data's location, for people: without a password. */
   location: string
-  /**
-   * Opens a connection outside of the pool, not through a pooler. Its default name is that of a listening connection.
-   */
+  /** Opens a connection outside of the pool and of any pooler. Its default name is that of a listening connection. */
   connectBesides(name?: string): postgres.Sql
   close(): Promise<void>
 }

@@ -97,10 +97,7 @@ function transactTelling<T>(
   })
 }
 
-/**
- * Logs the holders of the locks. If the waiting statements hold every connection, this runs when the first of them
- * times out.
- */
+/** Logs the locks' holders. If waiting statements hold every connection, this runs when the first times out. */
 async function tellHolders(db: Database, log: Log): Promise<void> {
   try {
     const holders = await db.execute<{ pid: number; user: string }>(sql`

@@ -1,6 +1,4 @@
-/**
- * The text of a stored notice. Values come from people, agents and the database, so each format escapes all of them.
- */
+/** The text of a stored notice. People, agents and the database write its values, so each format escapes all. */
 import { boundedFields, cutText, type NoticeEvent, type NoticeFields } from './notice.ts'
 
 /** A notice as it is stored. */

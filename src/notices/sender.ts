@@ -1,7 +1,6 @@
 /**
- * Sends queued notices, in every process that has a resolver: only those have access to the internet
- * (docs/guides/notices.md). Several processes share the queue. A notice may arrive twice, after a crash between sending
- * and marking, so it has an id.
+ * Sends queued notices, in every process with a resolver: only those have internet access (docs/guides/notices.md).
+ * Several processes share the queue. A notice has an id, because it may arrive twice after a crash.
  */
 import type { PendingTimer, Timers } from '../core/async/timers.ts'
 import type { Clock } from '../core/clock.ts'

@@ -41,12 +41,11 @@ const SENDABLE = /^[\t\x20-\x7e]*$/
 const PLACEHOLDER = new RegExp(PLACEHOLDER_PREFIX, 'i')
 
 /**
- * Checks the caller's headers and returns them in their order with names as given.
- *
- * Throws `invalid_header` for a name that is not an RFC 9110 token or that has a placeholder, for a name given twice in
- * different case, for invalid bytes in a value and for more than 64 KiB in total; `forbidden_header` for those that
- * only the resolver sets. Ranges of bytes are left out, except for the allowed one, which is widened by the bytes
- * around its part; methods other than GET and HEAD are refused with one. Values are never repeated.
+ * Checks the caller's headers and returns them in their order with names as given. Throws `invalid_header` for a name
+ * that is not an RFC 9110 token or has a placeholder, for a name given twice in different case, for invalid bytes in a
+ * value and for more than 64 KiB in total; `forbidden_header` for those that only the resolver sets. Removes ranges of
+ * bytes, except for the allowed one, which is widened; methods other than GET and HEAD are refused with one. Values are
+ * never repeated.
  */
 export function checkCallerHeaders(
   headers: Readonly<Record<string, string>>,
@@ -154,10 +153,7 @@ function checkRange(value: string, method: string): void {
   })
 }
 
-/**
- * Removes ranges. GET and HEAD are then answered with the whole object, as by a server without ranges (RFC 9110,
- * section 14.2).
- */
+/** Removes ranges: GET and HEAD then return the whole object, as if without ranges (RFC 9110, section 14.2). */
 function withoutRanges(pairs: HeaderPair[], range: AskedRange | null): HeaderPair[] {
   const isDropped = ([name, value]: HeaderPair) => {
     const key = name.toLowerCase()

@@ -124,9 +124,8 @@ export class CallRecord {
   }
 
   /**
-   * Concludes a call with nothing sent. Refusals by the workspace's rules (403) and the token's limits are `blocked`;
-   * all others are errors. A refusal stays one if the caller disconnected meanwhile. A failure is then due to the
-   * disconnection.
+   * Concludes a call with nothing sent. Refusals by the workspace's rules (403) and the token's limits are `blocked`,
+   * all others errors. If the caller disconnected meanwhile, a failure is due to that.
    */
   refusal(fault: Fault, isCallerGone = false): Conclusion {
     const { status } = fault

@@ -110,9 +110,7 @@ async function intercept(
   join(socket, connect(await listeners.socketFor(name, port, protocol)), hello)
 }
 
-/**
- * Whether a client has the password. Without one, it must be a program that this process started: Java cannot send one.
- */
+/** Whether a client has the password, or is a program that this process started: Java cannot send one. */
 function mayEnter(socket: Socket, given: string | undefined, password: string): boolean {
   if (given !== undefined) return isAuthorised(given, password)
   const { remoteAddress, remotePort, localAddress, localPort } = socket

@@ -76,10 +76,7 @@ export function isDeclaredShort(request: Request): boolean {
   return length !== null && length <= BODY_LIMIT
 }
 
-/**
- * Reads a body whole, because the runtime sends the length of bytes, and not of a stream. Releases their count in
- * `held`.
- */
+/** Reads a body whole: the runtime sends no length of a stream. Releases its count in `held`. */
 export async function wholeOf(
   response: Response,
   held: BodyAccount,

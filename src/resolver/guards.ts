@@ -63,10 +63,7 @@ export class GuardCache {
     this.#timer.unref()
   }
 
-  /**
-   * Returns the prepared guard, if it and the token's keys are cached. `granted` are the grants in its snapshot.
-   * @throws Unread
-   */
+  /** Returns the guard if it and the token's keys are cached. `granted` is of the snapshot. @throws Unread */
   get(parts: GuardedValueParts, granted: readonly Granted[]): Guard | undefined {
     const { snapshot, token } = parts
     const known = this.#openings.get(granted)

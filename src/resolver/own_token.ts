@@ -47,9 +47,7 @@ function credentialsIn(value: string): string {
 
 type Streamed = Extract<CallBody, { stream: unknown }>
 
-/**
- * Characters that match by no accident. A shorter match is sent on, because the client may wait for an answer to it.
- */
+/** Characters that match by no accident. A shorter match is sent on: the client may wait for its answer. */
 const HELD_FROM = 8
 
 /** Refuses a body that repeats the token. A possible beginning of the token waits for the bytes after it. */

@@ -17,9 +17,7 @@ type Admitted<K extends StatementKind> = { text: TextOf<K>; headSeq: number }
 const ADMINS: readonly Role[] = ['owner', 'admin']
 const WRITERS: readonly Role[] = [...ADMINS, 'member']
 
-/**
- * A grant that a process's clock shows as ended for longer than a day is refused, whatever the database's clock shows.
- */
+/** Milliseconds after a grant's end by a process's clock until it is refused, whatever the database's clock shows. */
 export const GRANT_GRACE_MS = 86_400_000
 
 /**
@@ -179,10 +177,7 @@ export function readStatement<K extends StatementKind>(
   return { text, headSeq }
 }
 
-/**
- * Reads a text that was signed by a member who has had one of the roles without a break from `head` until now, with one
- * key.
- */
+/** Reads a text by a member who has had one of the roles, with one key, without a break from `head` until now. */
 async function readByHolder<K extends 'grant' | 'envelope' | 'release'>(
   chain: Chain,
   kind: K,

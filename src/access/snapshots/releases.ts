@@ -31,10 +31,7 @@ type ReleaseRow = {
   envelopes: Uint8Array
 }
 
-/**
- * Reads the newest 200 releases of a token, with at most 16 MiB of envelopes together. Those that do not open are left
- * out.
- */
+/** Reads the newest 200 releases of a token that open, with at most 16 MiB of envelopes together. */
 export async function readReleases(
   read: AccessReader,
   outer: OuterLayer,

@@ -145,10 +145,7 @@ export function keepVerified(
 /** Names of verified secrets in all snapshots together, each of about 150 bytes. */
 const MAX_VERIFIED_NAMES = 500_000
 
-/**
- * Returns the workspaces with snapshots that make room for newly verified data: the first ones, which are the least
- * used.
- */
+/** Returns the least used workspaces, whose snapshots make room for newly verified data. */
 export function crowdedOut(
   kept: Iterable<[workspaceId: string, { snapshot: Snapshot | null }]>,
   { workspaceId }: Snapshot,

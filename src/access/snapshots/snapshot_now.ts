@@ -47,9 +47,7 @@ export async function snapshotSince<T>(
   throw new Fault('unavailable')
 }
 
-/**
- * Requires that the token is live and was granted the rights of its row. In a plain workspace the caller has checked.
- */
+/** Requires a live token with the granted rights of its row. In a plain workspace, the caller has checked that. */
 export async function requireGrantedNow(access: Reading, token: LiveToken): Promise<void> {
   const isSigned = token.terms !== null || isSignedId(token.workspaceId)
   if (isSigned) await snapshotNow(access, token)

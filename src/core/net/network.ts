@@ -5,8 +5,7 @@
 import { type CidrList, isIn, parseAddress, parseCidrs } from './cidr.ts'
 
 /**
- * Reasons why limits may count many clients as one: `stranger` is an untrusted proxy, `nameless` a trusted proxy that
- * forwards an invalid address.
+ * Reasons for counting many clients as one: `stranger` is an untrusted proxy, `nameless` forwards an invalid address.
  */
 export type Doubt = 'stranger' | 'nameless'
 

@@ -38,10 +38,7 @@ export function isMarked(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.references === true
 }
 
-/**
- * Returns the names that the value refers to. @throws UnresolvedReference for a `${` that is neither a reference nor
- * escaped
- */
+/** Returns the names that the value refers to. @throws UnresolvedReference for an invalid `${` that is not escaped */
 export function referencesIn(secret: string, value: string): string[] {
   return partsOf(secret, value).flatMap(({ name }) => (name === null ? [] : [name]))
 }

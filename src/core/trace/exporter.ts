@@ -1,10 +1,9 @@
 /**
- * Sends spans to a collector, and ignores its answers except for the status: a bounded queue, one request at a time
- * with a deadline, no redirects. A collector that is unavailable, slow or hostile costs spans.
+ * Sends spans to a collector, and reads only the status of its answers: a bounded queue, one request at a time with a
+ * deadline, no redirects. A collector that is unavailable, slow or hostile costs spans.
  *
  * OpenTelemetry's SDK in its place would be twelve packages for 200 lines. Its exporter keeps up to 4 MB of an answer
- * and puts it into its errors, and its batches take a span when it ends, when it is not yet known whether a stranger
- * sent the request.
+ * and puts it into its errors, and its batches take spans before it is known whether a stranger sent the request.
  */
 import { version } from '../../../package.json'
 import { endsWithin } from '../async/timeout.ts'

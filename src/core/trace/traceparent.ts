@@ -1,7 +1,4 @@
-/**
- * W3C Trace Context, level 2: the header that continues a caller's trace on this server, and this server's trace in the
- * upstream.
- */
+/** W3C Trace Context, level 2: the header that connects a caller's trace to this server's, and to the upstream's. */
 
 /** One span of a trace, as other services name it. */
 export type TraceContext = { traceId: string; spanId: string; isSampled: boolean }

@@ -17,8 +17,7 @@ export async function workingOf(options: Options, pids: number[]): Promise<Set<n
     const rows = await withTimeout(ASK_MS, workingIn(sql, pids), () => new Error('no answer'))
     return new Set(rows.map(({ pid }) => Number(pid)))
   } catch (error) {
-    // A server that refuses the connection, for example because it is full, may still execute statements. A pooler that
-    // cannot reach its server cannot.
+    // A server that refuses the connection, perhaps because it is full, may be executing. An unreachable one may not.
     const isThere = error instanceof postgres.PostgresError && !error.code.startsWith('08')
     return new Set(isThere ? pids : [])
   } finally {

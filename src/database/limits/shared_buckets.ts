@@ -37,9 +37,7 @@ export class SharedBuckets {
     this.#clock = clock
   }
 
-  /**
-   * Draws up to `most` tokens. @throws Fault `unavailable` when the database takes too long, and the driver's errors
-   */
+  /** Draws up to `most` tokens. @throws Fault `unavailable` if the database takes too long, and the driver's errors */
   async draw(key: string, { count, seconds }: Rate, most = 1, db = this.#db): Promise<Draw> {
     const each = seconds / count
     const now = sql`(excluded.full_at - ${most * each}::float8)`

@@ -85,10 +85,7 @@ export function scheduleBeats({ live, log }: { live: LiveProcesses; log: Log }):
   })
 }
 
-/**
- * A process in one role, and the number of processes in that role. Before the first count, it is the machine's number
- * of workers.
- */
+/** A process in one role, and the number of processes in it: until the first count, the machine's workers. */
 class Heart implements Sharers {
   readonly #id = randomUUID()
   readonly #db: Reading

@@ -84,10 +84,7 @@ export const passkeys = pgTable(
     rpId: text().notNull(),
     credentialId: bytes().notNull().unique(),
     publicKey: bytes().notNull(),
-    /**
-     * The pepper's key id and the MAC of the row's contents: a row that was written into the table is no log-in
-     * (protocol 4.1).
-     */
+    /** The pepper's key id and the MAC of the row: an inserted row is no log-in (protocol 4.1). */
     verifier: bytes().notNull(),
     counter: bigint({ mode: 'number' }).notNull(),
     transports: text().array().notNull(),

@@ -1,6 +1,4 @@
-/**
- * The installation as a whole: its row, the counters of its limits, its figures by day, and IDs that were given out.
- */
+/** The installation as a whole: its row, its limits' counters, its figures by day, and IDs that were given out. */
 import {
   bigint,
   boolean,
@@ -102,9 +100,9 @@ export const userActivity = pgTable(
 )
 
 /**
- * IDs that were given out, kept after their rows are deleted (protocol 5.1): a second workspace with the ID of a
- * deleted one would read its audit, and a second token would make a revoked one valid again. Triggers (migration 0022)
- * add a row for each new row of these tables, in the same transaction. Nothing deletes one.
+ * IDs that were given out, kept after their rows are deleted (protocol 5.1): a second workspace with a deleted one's ID
+ * would read its audit, and a second token would revive a revoked one. Triggers (migration 0022) add a row for each new
+ * row of these tables, in the same transaction. Nothing deletes one.
  */
 export const usedIds = pgTable(
   'used_ids',

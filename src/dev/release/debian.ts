@@ -50,10 +50,7 @@ async function layOut(tree: string, contents: Contents): Promise<void> {
   await put(tree, 'DEBIAN/control', 0o644, controlOf(contents))
 }
 
-/**
- * Returns the documented unit, changed for the package: it has another path to the program and creates the user.
- * @throws Error
- */
+/** Returns the documented unit with the package's path; the package creates the user. @throws Error */
 function unitOf(documented: string): string {
   const changes: [from: string, to: string][] = [
     [documented.slice(0, documented.indexOf('[Unit]')), ''],

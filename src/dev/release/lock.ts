@@ -52,9 +52,7 @@ export function packageAt(key: string): Package {
   }
 }
 
-/**
- * Resolves a name as `require` does: in the package's folder, then in those around it. Optional packages may be absent.
- */
+/** Resolves a name as `require` does: in the package's folder, then around it. Optional packages may be absent. */
 function resolve(name: string, from: string): string | null {
   const parents = from.split('/')
   while (parents.length > 0) {

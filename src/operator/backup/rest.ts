@@ -1,7 +1,4 @@
-/**
- * Requires that nobody uses the database while rows are moved: running servers are detected, and starting ones are kept
- * out.
- */
+/** Requires that nobody uses the database while rows are moved: running and starting servers are refused. */
 import type { TransactionSql } from 'postgres'
 import { keepServersOut } from '../../database/moving.ts'
 import { BackupProblem } from './problem.ts'

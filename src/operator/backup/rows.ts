@@ -18,9 +18,7 @@ const ROWS_AT_ONCE = 200
 /** Bytes of a row's text. Its JSON is at most six times as long, so that its line can be read again (file.ts). */
 export const MAX_ROW_BYTES = 10 * 1024 * 1024
 
-/**
- * Fixes the settings that rows' texts depend on, lifts time limits, and makes hidden rows an error, in a transaction.
- */
+/** Fixes the settings that rows' texts depend on, lifts time limits, and makes hidden rows an error. */
 export async function makeTextsExact(tx: TransactionSql): Promise<void> {
   await tx.unsafe(`set local row_security = off; set local timezone = 'UTC'; set local datestyle = 'ISO, YMD';
     set local intervalstyle = 'postgres'; set local bytea_output = 'hex';

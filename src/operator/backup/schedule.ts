@@ -1,7 +1,4 @@
-/**
- * Scheduled backups: of several processes on one database, one makes each; a missed one is made later; the oldest files
- * are removed.
- */
+/** Scheduled backups: one process per database makes each. Missed ones are made later; the oldest are removed. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Cron } from 'croner'
@@ -52,10 +49,7 @@ export function scheduleBackups(surroundings: Surroundings): { stop(): void } | 
   }
 }
 
-/**
- * Makes a backup now if the last scheduled one is missing: no process ran then, it was killed, or it failed. Never
- * throws.
- */
+/** Makes a backup now if the last one is missing: no process ran, it was killed, or it failed. Never throws. */
 export async function makeUpForMissed(
   surroundings: Surroundings,
   folder: string,

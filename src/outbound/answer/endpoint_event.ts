@@ -1,7 +1,6 @@
 /**
- * Rewrites the reference in MCP's older transport (HTTP with SSE, protocol revision 2024-11-05): the first event of a
- * stream is `endpoint`, and its data, not JSON, is the reference to which the client posts. It has to lead back through
- * forward mode.
+ * Rewrites the reference in MCP's older transport (HTTP with SSE, protocol revision 2024-11-05): a stream's first event
+ * is `endpoint`, and its data, not JSON, is the reference for the client's POST, which has to lead back.
  */
 
 /** Characters of an event that is still expected to be complete. */

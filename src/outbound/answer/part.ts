@@ -42,10 +42,7 @@ const NOT_ASKED = {
 }
 const ANSWERED = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
 
-/**
- * Returns the headers with which a host returns exactly the requested part. Google Cloud Storage does so with any
- * credential; for other hosts, the signature decides.
- */
+/** Returns the headers with which a host returns exactly the requested part, for any signature. */
 export function rangesAt(host: string): readonly string[] {
   return /^(.+\.)?storage\.googleapis\.com$/.test(host) ? ['range'] : []
 }

@@ -11,9 +11,7 @@ const MAX_WAIT = 10_000
 
 export type Chunks = AsyncIterator<Uint8Array, void>
 
-/**
- * Returns the whole body of that length, or its chunks from the first on if it is too long, too slow, or one too many.
- */
+/** Returns the whole body of that length, or all its chunks if it is too long, too slow, or one too many. */
 export async function readFirst(
   chunks: Chunks,
   length: number,

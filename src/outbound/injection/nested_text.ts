@@ -1,7 +1,6 @@
 /**
- * Finds the nesting of the text around a placeholder: JSON in a string of JSON, a form in JSON, JSON in a field of a
- * form or query, to any mixture of these. A value is escaped once for each of them, or is refused if the nesting is
- * unclear.
+ * Finds the nesting of a placeholder's text: JSON in a string of JSON, a form in JSON, JSON in a field of a form or
+ * query, in any mixture. A value is escaped once for each of them, or is refused if the nesting is unclear.
  */
 import { unusable } from './unusable.ts'
 

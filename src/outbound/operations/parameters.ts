@@ -51,10 +51,7 @@ function operationsInExtensions(text: string): AskedOperations {
   return operationsInMessage({ extensions: parsedJson(text) })
 }
 
-/**
- * Returns all parameters of both readings, separated by `&` and by `&` or `;`. Names are folded as the most lenient
- * servers do.
- */
+/** Returns the parameters of both readings, separated by `&` and by `&` or `;`, with leniently folded names. */
 function readings(text: string): Parameter[] {
   const parts = new Set([...text.split('&'), ...text.split(/[&;]/)])
   return [...parts].flatMap((part) =>

@@ -79,9 +79,7 @@ export interface UsableSecret {
   prove?(): void
 }
 
-/**
- * Returns the refusal of step 3. It names the entry for the allowlist, because port and wildcards are easily missed.
- */
+/** Returns the refusal of step 3, with the entry for the allowlist: port and wildcards are easily missed. */
 export function domainBlocked({ host, port }: Pick<Target, 'host' | 'port'>): Fault {
   const domain = parseDomain(port === 443 ? host : `${host}:${port}`) ?? undefined
   return new Fault('domain_blocked', {

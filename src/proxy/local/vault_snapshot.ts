@@ -60,9 +60,7 @@ const FRESH_MS = 10_000
 /** Secrets without ciphertext in a page. */
 const MARKS_IN_PAGE = 500
 const LAST_RESORT_MS = 15 * 60_000
-/**
- * Milliseconds for which a call waits for a server that does not answer, and milliseconds until the next request to it.
- */
+/** Milliseconds that a call waits for an unresponsive server, and milliseconds until the next request to it. */
 const TIMEOUT_MS = 3_000
 const PAUSE_MS = 5_000
 
@@ -224,9 +222,7 @@ function unanswered(): Error {
   return new Error('the server does not answer')
 }
 
-/**
- * Returns the domains for values. A signed workspace's chain, with this member, defines them. @throws UntrustedChain
- */
+/** Returns the domains for values, by a signed workspace's chain with this member. @throws UntrustedChain */
 async function domainsOf(api: Api, workspace: OpenWorkspace): Promise<Domain[]> {
   await workspace.newestChain()
   const signer = await workspace.signer()

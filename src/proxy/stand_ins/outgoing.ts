@@ -136,9 +136,8 @@ function placeOf(contentType: string | null): { form: StandInForm; location: str
 type Sent = Pick<Inbound, 'pathAndQuery'> & { headers: Headers }
 
 /**
- * Refuses a signed path that the runtime has changed. It resolves `.` and `..` in a path, but to S3 these are parts of
- * a name: a request for one object would be signed again for another. The client's signature with the stand-in reveals
- * the change.
+ * Refuses a signed path that the runtime has changed. It resolves `.` and `..`, which S3 takes as parts of a name:
+ * another object's request would be signed. The client's signature with the stand-in reveals that.
  *
  * @param sent as the program wrote it; `replaced` has placeholders
  * @throws Fault `invalid_target` for a path that differs from the signed one

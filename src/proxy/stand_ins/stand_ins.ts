@@ -44,8 +44,7 @@ export class StandIns {
   }
 
   /**
-   * Draws stand-ins for all credentials that have a shape. Each has at least 64 random bits, so none equals a value or
-   * another one.
+   * Draws stand-ins for credentials with a shape. Each has at least 64 random bits, so that none equals another text.
    */
   static async draw(credentials: readonly ProxyCredential[]): Promise<StandIns> {
     const drawn = credentials.map(async ({ name, locations, shape }): Promise<StandIn[]> => {
@@ -115,10 +114,7 @@ function coreOf(text: string): string {
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '')
 }
 
-/**
- * Returns a pattern for RFC 3986, section 2.1, and for forms, where `+` is a space: letters and digits unescaped, other
- * characters unescaped or escaped.
- */
+/** Returns a pattern for RFC 3986, section 2.1, and forms, where `+` is a space. Escapes are optional. */
 function escapedPattern(text: string): string {
   return eachByte(text, (byte, character) => {
     if (/[A-Za-z0-9]/.test(character)) return character

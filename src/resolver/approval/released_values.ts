@@ -153,10 +153,7 @@ function envelopeOf({ envelopes }: StoredRelease, sealed: SealedSecret): Uint8Ar
   return found ? fromBase64(found.envelope) : null
 }
 
-/**
- * Returns all values of a token's releases that open, with their names. The guard removes them from the token's
- * answers.
- */
+/** Returns all values of a token's releases that open, with their names, for the guard of the token's answers. */
 export function guardedReleases(
   releases: readonly StoredRelease[],
   token: LiveToken,

@@ -22,9 +22,7 @@ const EXAMPLE_SIGNING: z.input<typeof signing> = {
 export const forwardSettings = z.strictObject({
   project: projectId.optional(),
   environment: environment.optional(),
-  /**
-   * Links lead back through forward mode, with `none` to the upstream's address, or to a name that the caller chooses.
-   */
+  /** Links lead back through forward mode, with `none` to the upstream, or to a name that the caller chooses. */
   rewrite: z
     .string()
     .regex(/^(body|none|[a-z0-9]{20,40}\.invalid)$/, 'must be none')

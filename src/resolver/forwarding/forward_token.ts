@@ -37,9 +37,7 @@ export function takeToken(given: Headers): {
   return { token, headers }
 }
 
-/**
- * Whether a program sent a token. A browser sends cookies by itself, and so Basic credentials, without a token in them.
- */
+/** Whether a program sent a token. A browser sends cookies, and Basic credentials without a token, by itself. */
 export function sendsToken(headers: Headers): boolean {
   return [...headers].some(([name, value]) => name !== 'cookie' && ANYWHERE.test(value))
 }

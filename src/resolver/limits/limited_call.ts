@@ -1,6 +1,4 @@
-/**
- * One call of a token with limits: counts its sent and received bytes, and the model tokens that its answer reports.
- */
+/** One call of a token with limits: counts sent and received bytes, and the answer's model tokens. */
 import type { Fault } from '../../core/fault.ts'
 import { bytesOf, type Call, type CallBody, contentTypeOf } from '../../outbound/call.ts'
 import type { CallDeadline } from '../../outbound/deadline.ts'
