@@ -17,7 +17,7 @@ import { Records } from './records.ts'
 
 export type { Entry, RecordedOutcome } from './entry.ts'
 
-/** Receives events for the figures; must not throw. */
+/** An observer of events, for figures; must not throw. */
 export type TrailObserver = {
   /** A decision about a request that is final: its record, or the outcome of one. */
   onDecision(decision: Entry | RecordedOutcome): void
@@ -123,7 +123,7 @@ export class AuditTrail {
     return { entries: this.#queue.length, outcomes: this.#records.waiting }
   }
 
-  /** Writes all records of this process, open calls without their outcome. Failed writes are retried. */
+  /** Writes all records of this process, including open calls without an outcome. Failed writes are retried. */
   async flush(): Promise<void> {
     await this.#records.flush()
     await this.#attempt('last use could not be noted', () => this.#lastUse.flush())
@@ -177,7 +177,7 @@ export class AuditTrail {
     this.#writing = false
   }
 
-  /** Waits for one group, but not for ever: a stalled statement must not hold up the next. */
+  /** Waits for one group, for a limited time: a stalled statement must not delay the next. */
   async #commit(members: readonly Waiting[]): Promise<void> {
     const group = groupOf(members.map(({ entry }) => entry))
     const stored = this.#timed('intents', () => writeGroup(this.#sql, group)).then(

@@ -93,7 +93,7 @@ export type PolicyRule = (typeof policyRules)[number]
 /** The rule that refused a call, and the secret whose policy has it. */
 export type RefusedBy = { secret: string; rule: PolicyRule }
 
-/** Removes the cause: a command to run, or a server setting to change. Never contains submitted text. */
+/** The remedy of a fault: a command to run, or a server setting to change. Never contains submitted text. */
 export type Fix = { command: readonly string[] } | { setting: string }
 
 /** Matches plain arguments. People and agents run suggestions, so programs, addresses and hidden words are left out. */

@@ -3,9 +3,9 @@
  *
  * bun src/dev/build.ts [--outfile dist/cloakroom] [--target bun-linux-arm64] [--entry src/main.ts]
  *
- * The executable reads neither `.env` nor `bunfig.toml` of the folder it is started in, since either
- * could make it run foreign code. The argument `--` in front of all others does the same for
- * `BUN_OPTIONS`, whose options Bun puts before it: `--preload` there is no longer obeyed.
+ * The executable reads neither `.env` nor `bunfig.toml` of its working directory, since either could make it run
+ * foreign code. The argument `--` before all others disables `BUN_OPTIONS`, whose options Bun puts before it:
+ * `--preload` there has no effect.
  */
 
 import { mkdir } from 'node:fs/promises'

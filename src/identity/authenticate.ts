@@ -36,7 +36,7 @@ function accessToken(headers: Headers): ParsedToken {
   return token
 }
 
-/** Verifies sessions: the database with their rows, and the key that the rows are sealed under. */
+/** The source for verifying sessions: the database with their rows, and the key that the rows are sealed under. */
 export type SessionSource = { db: Database; pepper: Pepper }
 
 /** The last use is accurate to a minute, so that requests rarely write. */

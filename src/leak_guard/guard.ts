@@ -94,9 +94,9 @@ function* prepare(
 export type CallValues = {
   readonly used?: readonly NamedBytes[]
   readonly made?: readonly MadeBytes[]
-  /** Represents every find; by default, each find's value has its own representation. */
+  /** The text for every find; by default, each find's value has a separate text. */
   readonly marker?: string
-  /** Represents a value; by default, its placeholder. */
+  /** The text for a value; by default, its placeholder. */
   readonly standsFor?: StandsFor
 }
 

@@ -1,12 +1,12 @@
 /**
- * One call with credentials: steps 2 to 12 of protocol 6, in order; steps 2 to 8 are in prepare.ts. Each
- * refuses before the next begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all
- * come through here; step 1, who calls and what, is theirs.
+ * One call with credentials: steps 2 to 12 of protocol 6, in order; steps 2 to 8 are in prepare.ts. Each refuses before
+ * the next begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all use this; they run step 1, which
+ * identifies the caller.
  *
- * When values exist in the clear: they are opened at the end of step 5, because only that proves the
- * policies of step 6, put into the request in step 7, signed with in step 8, and revealed to the wire in
- * step 10. The request is dropped there. The guard of the answer keeps fingerprints. Everything that holds
- * values prints as its name.
+ * Values exist in the clear only from step 5 to step 10. They are opened at the end of step 5, because only that proves
+ * the policies of step 6, inserted into the request in step 7, used for signing in step 8, and revealed to the wire in
+ * step 10. The request is dropped there. The guard of the answer keeps fingerprints. Everything that holds values
+ * prints as its name.
  */
 import type { BodyAccount } from '../core/body_memory.ts'
 import type { Clock } from '../core/clock.ts'

@@ -51,7 +51,7 @@ export type Guarded = {
   used: readonly NamedBytes[]
   /** Bytes made of values, such as the text of Basic credentials. */
   made: readonly MadeBytes[]
-  /** Represents a value in the answer; by default, its placeholder. */
+  /** The text for a value in the answer; by default, its placeholder. */
   standsFor?: StandsFor | undefined
 }
 

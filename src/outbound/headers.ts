@@ -30,7 +30,7 @@ const BYTE_RANGE = /^\s*bytes\s*=/i
 const RANGE_HEADERS = new Set(['range', 'request-range', 'x-ms-range'])
 /** Headers that copy a part of an object into another one, where part of a value would not be recognised. */
 const SOURCE_RANGE = /^x-([a-z]+-copy|ms)-source-range$/
-/** Makes an answer's body contain checksums, which may split a value (Azure). */
+/** A header for answers with checksums inside the body, which may split a value (Azure). */
 const STRUCTURED = 'x-ms-structured-body'
 /** Headers that the resolver sets itself, and those that state a body's encoding. */
 const NOT_SIGNED_INTO = new Set(['accept-encoding', 'content-encoding', 'user-agent'])

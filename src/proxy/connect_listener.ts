@@ -1,8 +1,8 @@
 /**
- * The listener that programs connect to: a port on loopback. CONNECT for a host on the allowlist is
- * answered by a TLS listener, for any other host by an untouched tunnel, or refused with `strict`. Some
- * clients ask for https without CONNECT, by an absolute target: they are served hosts on the allowlist only.
- * Other users of this machine can reach the port, hence the password.
+ * The listener that programs connect to: a port on loopback. CONNECT for a host on the allowlist is answered by a TLS
+ * listener, for any other host by an unchanged tunnel, or refused with `strict`. Some clients request https without
+ * CONNECT, by an absolute target: they get hosts on the allowlist only. Other users of this machine can reach the port,
+ * hence the password.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'

@@ -32,7 +32,7 @@ export type RemoteOptions = {
   environment: string | null
   notice: ProxyNotice
   bodies: BodyMemory
-  /** Reads the credentials for stand-ins from another source than the resolver. */
+  /** The credentials for stand-ins, if they are not read from the resolver. */
   credentials?: Backend['credentials']
   close(): Promise<void>
 }

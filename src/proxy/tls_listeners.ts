@@ -105,7 +105,7 @@ function closing(handler: BackendHandler): BackendHandler {
   }
 }
 
-/** A refusal has the form of forward mode: an SDK takes it for an error, and agents need to know one form only. */
+/** A refusal has the form of forward mode: an SDK reads it as an error, and agents need only one form. */
 export async function answer(backend: Backend, inbound: Inbound): Promise<Response | undefined> {
   // Read before stand-ins are replaced.
   const { request, authority, pathAndQuery, requestId } = inbound

@@ -1,7 +1,7 @@
 /**
- * Forward mode: `ANY /v1/forward/{host}/{path…}`. An SDK works by setting its base URL to
- * `{resolver}/v1/forward/api.openai.com/v1` and its API key to `svc_agt_….SVC_SECRET_OPENAI_KEY`; it
- * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
+ * Forward mode: `ANY /v1/forward/{host}/{path…}`. An SDK needs only `{resolver}/v1/forward/api.openai.com/v1` as its
+ * base URL and `svc_agt_….SVC_SECRET_OPENAI_KEY` as its API key. It sends its usual requests, which take the same steps
+ * as for POST /v1/resolve.
  */
 
 import type { z } from 'zod'

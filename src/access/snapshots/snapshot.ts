@@ -99,7 +99,7 @@ export function emptySnapshot(known: Known, chain: Chain | Fault | null = null):
 
 /** Secrets, envelopes and grants that one snapshot may hold before it is read again. */
 const MAX_PARTS = 5000
-/** Bytes of the ciphertexts of an environment up to which it is kept with whatever it was read for. */
+/** Maximum bytes of an environment's ciphertexts for which it is kept. */
 const SMALL_BYTES = 65_536
 
 export function isFull(snapshot: Snapshot): boolean {

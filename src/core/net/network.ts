@@ -4,9 +4,7 @@
  */
 import { type CidrList, isIn, parseAddress, parseCidrs } from './cidr.ts'
 
-/**
- * Reasons for counting many clients as one: `stranger` is an untrusted proxy, `nameless` forwards an invalid address.
- */
+/** Reasons for counting many clients as one: `stranger` is an untrusted proxy, `nameless` sends no valid address. */
 export type Doubt = 'stranger' | 'nameless'
 
 /** Builds the function that names a request's network. The first peer with each doubt is reported. */

@@ -1,9 +1,9 @@
 /**
  * AWS Signature Version 4: the canonical request, the derived key, the Authorization header.
  *
- * `@smithy/signature-v4` was tried in its place. It signs every header that it is not told to leave out, so it cannot sign
- * the ones that a client chose; and checking a client's own signature needs the canonical request all the same. It makes
- * the same signatures, in 1.0 to 2.1 times the processor time.
+ * `@smithy/signature-v4` was tried in its place. It signs every header without an exclusion, so it cannot sign those
+ * that a client chose; and checking a client's own signature still needs the canonical request. It makes equal
+ * signatures, in 1.0 to 2.1 times the processor time.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { Fault } from '../fault.ts'

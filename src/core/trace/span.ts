@@ -35,7 +35,7 @@ const MAX_SPANS = 128
 /** Characters of an attribute. */
 const MAX_TEXT = 256
 
-/** Receives the spans of a trace. */
+/** The receiver of a trace's spans. */
 export type Sink = {
   /** Decides at a trace's end whether it is exported. */
   keeps(trace: Trace): boolean

@@ -1,11 +1,10 @@
 /**
  * Serves the one session of PGlite on a unix socket, so that postgres.js is the only driver.
  *
- * `@electric-sql/pglite-socket` is not used: when PGlite throws, its queue stays marked as busy and
- * every later query hangs; it interleaves the statements of several connections in the one session;
- * it leaves prepared statements and settings of a closed connection to the next one; and it hands
- * over one message at a time. Here one connection at a time is served, the others wait until it
- * closes, and everything that has arrived is executed in one go.
+ * `@electric-sql/pglite-socket` is not used: when PGlite throws, its queue stays marked as busy and every later query
+ * hangs; it interleaves the statements of several connections in the one session; it leaves prepared statements and
+ * settings of a closed connection to the next one; and it passes on one message at a time. This bridge serves one
+ * connection at a time, the others wait until it closes, and all received messages are executed together.
  *
  * Nothing is sent after the database has failed: an answer would be an acknowledgement.
  */
@@ -19,10 +18,7 @@ const PROTOCOL_3 = 196_608
 const TLS_REQUEST = 80_877_103
 const GSS_REQUEST = 80_877_104
 const NOT_SUPPORTED = Buffer.from('N')
-/**
- * Clears the state that a connection may leave: a half-done extended query, a transaction, settings and prepared
- * statements.
- */
+/** Messages that clear a connection's half-done extended query, transaction, settings and prepared statements. */
 const RESET = Buffer.concat([message('S'), query('ROLLBACK'), query('DISCARD ALL')])
 
 /** ReadyForQuery outside a transaction. */

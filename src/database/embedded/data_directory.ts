@@ -1,12 +1,10 @@
 /**
- * Decides whether a directory may be used as DATA_DIR, and makes sure that one process at a time
- * uses it: two on one data directory destroy it silently. A crash at any moment of the first start
- * leaves either nothing or a complete data directory.
+ * Decides whether a directory may be used as DATA_DIR, and ensures that one process at a time uses it: two processes
+ * destroy a data directory silently. A crash during the first start leaves either nothing or a complete data directory.
  *
- * DATA_DIR/cloakroom.lock   held for the life of the process; also the mark that the directory is ours
+ * DATA_DIR/cloakroom.lock   held for the life of the process; also marks the directory as a DATA_DIR
  * DATA_DIR/postgres         PostgreSQL's data directory
- * DATA_DIR/postgres.new-…   a template that is being extracted or a backup that is being restored, or was
- *                           when the process was killed
+ * DATA_DIR/postgres.new-…   a template being extracted or a backup being restored, perhaps by a killed process
  */
 
 import { Database } from 'bun:sqlite'

@@ -44,7 +44,7 @@ const health: Health = {
   fail(reason) {
     if (!trusted) return
     trusted = false
-    // The driver's pending queries fail instead of waiting for ever.
+    // The driver's pending queries fail instead of waiting forever.
     running?.stopServing()
     report({ kind: 'failed', reason: [reason, ...complaints].join('; ') })
   },

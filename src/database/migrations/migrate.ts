@@ -1,11 +1,10 @@
 /**
- * Applies drizzle/ at start: append-only, in order, each file once, all in one transaction, so that a
- * kill leaves the old schema or the new one. An advisory lock makes starting processes wait for each
- * other. drizzle's own migrator reads from disk and skips files older than the newest applied one
- * without a word, which is why this short one exists.
+ * Applies drizzle/ at start: append-only, in order, each file once, all in one transaction, so that a kill leaves the
+ * old schema or the new one. An advisory lock makes starting processes wait for each other. drizzle's own migrator
+ * reads from disk and silently skips files older than the newest applied one, so this short one replaces it.
  *
- * Processes of older versions go on serving meanwhile. A migration that waited for a table of theirs would stop all who come
- * behind it, so it waits for two seconds, cancels and tries again.
+ * Processes of older versions continue to serve meanwhile. A migration that waited for a table of theirs would block
+ * all later statements, so it waits for two seconds, cancels and tries again.
  */
 import type postgres from 'postgres'
 import initial from '../../../drizzle/0000_initial.sql' with { type: 'text' }

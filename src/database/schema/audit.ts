@@ -60,7 +60,7 @@ export const auditLogs = pgTable(
     contentHash: bytes(),
   },
   (table) => [
-    // A list is read backwards from this, whatever it is filtered by (audit_terms).
+    // A list is read backwards from this, with any filter (audit_terms).
     index('audit_logs_by_time').on(table.workspaceId, table.timestamp, table.id),
     uniqueIndex('audit_logs_client_id')
       .on(table.workspaceId, table.clientId)

@@ -100,7 +100,7 @@ export async function writeLines<T>(
   const written = encrypter
     ? encrypted(encrypter, compressed).then((stream) => pipeline(stream, file))
     : pipeline(compressed, file)
-  // A disk that is full ends the production too, which otherwise would wait for ever.
+  // A full disk also ends the production, which otherwise would wait forever.
   const failed = written.then(() => new Promise<never>(() => {}))
   failed.catch(() => {})
   const take = async (text: string) => {

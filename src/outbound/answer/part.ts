@@ -18,7 +18,7 @@ export type Part = { first: number; last: number | null } | { count: number }
 /** An allowed header for that part, in lower case. `part` is null if the header names the place of a body. */
 export type AskedRange = { header: string; part: Part | null }
 
-/** Reduces an answer, which has the part with its surroundings, to the part. */
+/** The cut that reduces an answer from the part with its surroundings to the part. */
 export type Cut = {
   status: number
   /** Headers that differ from those of the whole answer. */
@@ -27,7 +27,7 @@ export type Cut = {
   sent: number
   skip: number
   length: number
-  /** Replaces the received body. */
+  /** The body in place of the received one. */
   instead: string | null
 }
 

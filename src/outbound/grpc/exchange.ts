@@ -1,9 +1,10 @@
 /**
- * Steps 10 and 11 of the resolver for gRPC, whose messages go both ways at once over HTTP/2: those of the caller
- * as they come, those of the upstream one by one, guarded. The answer is a `Response` of frames with the
- * trailers as the last (`frames.ts`); one that breaks off ends in trailers, too, which say why.
+ * Steps 10 and 11 of the resolver for gRPC, with messages in both directions simultaneously over HTTP/2: the caller's
+ * as they arrive, the upstream's one by one, guarded. The answer is a `Response` of frames with the trailers as the
+ * last (`frames.ts`); one that breaks off also ends in trailers, with the reason.
  *
- * Limits: 4 MiB for a message of either side, and the deadline as the longest silence of both. A credential that the upstream spreads over several messages is not recognised.
+ * Limits: 4 MiB for a message of either side, and the deadline as the longest silence of both. A credential that the
+ * upstream spreads over several messages is not recognised.
  */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { chunksOf, streamOf } from '../../core/async/streams.ts'

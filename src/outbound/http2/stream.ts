@@ -49,7 +49,7 @@ export function readerOf(
   return reader
 }
 
-/** Whether more may be written, once the upstream takes it. */
+/** Whether more may be written, once the upstream accepts it. */
 export async function write(stream: ClientHttp2Stream, bytes: Uint8Array): Promise<boolean> {
   if (stream.writable && !stream.write(bytes)) await hasRoom(stream)
   return stream.writable

@@ -100,7 +100,7 @@ function hasNameInOtherCase(part: Readonly<Record<string, unknown>>): boolean {
 function checked({ name, claims }: Found, target: Target, code: Code): Assertion {
   const { iss, aud, scope } = claims
   if (typeof iss !== 'string' || iss === '') throw refused(code, 'names no issuer')
-  // Without an audience every API of Google takes it.
+  // Without an audience, every API of Google accepts it.
   const isOpen = code === 'invalid_header' && aud === undefined && typeof scope === 'string'
   if (isOpen) return { name, claims, isForeign: !/\.googleapis\.com$/.test(target.host) }
   const [, written] = (typeof aud === 'string' && AUDIENCE.exec(aud)) || []

@@ -1,7 +1,7 @@
 /**
- * Values that consist of parts: URLs with user information, the files of Google service accounts, connection
- * strings. A client that was given one takes it apart and sends a part alone; `SVC_SECRET_NAME__PASSWORD` is
- * the password of the URL in `NAME` (protocol 6.9).
+ * Values that consist of parts: URLs with user information, the files of Google service accounts, connection strings. A
+ * client splits such a value and sends a part alone; `SVC_SECRET_NAME__PASSWORD` is the password of the URL in `NAME`
+ * (protocol 6.9).
  */
 import { fromUtf8, utf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'

@@ -17,7 +17,7 @@ const JWT = /^eyJ[\w-]*\.eyJ[\w-]*\.([\w-]+)$/
 /** Registered ones: any other text in that place is the value's own. */
 const ALGORITHM = /^([HREP]S(256|384|512)|ES256K|EdDSA|Ed25519)$/
 
-/** The shape of a value, or why it has none. Time is linear in its size. */
+/** Returns the shape of a value, or the reason for a missing one. Time is linear in its size. */
 export function shapeOf(bytes: Uint8Array): StandInShape | Unshaped {
   if (bytes.length > MAX_BYTES) return 'long'
   const text = fromUtf8(bytes)?.trim() ?? null

@@ -1,12 +1,11 @@
 /**
- * A WebSocket between caller and upstream (RFC 6455). The handshake carried the credential and was
- * decided and recorded like any call; here frames go both ways, whole message by whole message, and
- * credentials are redacted in what comes back. A credential that the upstream spreads over several
- * messages is not recognised.
+ * A WebSocket between caller and upstream (RFC 6455). The handshake carried the credential and was decided and recorded
+ * like any call. Frames pass in both directions, one whole message at a time, and credentials are redacted in the
+ * upstream's messages. A credential that the upstream spreads over several messages is not recognised.
  *
- * Every frame, pings and empty ones too, counts against its workspace's portion of a turn, and a side that
- * does not take what it is sent is waited for: neither side is read meanwhile. Limits: 1 MiB for a message,
- * and the deadline as the longest silence of both sides (pings count as life).
+ * Every frame, also pings and empty ones, counts against its workspace's portion of a turn. While one side does not
+ * accept its messages, neither side is read. Limits: 1 MiB for a message, and the deadline as the longest silence of
+ * both sides (pings count as life).
  */
 import type { ServerWebSocket } from 'bun'
 import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
@@ -34,7 +33,7 @@ import { FrameSender } from './sender.ts'
 type Options = {
   messages: MessageFiller
   deadline: CallDeadline
-  /** Resolves when a frame of so many bytes may be handled; `null` if it may be handled now. */
+  /** Resolves when a frame of this size may be handled; `null` if it may be handled now. */
   turn(bytes: number): Promise<void> | null
   requestId: string
   /** Counts the bytes of held messages. */

@@ -8,7 +8,7 @@ import { ReaderGate } from './gate.ts'
 import type { FilledText } from './message.ts'
 
 type Options = {
-  /** Resolves when a frame of so many bytes may be handled; `null` if it may be handled now. */
+  /** Resolves when a frame of this size may be handled; `null` if it may be handled now. */
   turn(bytes: number): Promise<void> | null
   /** Pauses or resumes reading from the caller. */
   onHeld(isHeld: boolean): void

@@ -22,7 +22,7 @@ import { AFTER_MARK, FORMS, MAX_AFTER_MARK, type MarkForm } from '../../outbound
 import { holdShort, wholeOf } from '../request.ts'
 import type { StandIns } from './stand_ins.ts'
 
-/** Returns the text that represents a value. */
+/** The text that represents a value. */
 type TextOf = (name: string, form: MarkForm) => string
 
 /** `basic` is the base64 of the Basic credentials that the program sent, if any. */

@@ -77,7 +77,7 @@ export class CallLimits {
     const { clock, timers } = this.#options
     const callId = Bun.randomUUIDv7()
     const starting = { callId, tokenId: id, limits, bytes }
-    // A caller that waits for its answers must not meet its own last call.
+    // A sequential caller's next call must not be refused because its last one still counts.
     if (this.#flushing || this.#unwritten.has(id)) await this.#flush().catch(() => {})
     let sums = await this.#store.begin(starting)
     if (!sums.granted && isReached(limits.concurrent_calls, sums.running)) {
