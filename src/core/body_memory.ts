@@ -99,7 +99,7 @@ export class BodyAccount {
     return meter
   }
 
-  /** Nothing of the request is held any more. */
+  /** Releases all bytes of the request. */
   release(): void {
     this.giveBack(this.#taken)
     this.#isReleased = true

@@ -14,7 +14,7 @@ export function printable(text: string): string {
   return text.replace(UNSEEN, '?')
 }
 
-/** A sentence with names in it. Line breaks in a name cannot imitate one of our lines. */
+/** Returns a sentence as one line. Line breaks in a name cannot imitate a line of the program. */
 export function asOne(text: string): string {
   return text.replace(/\n+(?=\S)/g, '\n  ')
 }

@@ -26,7 +26,7 @@ export function unavailableFault(error: unknown): Fault | null {
   return new Fault('unavailable', { cause: error, headers: { 'retry-after': '2' } })
 }
 
-/** Whether the database is there and takes no writes, or not this one. */
+/** Whether the database answers, but refuses writes, or this write. */
 export function isUnwilling(error: unknown): boolean {
   return isOneOf(UNWILLING, error)
 }

@@ -42,7 +42,7 @@ export const COMMON_HEADERS: readonly [string, string][] = [
   ['user-agent', 'cloakroom'],
 ]
 
-/** The object of a successful answer, whatever its content type, else null. */
+/** Returns the object of a successful answer, for any content type, or else null. */
 export function readSuccess({ status, body }: TokenAnswer): Record<string, unknown> | null {
   if (status !== 200 && status !== 201) return null
   const answer = readJsonObject(body)

@@ -152,7 +152,7 @@ function fitGuarded(state: DerivedState, nowMs: number): DerivedState {
   return fitted
 }
 
-/** The texts of a credential, each of which is guarded. */
+/** Returns the texts of a credential, each of which is guarded. */
 export function valuesOf(credential: Credential | null): string[] {
   if (credential === null) return []
   return typeof credential === 'string' ? [credential] : Object.values(credential)

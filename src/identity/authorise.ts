@@ -64,7 +64,7 @@ async function findGrant(
   return projectGrant(db, selectProjectByName, caller, { workspaceId, projectName })
 }
 
-/** A project by its id; where the path names its workspace too, it must be that one. */
+/** Finds a project by its id. If the path also names a workspace, it must be the project's. */
 async function projectOf(
   db: Reading,
   caller: Caller,
@@ -85,7 +85,7 @@ async function activeWorkspace(db: Reading, caller: Caller): Promise<string> {
     .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
     .where(and(eq(memberships.userId, caller.userId), eq(memberships.status, 'active')))
     .orderBy(asc(memberships.id))
-  // This list can contain another person's personal workspace, where the caller is a guest.
+  // This list can contain another person's personal workspace, in which the caller is a guest.
   const personal = own.find(({ type, role }) => type === 'personal' && role === 'owner')
   const active = personal ?? (own.length === 1 ? own[0] : undefined)
   if (!active)

@@ -38,8 +38,8 @@ export function isClear(order: SearchOrder, bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether a string may begin somewhere: one addition and one look at a bit for each byte. Its first 8 bytes are
- * looked at together, for by the time of a look at fewer a value could be guessed piece by piece.
+ * Whether a string may begin somewhere: one addition and one bit test for each byte. Its first 8 bytes are tested
+ * together, because the time of a test of fewer bytes would allow guessing a value piece by piece.
  */
 function mayHold(patterns: Patterns, bytes: Uint8Array): boolean {
   const { bits } = patterns.parts
@@ -202,7 +202,7 @@ function isNoEscape(bytes: Uint8Array, from: number, to: number): boolean {
   return true
 }
 
-/** Whether digits spell no text, and nothing else is looked for. */
+/** Whether digits encode no text, and nothing else is sought. */
 function spellsNoText(
   look: TextPhases,
   digits: Uint8Array,

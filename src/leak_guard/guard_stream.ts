@@ -34,7 +34,7 @@ const WORK_PER_BLOCK = 65_536
 /** Minimum bytes of a block, also for the start of an unknown answer. */
 const LEAST_BLOCK = 512
 const FIRST_BLOCK = 1024
-/** Bytes of an answer that are looked at as JSON between two turns. */
+/** Bytes of an answer that are read as JSON between two turns. */
 const CATCH_UP = 262_144
 
 export class GuardStream {

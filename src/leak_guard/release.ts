@@ -74,7 +74,7 @@ export class Release implements SearchSink {
     return this.#current !== null || isFound
   }
 
-  /** Position in the answer up to which it was looked at. */
+  /** Position in the answer up to which it was read. */
   get position(): number {
     return this.#read
   }

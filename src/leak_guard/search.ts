@@ -34,7 +34,7 @@ export type Shape = {
   readonly isPart: boolean
   /** The kinds of escapes that are each decoded alone. */
   readonly kinds: readonly number[]
-  /** Whether strings are looked for as they are only, in no encoding. */
+  /** Whether only literal strings are sought, in no encoding. */
   readonly isLiteral: boolean
 }
 

@@ -8,7 +8,7 @@ import { CONSOLE_COOKIE_PREFIX } from '../http/console_cookies.ts'
 
 /** Older browsers name the destination of a WebSocket; scripts' requests have none. */
 const DESTINATIONS_OF_SCRIPTS = ['empty', 'websocket']
-/** These of an upstream would have a browser report our addresses to it. */
+/** Upstream headers that would make a browser report this server's addresses. */
 const REPORTING = [
   'content-security-policy-report-only',
   'nel',

@@ -22,7 +22,7 @@ export type Call = {
   body: CallBody
   /** Wrapped in JSON, passed on as it arrives, gRPC, or a WebSocket. */
   answer: 'whole' | 'streamed' | 'grpc' | 'socket'
-  /** Looks at each message of gRPC before it is sent. @throws Fault of one that must not be */
+  /** Checks each message of gRPC before it is sent. @throws Fault of one that must not be */
   checkMessage?: (message: Uint8Array) => void
   signing: RequestSigning | null
   /** The base of links in the answer; `null` leaves them unchanged. */

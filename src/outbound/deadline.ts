@@ -1,6 +1,6 @@
 /**
- * A deadline that can be put off by signs of life, and that leaves no timer behind. Work that is not
- * wanted or not permitted any more ends with it, too.
+ * A deadline that signs of life extend, and that leaves no timer behind. Work that is no longer wanted or permitted
+ * also ends with it.
  */
 
 import { type PendingTimer, systemTimers } from '../core/async/timers.ts'
@@ -57,7 +57,7 @@ export class CallDeadline {
     }
   }
 
-  /** The body, each piece of which is a sign of life. */
+  /** Returns the body. Each piece of it is a sign of life. */
   watch(body: CallBody): CallBody {
     if (body === null || 'bytes' in body) return body
     const transform = (chunk: Uint8Array, controller: TransformStreamDefaultController) => {
@@ -81,13 +81,13 @@ export class CallDeadline {
     else signal.onabort = () => this.abort()
   }
 
-  /** Calls back once: when the work is done, late or not wanted any more, or now if it is so already. */
+  /** Calls back once, when the work is done, late or no longer wanted, or now if it already is. */
   afterwards(callback: () => void): void {
     if (this.#over) callback()
     else this.#afterwards.push(callback)
   }
 
-  /** Does work that is not wanted any more when it fails; releases an answer refused half-way, too. */
+  /** Runs work that is no longer wanted when it fails; also releases an answer that is refused half-way. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -103,7 +103,7 @@ export class CallDeadline {
     this.#end()
   }
 
-  /** The work is not wanted any more. */
+  /** Ends work that is no longer wanted. */
   abort(): void {
     this.clear()
     if (this.signal.aborted) return
@@ -111,7 +111,7 @@ export class CallDeadline {
     this.#controller.abort(new DOMException('not wanted', 'AbortError'))
   }
 
-  /** The work is not permitted any more; nothing happens if it is done. */
+  /** Ends work that is no longer permitted; has no effect if it is done. */
   refuse(fault: Fault): void {
     if (this.#over) return
     this.#refusal = fault

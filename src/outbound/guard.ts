@@ -87,7 +87,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
       if (isBinary(name)) values += decodedOf(headers[name] ?? '')
     }
     if (values === '') return headers
-    // Hardly any answer has a value in its headers: one look at all of them is cheaper by far.
+    // Hardly any answer has a value in its headers: one test of all of them is far cheaper.
     if (!isNamed && this.#guard.headerValue(values) === values) return headers
     const kept = Object.entries(headers).filter(([name]) => !this.#guard.isGuardedName(name))
     return withoutPrototype(kept.map(([name, value]) => [name, this.#redactHeader(name, value)]))

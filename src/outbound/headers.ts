@@ -123,7 +123,7 @@ export function presentHeaders(received: ReceivedHeaders): Record<string, string
   return presented
 }
 
-/** Headers of an answer that its caller would look for and does not get. */
+/** Returns the headers of an answer that its caller may expect and does not get. */
 export function droppedHeaders(received: ReceivedHeaders): string[] {
   return received['set-cookie']?.length ? ['set-cookie'] : []
 }
@@ -214,7 +214,7 @@ function invalidHeader(message: string): Fault {
   return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
 }
 
-/** Set again for the upstream, meant for us, or about the caller: not for the upstream to know. */
+/** Headers that are set again for the upstream, meant for the resolver, or about the caller. */
 const OURS =
   /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$|^sec-websocket-(key|version|extensions|accept)$/
 

@@ -183,7 +183,7 @@ function wireOf(
   }
 }
 
-/** Our header occurs once, also in the signed text. */
+/** The resolver's header occurs once, also in the signed text. */
 function without(own: readonly HeaderPair[], headers: readonly HeaderPair[]) {
   return own.length === 0
     ? headers

@@ -13,7 +13,7 @@ export function faultAfterSending(method: string, fault: Fault): Fault {
   return mayRepeat(method) || wasNotSent(fault) ? fault : withoutRetry(fault)
 }
 
-/** Whether a call of this method may be sent again, whatever became of it. */
+/** Whether a call of this method may be sent again, with any outcome of the first one. */
 export function mayRepeat(method: string): boolean {
   return REPEATABLE.includes(method)
 }

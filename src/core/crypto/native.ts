@@ -1,4 +1,4 @@
-/** Functions that the runtime does faster than our code; `native.browser.ts` has the same for browsers. */
+/** Functions that the runtime executes faster than JavaScript; `native.browser.ts` has equal ones for browsers. */
 
 /** CRC-32/IEEE of bytes, or of the UTF-8 of a text, as an unsigned number. */
 export function crc32(data: Uint8Array | string): number {

@@ -34,7 +34,7 @@ export function hostCheck(
   }
 }
 
-/** The name alone, in small letters; `null` where the header is missing or malformed. */
+/** Returns the name alone, in small letters; `null` if the header is missing or malformed. */
 function nameIn(header: string | null): string | null {
   const name = HOST.exec(header?.toLowerCase() ?? '')?.groups?.name?.replace(/\.$/, '')
   return name && URL.canParse(`http://${header}`) ? name : null

@@ -145,7 +145,7 @@ export type Policy = Sent
 
 const { $schema: _, ...documentation } = z.toJSONSchema(fields.nullable(), { io: 'input' })
 
-/** A policy where a contract takes any value, as an example. */
+/** An example for contracts that accept any value as a policy. */
 export const examplePolicy: Policy = {
   allowed_domains: ['api.stripe.com'],
   allowed_methods: ['POST'],

@@ -33,8 +33,8 @@ export function unfilledText(unfilled: Unfilled): string {
 }
 
 /**
- * Lets the policy list the place beside those that it lists, without the name of the program; undefined where these
- * are not known, or where no policy can.
+ * Returns the command that adds the place to the policy's list, without the program's name; undefined if it is unknown,
+ * or if no policy can allow the place.
  */
 export function unfilledCommand({
   name,
@@ -67,7 +67,7 @@ export function unfilledHeader(unfilled: readonly Unfilled[]): Record<string, st
   return { [UNFILLED_HEADER]: listUnfilled(unfilled) }
 }
 
-/** Reads that header of an answer of our own. */
+/** Reads the header of an answer by Cloakroom. */
 export function readUnfilled(header: string | null): Unfilled[] {
   return (header ?? '').split(', ').flatMap((text) => {
     const [name = '', place = ''] = text.split(';')

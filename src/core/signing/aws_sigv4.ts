@@ -156,7 +156,7 @@ function objectPath(path: string): string {
     .join('/')
 }
 
-/** The target has no dot segments any more; `path` begins with a slash. */
+/** The target has no dot segments; `path` begins with a slash. */
 function normalPath(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
   const end = segments.length > 0 && path.endsWith('/') ? '/' : ''

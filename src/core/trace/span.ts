@@ -193,12 +193,12 @@ export function within<T>(span: Span, work: () => T): T {
   return running.run(span, work)
 }
 
-/** Does work of which many requests have something: it belongs to none of their traces. */
+/** Runs work that many requests share: it belongs to none of their traces. */
 export function untraced<T>(work: () => T): T {
   return running.getStore() ? running.run(undefined, work) : work()
 }
 
-/** Does work in its own span, which ends with it; `work` is given the span where there is one. */
+/** Runs work in a separate span, which ends with it; `work` gets the span if a trace is running. */
 export function traced<T>(name: string, attributes: Attributes, work: (span?: Span) => T): T {
   const parent = running.getStore()
   if (!parent) return work()

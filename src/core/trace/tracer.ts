@@ -18,7 +18,7 @@ export type TraceCounts = {
 }
 
 export type Tracer = {
-  /** `null` for a request that is not sampled, whatever its caller. */
+  /** `null` for a request that is not sampled, for any caller. */
   begin(traceparent: string | null, attributes: Attributes): Span | null
   readonly counts: TraceCounts
   flush(): Promise<void>

@@ -24,7 +24,7 @@ function describe(issue: Issue): FieldFault[] {
 }
 
 /**
- * Returns the complaints of a union's closest branch: it accepts a value of that kind, got furthest, and knows most of
+ * Returns the complaints of a union's closest branch: it accepts a value of that kind, got furthest, and has most of
  * the fields.
  */
 function closest(issue: z.core.$ZodIssueInvalidUnion): Issue[] {
@@ -84,7 +84,7 @@ function complaintOf(issue: Issue): string {
   }
 }
 
-/** A pattern's own words where the contract gives it some: few people read expressions. */
+/** Returns a pattern's text in the contract, if it has one: few people read expressions. */
 function formatComplaint({
   format,
   pattern,

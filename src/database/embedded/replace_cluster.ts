@@ -11,7 +11,7 @@ import { syncPath, syncTree } from './template_archive.ts'
 
 const READY = 'postgres.restored'
 
-/** @returns where the old one is, or `null` if there was none. */
+/** @returns the path of the old one, or `null` if there was none. */
 export function replaceCluster(
   root: string,
   staged: string,

@@ -41,7 +41,7 @@ import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 export type Migration = {
   name: string
   text: string
-  /** A version that does not know it cannot use the schema any more (docs/guides/upgrade.md). */
+  /** Older versions can no longer use the schema (docs/guides/upgrade.md). */
   breaksOlder?: true
 }
 

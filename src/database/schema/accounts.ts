@@ -89,7 +89,7 @@ export const passkeys = pgTable(
     counter: bigint({ mode: 'number' }).notNull(),
     transports: text().array().notNull(),
     label: text().notNull(),
-    /** Sealed: `passkeys.encrypted_seed`; null where it cannot unlock, or the keys were replaced since. */
+    /** Sealed: `passkeys.encrypted_seed`; null if it cannot unlock, or the keys were replaced since. */
     encryptedSeed: bytes(),
     lastUsedAt: moment(),
     createdAt: createdAt(),

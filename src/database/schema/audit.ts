@@ -40,7 +40,7 @@ export const auditLogs = pgTable(
     targetDomain: text(),
     credentialRef: text(),
     injectionStyle: text(),
-    /** Placeholders that went out as text; null where there were none. */
+    /** Placeholders that were sent as text; null if there were none. */
     unfilled: jsonb().$type<Unfilled[]>(),
     /** The release that a call with a held secret used, or the request that it waits for. */
     approvalId: uuid(),

@@ -9,7 +9,10 @@ import type { ReleaseTarget } from './targets.ts'
 
 const NAME = 'runtimes'
 
-/** Installs them into a folder; returns where the runtime of a target is. @throws Error for one with another hash */
+/**
+ * Installs them into a folder, and returns a function for the path of a target's runtime. @throws Error for one with
+ * another hash
+ */
 export async function installRuntimes(
   targets: readonly ReleaseTarget[],
   folder: string,

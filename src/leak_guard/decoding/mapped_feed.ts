@@ -27,7 +27,7 @@ export class MappedFeed implements Feed {
   #pieces = 0
   /** The piece that was looked up last. */
   #piece = 0
-  /** Positions of the bytes of the margin: the parent does not know them any more. */
+  /** Positions of the margin's bytes, which the parent no longer has. */
   readonly #starts = new Float64Array(MARGIN)
   readonly #ends = new Float64Array(MARGIN)
 

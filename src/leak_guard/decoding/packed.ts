@@ -83,7 +83,7 @@ export class PackedDecoder {
     return this.#reading.isShort ? 4 : 8
   }
 
-  /** Whether only text is looked for. */
+  /** Whether only text is sought. */
   get #isTextOnly(): boolean {
     for (const { patterns } of this.#reading.sought) if (!patterns.parts.isText) return false
     return true

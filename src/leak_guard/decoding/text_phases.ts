@@ -9,7 +9,7 @@ const IS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === 0 || (byte >= 0x09 && byte <= 0x0d) || (byte >= 0x20 && byte < 0x7f) ? 1 : 0,
 )
 
-/** Whether bytes are text as this look at them understands it. */
+/** Whether bytes are text, as this module defines it. */
 export function isText(bytes: Uint8Array): boolean {
   return bytes.every((byte) => IS_TEXT[byte] === 1)
 }

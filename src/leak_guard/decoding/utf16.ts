@@ -14,7 +14,7 @@ export class Utf16Decoder {
   readonly #reading: Reading
   readonly #parent: Feed
   readonly #depth: number
-  /** Bytes of a character, of which all but one are zero. */
+  /** Bytes of a character; all except one are zero. */
   readonly #width: number
   #opened: { feed: MappedFeed; stage: Stage } | null = null
   #isOpen = false

@@ -145,7 +145,7 @@ export class Candidates {
     this.endBlock()
   }
 
-  /** The hot loop: one addition and one look at a bit for each byte. */
+  /** The hot loop: one addition and one bit test for each byte. */
   #scanBytes(feed: Feed, from: number, to: number): void {
     const { parts, step } = this.#sought.patterns
     const { bits, window } = parts
@@ -162,7 +162,7 @@ export class Candidates {
     this.#sink.work += to - from
   }
 
-  /** @returns the last byte that was looked at */
+  /** @returns the last byte that was read */
   #candidate(feed: Feed, at: number, to: number, hash: number): number {
     this.#sink.work += CANDIDATE_WORK
     const group = this.#sought.patterns.groupOf(hash)

@@ -87,7 +87,7 @@ export class SealedTable {
     return this.#tags[slot] === 0 ? -1 : (this.#payloads[slot] ?? -1)
   }
 
-  /** Adds a string with a number from 0 on, unless it is there. */
+  /** Adds a string with a number from 0 on, unless the table has it. */
   add(a: number, b: number, length: number, payload: number): void {
     const tag = seal(a, b, length)
     const slot = this.#slotOf(a, length, tag)

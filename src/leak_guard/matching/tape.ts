@@ -33,7 +33,9 @@ export class Tape {
     this.#b[0] = 0
   }
 
-  /** Tapes on to the byte `until` of the text, of which the feed ends with the byte `count`; returns how many bytes. */
+  /**
+   * Extends the tape to the byte `until` of the text; the feed ends with the byte `count`. Returns the number of bytes.
+   */
   extend(feed: Feed, count: number, until: number): number {
     const missing = until - this.#from - this.#length
     if (missing <= 0) return 0

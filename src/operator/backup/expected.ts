@@ -51,7 +51,7 @@ export type BackupTable = {
   name: string
   /** Names and types in their order: rows fit only if these are equal. */
   columns: string
-  /** An order that both databases agree on, whatever their collation. */
+  /** An order that is equal in both databases, for any collation. */
   order: string
 }
 

@@ -130,7 +130,7 @@ function webStream(source: Readable): ReadableStream<Uint8Array> {
   return Readable.toWeb(source) as unknown as ReadableStream<Uint8Array>
 }
 
-/** The lines of a file that somebody gives us: as many as it has, of bounded length each. */
+/** Yields the lines of an untrusted file: any number, of bounded length each. */
 export async function* linesOf(
   path: string,
   identities: readonly string[],

@@ -19,7 +19,7 @@ export async function takeAlone(tx: TransactionSql): Promise<void> {
   await demandRest(tx)
 }
 
-/** Servers of versions that do not know the lock are seen by their connections. @throws BackupProblem */
+/** Detects servers of versions without the lock by their connections. @throws BackupProblem */
 export async function demandRest(tx: TransactionSql): Promise<void> {
   const giveUpAt = performance.now() + ENDING_MS
   while (await isUsed(tx)) {

@@ -46,7 +46,7 @@ export async function fill(config: Config, archive: Archive, force = false): Pro
   })
 }
 
-/** Made beside the old one, proven to open with our keys, and then put in its place. */
+/** Creates the new one beside the old one, proves that the keys open it, and then replaces the old one. */
 async function fillDirectory(config: Config, archive: Archive, force: boolean): Promise<Filled> {
   const log = openLog(config.LOG_LEVEL)
   const { root, release } = lockDataDirectory(config.DATA_DIR, (text) => log.info(text))

@@ -105,13 +105,13 @@ function prepareFolder(folder: string, now: number): void {
   for (const name of filesIn(folder, OUR_PART)) if (name < old) rmSync(join(folder, name))
 }
 
-/** Not folders and links: those are of somebody else, whatever their names. */
+/** Excludes folders and links, with any names: other programs created them. */
 function filesIn(folder: string, pattern: RegExp): string[] {
   const entries = readdirSync(folder, { withFileTypes: true })
   return entries.flatMap((entry) => (entry.isFile() && pattern.test(entry.name) ? entry.name : []))
 }
 
-/** Never the one that was just made, whatever the clock was when others were. */
+/** Never removes the new backup, even if clocks differed. */
 function removeOldest(made: string, keep: number): void {
   const folder = dirname(made)
   const others = filesIn(folder, OURS).filter((name) => name !== basename(made))

@@ -32,7 +32,7 @@ export function doctorHandler({ connection, config, now }: Surroundings): Operat
   return async () => Response.json(await examine({ connection, config, now, limits: USUAL_LIMITS }))
 }
 
-/** Each check costs a few statements, whatever the database holds. */
+/** Each check costs a few statements, for any amount of data. */
 export function examine(patient: Patient): Promise<Finding[]> {
   return runChecks(DOCTOR, patient, describe)
 }

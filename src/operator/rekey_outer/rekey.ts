@@ -78,7 +78,7 @@ export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyR
   }
 }
 
-/** Rows that such a process could not open any more would be an outage. */
+/** A process that could no longer open rows would be an outage. */
 async function demandKeyEverywhere({ sql, isPooled }: Source, key: string): Promise<void> {
   const without = (await liveKeys(sql, isPooled)).filter(({ ids }) => !ids.includes(key))
   if (without.length === 0) return

@@ -1,4 +1,4 @@
-/** A look at the database of the settings that writes nothing to it: the embedded one is looked at in a copy. */
+/** Reads the configured database without writing to it: the embedded one is copied first. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { constants, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

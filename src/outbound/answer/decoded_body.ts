@@ -25,8 +25,7 @@ export function isZlib([first = 0, second = 0]: Uint8Array): boolean {
 }
 
 /**
- * Decoded piece by piece: memory stays bounded whatever the pieces expand to. Nothing is decoded to nothing, whatever
- * its coding.
+ * Decodes in chunks: memory stays bounded for any expansion. An empty body decodes to an empty one, with any coding.
  */
 export function decodedBody({ body, headers }: Response): AsyncIterable<Uint8Array> | null {
   const coding = headers.get('content-encoding')?.trim().toLowerCase()

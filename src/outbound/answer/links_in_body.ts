@@ -7,7 +7,7 @@ import type { GuardedBodyKind } from '../guard.ts'
 import { type LinkBase, lastSegment, leadReferenceBack, leadTextBack } from '../links.ts'
 import { EndpointEvent } from './endpoint_event.ts'
 
-/** Characters of a string that is still looked at as a URL: of 8 KiB, each one escaped. */
+/** Maximum characters of a string that may be a URL: 8 KiB, each one escaped. */
 const MAX_LINK = 65_536
 /** Bytes that are looked through before others have their turn. */
 const PIECE = 131_072

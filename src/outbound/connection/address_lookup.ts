@@ -65,7 +65,7 @@ type Options = {
   /** `name=address` entries of RESOLVER_HOSTS, consulted before DNS. */
   hosts: readonly string[]
   lookup: Lookup
-  /** Ports on which this product itself listens, on whatever address of this machine. */
+  /** Ports on which this product itself listens, on any address of this machine. */
   ownPorts: () => readonly number[]
   clock: Clock
 }

@@ -64,7 +64,7 @@ function tlsFor(host: string, ca: string[]) {
     ca,
     serverName: host,
     rejectUnauthorized: true,
-    // The runtime takes the number; its types know the names only.
+    // The runtime accepts the number; its types have only the names.
     minVersion: TLS_1_3 as never,
     secureOptions: NOTHING_OLDER,
     checkServerIdentity: (_: string, certificate: PeerCertificate) => checkName(host, certificate),
@@ -104,7 +104,7 @@ function initOf(
   } as BunFetchRequestInit
 }
 
-/** The runtime reads a record at less cost; of a name that is there twice only pairs keep both. */
+/** The runtime reads a record at less cost; only pairs keep duplicate names. */
 function recordOf(pairs: HeaderPair[]): HeaderPair[] | Record<string, string> {
   const record = Object.fromEntries(pairs)
   return Object.keys(record).length === pairs.length ? record : pairs

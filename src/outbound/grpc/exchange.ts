@@ -57,7 +57,8 @@ export async function exchangeGrpc(stream: ClientHttp2Stream, options: Options):
     void sendMessages(stream, options)
     return answerOf(stream, frames, await head, options)
   } catch (error) {
-    // Not looked at (RFC 9113, section 8.7), as on a connection that ends meanwhile: it may be sent again.
+    // The upstream did not process it (RFC 9113, section 8.7), as on a connection that ends meanwhile: it may be sent
+    // again.
     const isRefused = stream.rstCode === NGHTTP2_REFUSED_STREAM && !deadline.signal.aborted
     giveUp()
     throw isRefused ? new Fault('upstream_unreachable') : breakingFault(error, deadline)

@@ -39,7 +39,7 @@ export type Http2Connector = {
 /** Milliseconds after which an unused connection is closed. */
 const IDLE_MS = 60_000
 const CONNECT_TIMEOUT_MS = 15_000
-/** Connections that a call waits for: each may end, or be full, as soon as it is there. */
+/** Connections that a call waits for: each may end, or be full, as soon as it is open. */
 const MAX_ATTEMPTS = 16
 const SETTINGS = { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES }
 

@@ -29,7 +29,7 @@ export function headOf(stream: ClientHttp2Stream): Promise<Head> {
   return promise
 }
 
-/** The runtime takes a stream that ends before its reader is there for one that broke off. */
+/** Reads immediately: the runtime mistakes a stream that ends before it has a reader for one that broke off. */
 export function readAtOnce<T>(pieces: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   const first = pieces.next()
   first.catch(() => {})

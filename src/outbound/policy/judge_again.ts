@@ -31,8 +31,8 @@ type Judging<S> = Pick<CallPermission, 'holder' | 'allows'> & {
 }
 
 /**
- * Steps 3 to 6 without the values: no key is opened for a call that continues. `confirm` is
- * where a value would be opened.
+ * Repeats steps 3 to 6 without the values: no key is opened for a call that continues. `confirm` is called instead of
+ * opening a value.
  *
  * @throws Fault of the step that refuses
  */

@@ -68,8 +68,8 @@ function checkedOf({ random, length }: RandomPart): string {
 }
 
 /**
- * The random id is first, so that no stretch of 16 characters is that of the usual headers, which the leak
- * guard would take for a piece of the value.
+ * The random id is first, so that no stretch of 16 characters equals that of the usual headers, which the leak guard
+ * would take for a piece of the value.
  */
 function jsonWebToken({ jwt, expires, signature }: Extract<StandInPart, { jwt: string }>): string {
   const header = { kid: drawn('hex', 16), typ: 'JWT', alg: jwt }

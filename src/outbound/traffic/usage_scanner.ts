@@ -88,7 +88,7 @@ export class UsageScanner {
     else if (this.#frames.length === 0 && byte > 0x20) this.#isBroken = true
   }
 
-  /** Escapes in a name are read, because `"us\u0061ge"` is the same name. */
+  /** Decodes escapes in a name, because `"us\u0061ge"` is an equal name. */
   #nameRead(): string | null {
     if (this.#text.length > MAX_NAME_BYTES) return null
     const text = Buffer.from(this.#text).toString('latin1')

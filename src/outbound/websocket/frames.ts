@@ -176,7 +176,7 @@ function lengthHeader(first: number, length: number): Uint8Array {
   return header
 }
 
-/** `null` until the header is there; masks and reserved bits are refused, since none was agreed on. */
+/** Reads a header; `null` until it is complete. Masks and reserved bits are refused, since none was agreed on. */
 function readHeader(bytes: Uint8Array, from: number): Header | null {
   const [first, second] = [bytes[from], bytes[from + 1]]
   if (first === undefined || second === undefined) return null

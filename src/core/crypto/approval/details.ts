@@ -28,7 +28,7 @@ const approvalDetails = z.strictObject({
     .nullable(),
 })
 
-/** `body` is null where it is not UTF-8 or too long. */
+/** `body` is null if it is not UTF-8 or too long. */
 export type ApprovalDetails = z.output<typeof approvalDetails>
 
 /** The nonce is random unless a test vector gives one. Throws for text that JCS cannot express. */
