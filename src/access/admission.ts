@@ -1,6 +1,6 @@
 /**
- * Who calls with a token, and whether the token may do what the endpoint is for. Every endpoint of tokens
- * begins here: its contract names the capability, and nothing else of the request is read before.
+ * Authenticates a call's token and checks that the token has the endpoint's capability. Every token endpoint begins
+ * here: its contract names the capability, and nothing else of the request is read first.
  */
 import { type Capability, capabilities } from '../core/capability.ts'
 import { commandFix, Fault } from '../core/fault.ts'
@@ -18,10 +18,10 @@ export type Admitted = { token: LiveToken; rate: RateState }
 type Presented = { text: string; requestId: string }
 
 /**
- * The token, if it is live and may. A refusal is recorded, and the record proves that the token is live:
- * what is revoked or expired is 401 and not 403.
+ * Verifies the token, its rate and its capability. A refusal is recorded, and the record proves that the token is live:
+ * a revoked or expired one is 401 and not 403.
  *
- * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and what recording throws
+ * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and the faults of recording
  */
 export async function admitToken(
   access: Access,
@@ -56,7 +56,7 @@ const VERBS: Record<Capability, string> = {
   read: 'read values',
 }
 
-/** Says how to get a token that may. */
+/** Explains how to get a token with the capability. */
 function notIssuedFor({ kind, name, ...token }: LiveToken, needed: Capability): Fault {
   const command = kind === 'agent' ? 'token issue <agent>' : 'workload-token issue <label>'
   const issue = kind === 'agent' ? 'token' : 'workload-token'

@@ -1,25 +1,25 @@
-/** What a token may name: the secrets of the projects and environments that it was given the key of. */
+/** The secrets that a token may name: those of the projects and environments with keys that it was given. */
 import { Fault } from '../core/fault.ts'
 import { SECRET_NAME } from '../core/names/secret_name.ts'
 import type { AccessReader } from './reader.ts'
 
-/** A name in the database that does not match was not written by a client. Agents never see it. */
+/** A stored name that does not match was not written by a client. Agents never see it. */
 const NAME = new RegExp(`^${SECRET_NAME}$`)
 
-/** Where a name is; what is stored beside it is not believed before its ciphertext opens. */
+/** The place of a name. The row's other columns are trusted only after its ciphertext opens. */
 export type Credential = {
   name: string
   projectId: string
   environment: string
 }
 
-/** All of one policy version. */
+/** A token's credentials, all from one policy version. */
 export type TokenCredentials = { policyVersion: number; list: Credential[] }
 
 /** @throws Fault `invalid_token` when the token is not live at this moment */
 export type ReadCredentials = (tokenId: string) => Promise<TokenCredentials>
 
-/** One statement proves that the token is live and says what it may name. */
+/** Proves in one statement that the token is live, and returns the credentials that it may name. */
 export function openReadCredentials(read: AccessReader): ReadCredentials {
   return async (tokenId) => {
     const rows = await read<(Credential & { name: string | null; version: number })[]>`

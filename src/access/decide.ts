@@ -1,6 +1,6 @@
 /**
- * Decides and records as one. The record is stored only if the token is live and the workspace's policy
- * is still the one that was decided by; otherwise both are read again and the decision is repeated.
+ * Decides and records in one step. The record is stored only if the token is live and the decision was made under the
+ * workspace's current policy; otherwise both are read again and the decision is repeated.
  */
 import type { Entry } from '../audit/entry.ts'
 import { UnreadBefore } from '../core/async/unread.ts'
@@ -17,12 +17,12 @@ import type { LiveToken } from './tokens.ts'
  * secret counts as a change, and an import must not stop the workspace's agents.
  */
 const TIMEOUT_MS = 5_000
-/** After so many attempts the workspace's writers have to wait for one decision. */
+/** After this many attempts, the workspace's writers have to wait for one decision. */
 const FREE_ATTEMPTS = 2
 /** Things that one decision waits for outside of its attempts, such as renewals of its credentials. */
 const MAX_WAITS = 20
 
-/** A refusal is a result: it is put on record like what is let through. */
+/** Returns a refusal as a result: it is recorded like an allowed call. */
 export async function orRefusal<T>(task: () => Promise<T>): Promise<T | Fault> {
   try {
     return await task()
@@ -35,9 +35,8 @@ export async function orRefusal<T>(task: () => Promise<T>): Promise<T | Fault> {
 type Deciding = Pick<Access, 'tokens' | 'snapshots' | 'trail' | 'decideLocked'>
 
 /**
- * The decision, once its record is durable.
- *
- * @throws Fault what was decided, `invalid_token`, `audit_unavailable`, `unavailable`
+ * Returns the decision, once its record is durable. @throws Fault of the decision, `invalid_token`,
+ * `audit_unavailable`, `unavailable`
  */
 export function decideDurably<T>(
   access: Deciding,
@@ -73,7 +72,7 @@ async function decideAndRecord<T>(
   throw new Fault('unavailable')
 }
 
-/** @throws Fault what was decided */
+/** @throws Fault of the decision */
 function resultOf<T>({ entry, result }: Decided<T>): T {
   currentSpan()?.set(told(entry))
   if (result instanceof Fault) throw result
@@ -81,8 +80,8 @@ function resultOf<T>({ entry, result }: Decided<T>): T {
 }
 
 /**
- * With `asked`, under a lock, which ends before the wait for what has to be read first. `null` when what was decided by
- * is no longer current: then nothing was stored.
+ * Decides under a lock if `asked` is given. The lock ends before a wait for data that has to be read first. Returns
+ * `null` if the decision is no longer current: then nothing was stored.
  */
 async function attemptOnce<T>(
   { snapshots, trail, decideLocked }: Deciding,
@@ -104,7 +103,7 @@ async function attemptOnce<T>(
   }
 }
 
-/** Of a decision, in traces: no more than the audit shows. */
+/** Returns a decision's trace attributes: no more than the audit shows. */
 function told({ decision, reason, method, target_domain, ...entry }: Entry): Attributes {
   return {
     'cloakroom.workspace_id': entry.workspace_id,

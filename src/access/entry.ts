@@ -1,4 +1,4 @@
-/** What is known of a call or a delivery, as its record in the audit. */
+/** The audit entry of a call or a delivery. */
 import type { Entry, RecordedOutcome } from '../audit/trail.ts'
 import type { Unfilled } from '../core/policy/unfilled.ts'
 import type { LiveToken } from './tokens.ts'
@@ -13,13 +13,13 @@ type Known = {
   uses: readonly { name: string; style: string }[]
   /** Placeholders that go out as text. */
   unfilled?: readonly Unfilled[]
-  /** Of a call with held secrets. */
+  /** Only for calls with held secrets. */
   approvalId?: string | null
-  /** Of what is no request to an upstream. */
+  /** Only for actions that are not a request to an upstream. */
   action?: Entry['action']
 }
 
-/** `conclusion` is `null` for what is let through and still waits for its outcome. */
+/** Creates an entry. `conclusion` is `null` for an allowed call that still waits for its outcome. */
 export function entryOf(
   token: LiveToken,
   policyVersion: number,

@@ -1,6 +1,6 @@
 /**
- * From a token to the environment key that was sealed for it. The secret part of the presented token
- * opens the envelope; nothing that is stored could (protocol 4).
+ * Opens the environment key that was sealed for a token. Only the secret part of the presented token opens the
+ * envelope; stored data cannot (protocol 4).
  */
 import { openTokenEnvelope } from '../core/crypto/envelope.ts'
 import { tokenPrivateKey } from '../core/crypto/token.ts'

@@ -1,4 +1,4 @@
-/** What resolver and delivery share: tokens, snapshots, opened keys, and one rate per token over both. */
+/** Services that the resolver and deliveries share: tokens, snapshots, opened keys, and one rate per token for both. */
 import type postgres from 'postgres'
 import type { AuditTrail } from '../audit/trail.ts'
 import type { Capability } from '../core/capability.ts'
@@ -21,7 +21,7 @@ export type Access = {
   snapshots: SnapshotCache
   keys: KeyCache
   chains: ChainCache
-  /** What of signed workspaces did not verify. */
+  /** Signed workspaces that failed verification. */
   refusals: Refusals
   /** RATE_TOKEN, by token id. */
   limiter: RateLimiter
@@ -31,7 +31,7 @@ export type Access = {
   describeToken: DescribeToken
 }
 
-/** Drops what is known of a workspace, or of all: the next request reads again, and keys are wiped. */
+/** Drops a workspace's cached state, or all of it: the next request reads again, and keys are wiped. */
 export function forgetWorkspace({ tokens, snapshots, keys }: Access, workspaceId?: string): void {
   tokens.forget(workspaceId)
   keys.forget(workspaceId === undefined ? '' : `${workspaceId}/`)
@@ -59,7 +59,7 @@ export function openAccess(
   }
 }
 
-/** What a token is, in words that its bearer may know: names and IDs, no keys and no names of secrets. */
+/** A token's description for its bearer: names and IDs, no keys and no secret names. */
 type TokenDescription = {
   kind: 'agent' | 'workload'
   /** The agent's name, or the label of a workload's token. */

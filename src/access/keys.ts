@@ -18,7 +18,7 @@ export class KeyCache {
   readonly #keys: LruMap<string, Secret>
   readonly #timer: Timer
   readonly #counts = { hits: 0, misses: 0 }
-  /** Grows with every loss, so that what was opened before one is not kept after it. */
+  /** Grows with every loss of keys, so that a key opened before one is not kept after it. */
   #generation = 0
 
   constructor(seconds: number, clock: Clock) {
@@ -29,14 +29,14 @@ export class KeyCache {
     this.#timer.unref()
   }
 
-  /** The key, to be used at once: it is the last to be wiped when room is needed. */
+  /** Returns the key for immediate use: it is the last to be wiped when room is needed. */
   get(name: string): Secret | null {
     const key = this.#keys.get(name) ?? null
     this.#counts[key ? 'hits' : 'misses'] += 1
     return key
   }
 
-  /** The key as it lies there: neither counted nor kept longer. */
+  /** Returns the key without counting the access or extending its time. */
   peek(name: string): Secret | null {
     return this.#keys.peek(name) ?? null
   }
@@ -46,8 +46,8 @@ export class KeyCache {
   }
 
   /**
-   * Keeps a copy: what the caller holds is not wiped with it. What is there stays, it may be in use. A
-   * key that was asked for in an earlier generation is not kept: its token may be revoked by now.
+   * Keeps a copy: the caller's key is not wiped with it. An existing key stays, because it may be in use. A key that
+   * was requested in an earlier generation is not kept: its token may be revoked by now.
    */
   put(name: string, key: Secret, generation = this.#generation): void {
     if (this.#ttlMs === 0 || generation !== this.#generation || this.#keys.get(name)) return
@@ -55,8 +55,8 @@ export class KeyCache {
   }
 
   /**
-   * Forgets the keys with this name prefix, or all keys. They are wiped in the next turn of
-   * the event loop: who was given it a moment ago has used it by then.
+   * Forgets the keys with this name prefix, or all keys. They are wiped in the next turn of the event loop, when
+   * current users have used them.
    */
   forget(prefix = ''): void {
     this.#generation += 1
@@ -67,7 +67,7 @@ export class KeyCache {
     }
   }
 
-  /** Wipes what has expired. */
+  /** Wipes expired keys. */
   sweep(): void {
     this.#keys.sweep()
   }

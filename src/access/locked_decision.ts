@@ -1,15 +1,14 @@
 /**
- * A decision under a lock: where a workspace is written to without pause, every look at its policy would
- * be old by the time it is recorded. Reading, deciding and recording then share one transaction that
- * lets no writer of this workspace in between.
+ * A decision under a lock, for a workspace with continuous writes, where every read of its policy would be outdated
+ * when it is recorded. Reading, deciding and recording then share one transaction that blocks this workspace's writers.
  *
- * Measured with 4 writers without pause on the embedded database: 25 calls take 3 to 5 s and all succeed;
- * without this many end with 503 after 5 s each (test/security/resolver_busy_policy.test.ts). On PostgreSQL
- * both work, in 0.2 to 0.3 s with and 0.4 to 1 s without.
+ * Measured with 4 continuous writers on the embedded database: 25 calls take 3 to 5 s and all succeed; without the
+ * lock, many end with 503 after 5 s each (test/security/resolver_busy_policy.test.ts). On PostgreSQL both succeed, in
+ * 0.2 to 0.3 s with and 0.4 to 1 s without.
  *
- * A user of PostgreSQL that may lock no workspace (docs/guides/database-users.md) decides without the lock. It succeeds when no
- * writer commits between its reads and its record, so what the last attempt read is read at once. With writers in the
- * same process, a call takes 0.1 s beside 2 of them and 0.4 s beside 4; 1 of 30 took 2.5 s.
+ * A user of PostgreSQL that may not lock workspaces (docs/guides/database-users.md) decides without the lock. This
+ * succeeds if no writer commits between its reads and its record, so it repeats the last attempt's reads together. With
+ * writers in the same process, a call takes 0.1 s beside 2 of them and 0.4 s beside 4; 1 of 30 took 2.5 s.
  */
 import type postgres from 'postgres'
 import { groupOf, type JournalGroup, writeGroup } from '../audit/journal.ts'
@@ -28,15 +27,15 @@ const TIMEOUT_MS = 2_000
 /** A decision and its audit entry. */
 export type Decided<T> = { result: T | Fault; entry: Entry }
 
-/** Without a wait where all is known. */
+/** Returns without a wait if everything is known. */
 export type Decide<T> = (
   snapshot: Snapshot,
   snapshots: SnapshotCache,
 ) => Decided<T> | Promise<Decided<T>>
 
 /**
- * `null` when the token is no longer live, or the time was too short; then nothing was stored. `asked` is what earlier
- * attempts at this decision read.
+ * Returns `null` if the token is no longer live, or the time was too short; then nothing was stored. `asked` are the
+ * reads of earlier attempts at this decision.
  */
 export type DecideLocked = <T>(
   token: LiveToken,
@@ -62,7 +61,7 @@ export function openDecideLocked({ sql, trail, outer, verifier }: Parts): Decide
   }
 }
 
-/** PostgreSQL asks for the privilege to change a row where it is locked. */
+/** PostgreSQL requires the privilege to update a row for locking it. */
 async function keepWritersOut(tx: postgres.TransactionSql, workspaceId: string): Promise<void> {
   const [user] = await tx<{ mayLock: boolean }[]>`
     select has_any_column_privilege('workspaces', 'update') as "mayLock"`

@@ -9,7 +9,7 @@ import type { LiveToken } from './tokens.ts'
 type Narrowed = Pick<LiveToken, 'hosts' | 'secrets'>
 type Named = Pick<LiveToken, 'kind' | 'name'>
 
-/** Whether the token is for that host, whatever the allowlist says. */
+/** Whether the token covers that host, regardless of the allowlist. */
 export function coversHost({ hosts }: Narrowed, host: string, port: number): boolean {
   return hosts === null || hosts.some((text) => matches(text, host, port))
 }

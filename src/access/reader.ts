@@ -29,12 +29,12 @@ export function openReader(
 /** A statement that a reader was given. */
 export type SentRead = { parts: TemplateStringsArray; values: string[] }
 
-/** Statements of one decision; it asks for about six. */
+/** Statements of one decision, which are usually about six. */
 const MAX_AHEAD = 20
 
 /**
- * Sends all of `asked` at once, and answers each of them with its rows when it is asked for. What is asked besides is
- * added to `asked`, for a reader that comes after this one.
+ * Sends all of `asked` together, and answers each of them with its rows when it is read. Other reads are added to
+ * `asked`, for the next reader.
  */
 export function readAhead(read: AccessReader, asked: SentRead[]): AccessReader {
   const sent = asked.map(({ parts, values }) => {

@@ -1,4 +1,4 @@
-/** Who reports to the audit from outside: a token speaks for itself, a person for a workspace they name. */
+/** Identifies external reporters to the audit: a token reports for itself, a person for a workspace they name. */
 
 import { parseToken } from '../core/crypto/token.ts'
 import { Fault, invalidField } from '../core/fault.ts'
@@ -52,7 +52,7 @@ async function asToken(
   presented: { text: string; requestId: string },
 ): Promise<Reporter> {
   const { token } = await admitToken(access, endpoint, presented)
-  // No statement of the trail proves here that the token is still live.
+  // The trail runs no statement for this report that proves the token live.
   await access.tokens.confirm(token)
   await requireGrantedNow(access, token)
   return {

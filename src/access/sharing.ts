@@ -1,4 +1,4 @@
-/** Work that is under way, so that who asks for the same meanwhile waits for it and does not begin it again. */
+/** Work in progress, shared with later requests for it, so that it runs only once. */
 export class Sharing {
   readonly #running = new WeakMap<object, Map<string, Promise<void>>>()
 

@@ -1,6 +1,6 @@
 /**
- * Identifies a token: step 1 of resolver and delivery. Rows are cached; that a cached token is still live is
- * proved again by the statement that records the decision (audit/trail.ts).
+ * Identifies a token: step 1 of resolver and delivery. Rows are cached. The statement that records the decision proves
+ * again that a cached token is still live (audit/trail.ts).
  */
 import { hash } from 'node:crypto'
 import type { Capability } from '../core/capability.ts'
@@ -45,19 +45,19 @@ export type TokenRow = {
 /** `expiresAt` in milliseconds. */
 export type TokenTerms = { label: string; publicKey: string; expiresAt: number | null }
 
-/** A verified token: its row, and what was presented. */
+/** A verified token: its row, and the presented secret. */
 export type LiveToken = TokenRow & {
   /** Whether it only authenticates, and opens nothing. */
   isSealed: boolean
   /** The secret part, which opens the envelopes stored for the token. */
   secret(): Uint8Array
-  /** The same as text. */
+  /** The secret part as text. */
   secretText(): string
 }
 
 type Proof = { row: TokenRow; isSealed: boolean }
 
-/** Of these kinds are those who act for themselves; a sealed token is of the kind that its row says. */
+/** Token kinds that act for themselves, with the kinds of rows that fit. A sealed token has the kind of its row. */
 const KINDS: Record<TokenKind, readonly TokenRow['kind'][]> = {
   agt: ['agent'],
   wkl: ['workload'],
@@ -65,7 +65,7 @@ const KINDS: Record<TokenKind, readonly TokenRow['kind'][]> = {
   ses: [],
   ref: [],
 }
-/** Of a row nothing but the verifier changes while its token is live. */
+/** Milliseconds for which a row is kept. While a token is live, only its verifier changes. */
 const TTL_MS = 600_000
 const MAX_TOKENS = 10_000
 
@@ -74,7 +74,7 @@ export class TokenCache {
   readonly #pepper: Pepper
   readonly #counts = { hits: 0, misses: 0 }
   readonly #rows: LruMap<string, TokenRow>
-  /** By the digest of its text what a token was verified against: no token stays in memory. */
+  /** Verifiers by the digest of the token's text: no token stays in memory. */
   readonly #proven = new LruMap<string, Proof>({ max: MAX_TOKENS })
 
   constructor(read: AccessReader, clock: Clock, pepper: Pepper) {
@@ -83,7 +83,7 @@ export class TokenCache {
     this.#rows = new LruMap({ max: MAX_TOKENS, expiry: { ms: TTL_MS, clock } })
   }
 
-  /** @throws Fault `invalid_token`, alike for malformed, unknown, wrong, revoked and expired */
+  /** @throws Fault `invalid_token`, equal for malformed, unknown, wrong, revoked and expired tokens */
   async verify(text: string): Promise<LiveToken> {
     const digest = hash('sha256', text, 'base64')
     const proven = this.#proven.get(digest)
@@ -102,13 +102,13 @@ export class TokenCache {
     const cached = this.#rows.get(presented.id) ?? null
     this.#counts[cached ? 'hits' : 'misses'] += 1
     if (this.#fits(presented, cached)) return cached
-    // What does not fit may be out of date, and is not told from what does not exist by the time of a query.
+    // Reload a row that does not fit: it may be outdated, and the timing must not reveal whether a token exists.
     const row = await this.#load(presented.id)
     if (this.#fits(presented, row)) return row
     throw new Fault('invalid_token')
   }
 
-  /** Without a row it costs what a wrong secret costs. */
+  /** Without a row, this takes as long as for a wrong secret. */
   #fits(presented: ParsedToken, row: TokenRow | null): row is TokenRow {
     const verifier = presentedVerifier(presented)
     const match = this.#pepper.matchVerifier(
@@ -129,17 +129,13 @@ export class TokenCache {
       where id = ${row.id} and verifier = decode(${row.verifier.toHex()}, 'hex')`.catch(() => {})
   }
 
-  /**
-   * Asks the database again.
-   *
-   * @throws Fault `invalid_token` when the token is no longer live
-   */
+  /** Checks the token in the database. @throws Fault `invalid_token` if it is no longer live */
   async confirm({ id }: TokenRow): Promise<void> {
     this.#rows.delete(id)
     if (!(await this.#load(id))) throw new Fault('invalid_token')
   }
 
-  /** Of these tokens those that are live at this moment, each with its workspace's policy version. */
+  /** Returns the live ones among these tokens, each with its workspace's policy version. */
   async versions(ids: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.#read<{ id: string; version: number }[]>`
       select t.id, w.policy_version::float8 as version
@@ -149,7 +145,7 @@ export class TokenCache {
     return new Map(rows.map(({ id, version }) => [id, version]))
   }
 
-  /** Makes the next look at a workspace's tokens, or at all, ask the database. */
+  /** Makes the next check of a workspace's tokens, or of all tokens, read the database. */
   forget(workspaceId?: string): void {
     for (const [id, row] of this.#rows)
       if (workspaceId === undefined || row.workspaceId === workspaceId) this.#rows.delete(id)

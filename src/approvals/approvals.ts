@@ -48,13 +48,13 @@ export class Approvals {
     return isNew
   }
 
-  /** Whether another call used a release, as far as this process knows. */
+  /** Whether this process has seen another call use a release. */
   isUsed(id: string, callId: string): boolean {
     const usedBy = this.#used.get(id)
     return usedBy !== undefined && usedBy !== callId
   }
 
-  /** A release that was seen to have ended stays ended for this process, whatever the database says later. */
+  /** Remembers that a release ended, even if the database later reports otherwise. */
   noteEnded(id: string): void {
     if (this.#used.get(id) === undefined) this.#used.set(id, 'another')
   }

@@ -35,11 +35,11 @@ export type RequestState =
 
 type Asked = Pick<NewRequest, 'workspaceId' | 'tokenId' | 'digest' | 'secrets'>
 
-/** Of one agent, with all its tokens. An hour's requests count also when they were denied. */
+/** Limits for one agent with all its tokens. Denied requests count towards the hourly limit. */
 const MAX_PENDING = 20
 const MAX_AN_HOUR = 60
 const MAX_PENDING_IN_WORKSPACE = 200
-/** Ended requests of a workspace that keep their details, and rows of it. */
+/** Ended requests of a workspace that keep their details, and a workspace's rows. */
 const MAX_DETAILS = 500
 const MAX_ROWS = 10_000
 /** First half of the key of the advisory lock; the second is a hash of the workspace. */
@@ -156,7 +156,7 @@ export class RequestStore {
     return claimed.length > 0
   }
 
-  /** Of these requests, those that are not pending any more. */
+  /** Returns the requests among these that are no longer pending. */
   async decided(ids: readonly string[]): Promise<string[]> {
     const rows = await this.#sql.unsafe<{ id: string }[]>(DECIDED, [`{${ids.join()}}`])
     return rows.map(({ id }) => id)

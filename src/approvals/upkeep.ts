@@ -1,4 +1,4 @@
-/** Removes what ended: details and envelopes a day after the end, rows 30 days after it (protocol 14.2). */
+/** Removes ended requests: details and envelopes a day after the end, rows 30 days after it (protocol 14.2). */
 import { Cron } from 'croner'
 import { sql } from 'drizzle-orm'
 import { describeError, type Log } from '../core/log.ts'

@@ -10,14 +10,14 @@ type Waiter = { id: string; tokenId: string; workspaceId: string; wake: () => vo
 type Parts = {
   timers: Timers
   log: Log
-  /** Of these requests, those that are decided or over. */
+  /** Returns the requests among these that are decided or expired. */
   decided(ids: readonly string[]): Promise<string[]>
 }
 
 /** Waiting calls of one token and of one workspace, in this process. */
 const MAX_OF_TOKEN = 20
 const MAX_OF_WORKSPACE = 100
-/** Milliseconds between two looks at everything that waits. */
+/** Milliseconds between two checks of all waiting calls. */
 const LOOK_MS = 3_000
 
 export class Waiters {

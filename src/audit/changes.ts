@@ -1,7 +1,7 @@
 /**
- * What people changed and were shown, on record: a change in its own transaction, so that both happen or neither; what is
- * shown before the answer. A row of `audit_changes` is cheap; `settle` moves many at once to `audit_logs`, whose indexes
- * and counts cost most of a record. Any control plane moves all of them, so that none is lost with its process.
+ * Records what people changed and viewed: a change in its own transaction, so that both happen or neither; a view
+ * before its answer. A row of `audit_changes` is cheap. `settle` moves many together to `audit_logs`, whose indexes and
+ * counts are the main cost of a record. Any control plane moves all rows, so none is lost with its process.
  */
 import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'
@@ -37,7 +37,7 @@ const MOVE = `with moved as (
   select 'control_plane', 'user', 'allowed', id, workspace_id, timestamp, agent_id, registration_id, user_id, project_id,
     environment, credential_ref, action, resource from moved order by id`
 
-/** Milliseconds between moves of what this process stored, and between looks at what others left. */
+/** Milliseconds between moves of this process's rows, and between checks for rows that other processes left. */
 const INTERVAL_MS = 250
 const LOOK_MS = 5_000
 /** Rows that were moved, after which their room is given back. */
@@ -60,7 +60,7 @@ export class ChangeRecords {
   #next: Promise<void> | undefined
   #moved = 0
 
-  /** Without `isMoving` another process moves what this one stores. */
+  /** Without `isMoving`, another process moves the rows that this one stores. */
   constructor({ db, sql, log, timers }: Parts, isMoving = true) {
     this.#db = db
     this.#sql = sql
@@ -80,7 +80,7 @@ export class ChangeRecords {
       : []
   }
 
-  /** Stores changes in the transaction that made them; without one, what was shown, together with other requests. */
+  /** Stores changes in their transaction. Without one, stores views, together with other requests. */
   async store(tx: Reading, actor: Actor, changes: readonly Change[]): Promise<void> {
     const rows = changes.map((change) => rowOf(actor, change))
     if (tx === this.#db) await this.#shown.run(rows)
@@ -88,7 +88,7 @@ export class ChangeRecords {
     this.#movesLeft = MOVES_AFTER
   }
 
-  /** Moves everything that was committed before the call. What fails is logged, and tried again. */
+  /** Moves all rows that were committed before the call. Failed moves are logged and retried. */
   async settle(): Promise<void> {
     if (this.#timers.length === 0) return
     if (!this.#current) return this.#begin()
@@ -99,7 +99,7 @@ export class ChangeRecords {
     return this.#next
   }
 
-  /** Moves what is left, at most `timeoutMs` milliseconds long. */
+  /** Moves the remaining rows, for at most `timeoutMs` milliseconds. */
   async close(timeoutMs: number): Promise<void> {
     for (const timer of this.#timers) timer.cancel()
     await endsWithin(timeoutMs, this.settle())
@@ -163,9 +163,8 @@ function rowOf(actor: Actor, { action, resource, registrationId, projectId, envi
 const DENIALS = 6_021_023
 
 /**
- * Refusals by role, on record: those who may do something see who probes for it.
- *
- * At most one a minute for a person and an action: who is refused often must not fill the trail.
+ * Records refusals by role, so that authorised members see who probes. At most one a minute for a person and an action,
+ * so that refusals cannot fill the trail.
  */
 export const storeDenial: StoreDenial = async (db: Database, actor, action) => {
   const { workspaceId, userId, email, projectId } = actor

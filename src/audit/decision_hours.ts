@@ -1,5 +1,5 @@
 /**
- * The hours in which requests ended with a decision. Counts say in which: a list of refused calls then reads those
+ * Lists the hours in which requests ended with a decision, by their counts. A list of refused calls then reads those
  * hours only, and not all calls between two of them.
  */
 import { type SQL, sql } from 'drizzle-orm'
@@ -42,7 +42,7 @@ export function mayHave(
     or ${hour} in (select hour from audit_deltas where workspace_id = ${workspaceId} and ${column} <> 0))`
 }
 
-/** Those that `which` allows of the column `bucket`, in the order of a list, as texts of the database. */
+/** Returns the values of `bucket` that `which` selects, in the order of a list, as the database's text. */
 export async function selectHours(
   tx: Reading,
   workspaceId: string,

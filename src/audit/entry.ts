@@ -1,4 +1,4 @@
-/** One decision about what a token asked for, under the names of the columns of `audit_logs`. */
+/** One decision about a token's request, under the names of the columns of `audit_logs`. */
 import type { RefusedBy } from '../core/fault.ts'
 import type { Unfilled } from '../core/policy/unfilled.ts'
 import type { TokenAction } from '../http/endpoint.ts'
@@ -32,14 +32,14 @@ export type Entry = {
   status_code: number | null
   duration_ms: number | null
   redacted: boolean | null
-  /** Of what is no request to an upstream. */
+  /** Only for actions that are not a request to an upstream. */
   action: TokenAction | null
 }
 
 /** An entry with the number of its proof in its group. */
 export type Intent = { entry: Entry; proof: number }
 
-/** How it ended; of an intent only the decision is known. */
+/** How a call ended. An intent has only the decision. */
 export type EntryConclusion = Pick<
   Entry,
   'decision' | 'reason' | 'refused_by' | 'status_code' | 'duration_ms' | 'redacted'

@@ -1,7 +1,7 @@
 /**
  * Waiting entries, by workspace: no workspace fills the shared queue or delays another one's next entry. Measured:
- * behind 2,500 entries of one workspace an entry of another goes with the first statement of 32; in one
- * queue for all it would go with the 79th.
+ * behind 2,500 entries of one workspace, an entry of another is in the first statement of 32; in one queue for all it
+ * would be in the 79th.
  */
 export class FairQueue<T> {
   readonly #bounds: { all: number; each: number }
@@ -9,7 +9,7 @@ export class FairQueue<T> {
   readonly #queues = new Map<string, T[]>()
   #length = 0
 
-  /** So many may wait in all, and of each workspace. */
+  /** `all` entries may wait in total, and `each` of one workspace. */
   constructor(bounds: { all: number; each: number }) {
     this.#bounds = bounds
   }
@@ -35,7 +35,7 @@ export class FairQueue<T> {
     for (const [workspaceId, queue] of this.#queues) {
       if (taken.length >= count) break
       taken.push(...queue.splice(0, part))
-      // What is left comes again after all others.
+      // The rest of the queue moves behind all others.
       this.#queues.delete(workspaceId)
       if (queue.length > 0) this.#queues.set(workspaceId, queue)
     }

@@ -1,14 +1,14 @@
 /**
- * The journal: what tokens were let do, on disk before it is done. One row for each group commit, written by
- * one statement that also proves, for every entry of the group, that its token is live by the database's
- * clock, and that the decision was made under the workspace's current policy version. A row goes when the
- * last of its records is in `audit_logs` (records.ts).
+ * The journal: actions that tokens were allowed, on disk before they happen. One row for each group commit, written by
+ * one statement. It also proves, for every entry of the group, that its token is live by the database's clock, and that
+ * the decision was made under the workspace's current policy version. A row is deleted when the last of its records is
+ * in `audit_logs` (records.ts).
  */
 import type postgres from 'postgres'
 import type { Entry, Intent } from './entry.ts'
 import { readIntents } from './stored_intents.ts'
 
-/** One row; `isUnconfirmed` where its commit may have failed. */
+/** One row; `isUnconfirmed` if its commit may have failed. */
 export type JournalGroup = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }
 
 /** A text and not a template: the driver would put it together again each time. */
@@ -22,7 +22,7 @@ const INSERT = `insert into audit_journal (id, live, intents)
   having count(*) > 0
   returning live`
 
-/** The same for one proof, for which the lists cost the database about as much as the insert. */
+/** The insert for a single proof, where lists would cost the database about as much as the insert. */
 const INSERT_ONE = `insert into audit_journal (id, live, intents)
   select $1::uuid, '1', $5 from tokens t join workspaces w on w.id = $3::uuid and w.policy_version = $4::bigint
   where t.id = $2::uuid and t.revoked_at is null and (t.expires_at is null or t.expires_at > clock_timestamp())
@@ -31,7 +31,7 @@ const INSERT_ONE = `insert into audit_journal (id, live, intents)
 const SELECT = `select id, live, intents from audit_journal
   where $1::float8 is null or recorded_at < now() - make_interval(secs => $1::float8)`
 
-/** The names of what an intent is in a row, in the order of `rowOf`. */
+/** Names of an intent's columns in a row, in the order of `rowOf`. */
 const NAMES = [
   'id',
   'workspace_id',
@@ -61,10 +61,10 @@ const NAMES = [
   'proof',
 ] satisfies (keyof Entry | 'proof')[]
 
-/** What a proof is about. */
+/** Fields that a proof covers. */
 const PROVED = ['token_id', 'workspace_id', 'policy_version'] as const
 
-/** Entries of one token under one version share a proof. */
+/** Groups entries: those of one token and one version share a proof. */
 export function groupOf(entries: readonly Entry[]): JournalGroup {
   const ofToken = new Map<string, Intent[]>()
   let proofs = 0
@@ -98,7 +98,7 @@ export async function writeGroup(
   const statement = isOne ? INSERT_ONE : INSERT
   const [row] = await sql.unsafe<{ live: string }[]>(statement, parameters, { prepare: true })
   const live = row?.live.split(' ') ?? []
-  // None is there twice, so as many as were asked for are all.
+  // No number occurs twice, so equal counts mean that all are live.
   if (live.length === asked.length) return { id, intents }
   const numbers = new Set(live.map(Number))
   return { id, intents: intents.filter(({ proof }) => numbers.has(proof)) }
@@ -108,8 +108,8 @@ export async function writeGroup(
 export type Row = { id: string; live: string; intents: string }
 
 /**
- * What is in the journal for longer than so many seconds; without them, all of it. A row that holds something
- * else is passed to `onUnreadable`, and the others are read.
+ * Reads groups that have been in the journal for more than `seconds`, or all groups without it. Passes each unreadable
+ * row to `onUnreadable` and reads the others.
  */
 export async function readGroups(
   sql: postgres.Sql,

@@ -35,15 +35,15 @@ export class LastUse {
   }
 
   /**
-   * What fails is noted again with the next use after ten seconds. One statement at a time: where somebody keeps rows
-   * locked, one connection waits and not all of them.
+   * Writes due uses. A failed use is noted again with the token's next use after ten seconds. Only one statement runs
+   * at a time: if somebody keeps rows locked, only one connection waits.
    */
   async write(): Promise<void> {
     if (!this.#current && this.#due.size > 0) this.#current = this.#upsert()
     await this.#current
   }
 
-  /** Writes everything that is known at this moment. */
+  /** Writes all uses noted up to this moment. */
   async flush(): Promise<void> {
     await this.#current
     await this.write()
@@ -60,7 +60,7 @@ export class LastUse {
   }
 }
 
-/** Forgets the uses of tokens that are gone. Rows that somebody keeps locked stay until the next time. */
+/** Forgets the uses of deleted tokens. Rows that somebody keeps locked stay until the next time. */
 export async function sweepUses(db: Database): Promise<void> {
   await db.execute(sql`delete from token_uses where token_id = any (array(
     select token_id from token_uses u where not exists (select from tokens t where t.id = u.token_id)

@@ -9,11 +9,11 @@ type Audited = Pick<Connection, 'db' | 'sql'> & {
   log: Log
   timers: Timers
   observer: TrailObserver | undefined
-  /** A resolver that may not read what people did leaves that to control planes. */
+  /** A resolver that may not read people's changes leaves that to control planes. */
   isLooking: boolean
 }
 
-/** The audit of a process. First it takes over what processes that are gone left. */
+/** Opens the audit of a process. It first takes over entries that ended processes left. */
 export async function openAudit({ observer, isLooking, ...connection }: Audited) {
   const trail = new AuditTrail(connection.sql, connection.log, observer)
   await trail.adopt(null)
@@ -22,7 +22,7 @@ export async function openAudit({ observer, isLooking, ...connection }: Audited)
   return {
     trail,
     storeChanges,
-    /** Writes what the audit knows and has not written yet. */
+    /** Writes all unwritten records. */
     flushAudit: async () => void (await Promise.all([trail.flush(), changes.settle()])),
     close: (timeoutMs: number) => Promise.all([trail.close(timeoutMs), changes.close(timeoutMs)]),
   }

@@ -1,8 +1,8 @@
 /**
- * Records, each written once, with its outcome, in batches. The transaction that writes the last record of a
- * group takes its row out of the journal, so that what is in neither was never let through. To write a record
- * twice is to write it once: one with an outcome stays as it is. That is why any process may write what is
- * left in the journal, also of one that is alive after all.
+ * Writes records once each, with their outcome, in batches. The transaction that writes the last record of a group
+ * deletes its row in the journal, so an action in neither was never allowed. Writing a record twice has no further
+ * effect: one with an outcome stays unchanged. So any process may write entries left in the journal, even those of a
+ * process that is still alive.
  */
 import type postgres from 'postgres'
 import { endsWithin } from '../core/async/timeout.ts'
@@ -11,17 +11,17 @@ import type { Entry, RecordedOutcome } from './entry.ts'
 import { type JournalGroup, type Row, readGroups } from './journal.ts'
 import { storeRefused, storeUnreadable, type Unwritten, writeRecords } from './write_records.ts'
 
-/** A batch has so many records, and characters, at most: other statements wait for it in an embedded database. */
+/** Records, and characters, of a batch: other statements wait for it in an embedded database. */
 const BATCH_SIZE = 500
 const BATCH_LENGTH = 1_048_576
 /** Milliseconds after which a call is put on record without its outcome. */
 const LONG_MS = 1_000
 /** Milliseconds that a statement gets before it is tried again. */
 const TIMEOUT_MS = 5_000
-/** SQLSTATE classes of what is wrong with a value, or with two of one id: a repeat will not help. */
+/** SQLSTATE classes of an invalid value, or of a duplicate id: a retry will not help. */
 const UNFIT = /^(21|22|23|54)/
 
-/** A record that is to be written, and the group that is in the journal until it is. */
+/** A record to write, and the group that is in the journal until then. */
 type Pending = Unwritten & { since: number; group: Held | null }
 type Held = { id: string; left: number }
 
@@ -33,7 +33,7 @@ export class Records {
   readonly #log: Log
   readonly #timed: Timed
   readonly #onRefused: () => void
-  /** Without an outcome yet, oldest first. */
+  /** Records without an outcome, oldest first. */
   readonly #open = new Map<string, Pending>()
   #done: Pending[] = []
   #current: Promise<void> | undefined
@@ -54,7 +54,7 @@ export class Records {
     return this.#done.length
   }
 
-  /** Takes over what is in the journal, or may be. */
+  /** Takes over a group that is in the journal, or may be. */
   hold(group: JournalGroup): void {
     for (const pending of pendingOf(group, performance.now())) {
       if (pending.conclusion.status_code === null) this.#open.set(pending.entry.id, pending)
@@ -70,12 +70,12 @@ export class Records {
     this.#done.push(pending)
   }
 
-  /** Writes what is complete or takes long, unless that is being done. */
+  /** Writes complete and slow records, unless a write is running. */
   tick(): Promise<void> {
     return this.#current ?? this.#begin(performance.now() - LONG_MS)
   }
 
-  /** Writes everything that is known at this moment, what has no outcome too. */
+  /** Writes all records of this moment, also those without an outcome. */
   flush(): Promise<void> {
     if (!this.#current) return this.#begin(Number.POSITIVE_INFINITY)
     this.#next ??= this.#current.then(() => {
@@ -86,8 +86,8 @@ export class Records {
   }
 
   /**
-   * Writes what is in the journal for longer than so many seconds, or at all: its process is gone. One look at a time: a
-   * database that holds still must not get more and more of them.
+   * Writes the records of groups that have been in the journal for more than `seconds`, or of all: their process has
+   * ended. Checks do not overlap: a stalled database must not collect them.
    */
   adopt(seconds: number | null): Promise<void> {
     this.#look ??= this.#adopt(seconds).finally(() => {
@@ -108,7 +108,7 @@ export class Records {
     }
   }
 
-  /** What is no group never becomes one: it is kept with what was refused. */
+  /** Moves an unreadable row to the refused ones: it can never become a group. */
   async #discard(row: Row): Promise<void> {
     try {
       await storeUnreadable(this.#sql, row)
@@ -168,7 +168,7 @@ export class Records {
     return false
   }
 
-  /** One record that the database will not take must not hold up the others. */
+  /** Divides a batch, so that one rejected record does not delay the others. */
   async #divide(items: readonly Pending[], error: unknown): Promise<boolean> {
     const [only, another] = items
     if (only && !another) return this.#refuse(only, error)
@@ -225,7 +225,7 @@ function batchFrom(due: readonly Pending[], from: number): Pending[] {
   return batch
 }
 
-/** About, of what has no small bound. */
+/** Returns the approximate length of the fields without a small bound. */
 function lengthOf({ target_url, credential_ref }: Entry): number {
   return (target_url?.length ?? 0) + (credential_ref?.length ?? 0)
 }

@@ -1,16 +1,16 @@
 /**
- * The text of a row of the journal, as intents. Anyone who may write to the journal may have written anything there, so
- * each field is looked at before it is put into a statement beside the records of others.
+ * Reads a row of the journal as intents. Anyone who may write to the journal may have written anything there, so each
+ * field is checked before it is used in a statement with other records.
  */
 import { z } from 'zod'
 import { unfilledPlaces } from '../core/policy/unfilled.ts'
 import { tokenActions } from '../http/endpoint.ts'
 import type { Entry, Intent } from './entry.ts'
 
-/** What an intent of a release before left out. */
+/** Fields that an intent of an earlier release left out. */
 const WITHOUT_OUTCOME = { reason: null, status_code: null, duration_ms: null, redacted: null }
 
-/** Fits into an array of the statement; whether it is an id is for the database to say. */
+/** Accepts characters that fit into an array of the statement. The database checks whether the text is an id. */
 const id = z.string().regex(/^[\w-]+$/)
 const text = z.string().nullish()
 const integer = z.int().nullish()
@@ -46,10 +46,9 @@ const storedIntent = z.looseObject({
 })
 
 /**
- * Rows under their names, those of the proofs that were live. Objects are of a release before, or were moved back
- * from `audit_refused`.
+ * Returns a row's live intents by name. Objects are from an earlier release, or were moved back from `audit_refused`.
  *
- * @throws where that is not what a process writes, also when none is left
+ * @throws an error for text that no process writes, or if no intent is left
  */
 export function readIntents(text: string, live: string): Intent[] {
   const numbers = new Set(live.split(' ').map(Number))

@@ -1,10 +1,10 @@
 /**
- * Where in the audit something occurs: `audit_terms` has the quarters of a second, and the records of one are
- * found by their time. A term is a hash, so that what is found is still to be compared.
+ * Finds occurrences of a text in the audit. `audit_terms` lists quarters of a second, and a quarter's records are found
+ * by their time. A term is a hash, so each record found still has to be compared.
  */
 import { type SQL, sql } from 'drizzle-orm'
 
-/** As `audit_fields_of` in the migrations has them. */
+/** Fields as `audit_fields_of` in the migrations defines them. */
 type Field =
   | 'agent'
   | 'project'

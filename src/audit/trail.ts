@@ -1,8 +1,8 @@
 /**
- * The durable trail of what agents did. An intent is committed to the journal before a credential leaves;
- * all requests that wait at the same moment share one commit, which also proves that they may be
- * (journal.ts): whatever was cached, a revoke holds everywhere from its acknowledgement on. The record is
- * written afterwards, with its outcome, together with others (records.ts).
+ * The durable trail of agents' actions. An intent is committed to the journal before a credential is sent. All
+ * simultaneous requests share one commit, which also proves that they are allowed (journal.ts): in spite of caches, a
+ * revoke is effective everywhere from its acknowledgement on. The record is written afterwards, with its outcome,
+ * together with others (records.ts).
  */
 import type postgres from 'postgres'
 import { endsWithin } from '../core/async/timeout.ts'
@@ -17,7 +17,7 @@ import { Records } from './records.ts'
 
 export type { Entry, RecordedOutcome } from './entry.ts'
 
-/** Told of what happens, for figures; must not throw. */
+/** An observer of events, for figures; must not throw. */
 export type TrailObserver = {
   /** A decision about a request that is final: its record, or the outcome of one. */
   onDecision(decision: Entry | RecordedOutcome): void
@@ -27,7 +27,7 @@ export type TrailObserver = {
   onRefused(): void
 }
 
-/** `stale`: nothing was stored, because the token or the policy is no longer what it was. */
+/** `stale`: nothing was stored, because the token or the policy has changed. */
 export type Verdict = 'recorded' | 'stale'
 
 type Waiting = {
@@ -43,16 +43,16 @@ type Waiting = {
  */
 const GROUP_SIZE = 32
 const MAX_WAITING = 10_000
-/** Of them, those of one workspace: no other is refused because of it. */
+/** Waiting entries of one workspace, so that it cannot crowd out the others. */
 const MAX_SHARE = 2_500
 /** Milliseconds a request waits for its record, and a statement for the database. */
 const TIMEOUT_MS = 5_000
 /** Milliseconds between batches of records. */
 const INTERVAL_MS = 250
-/** Seconds between looks at what others left in the journal, and after which they have left it. */
+/** Seconds between checks for entries left by other processes, and seconds after which an entry counts as left. */
 const LOOK_SECONDS = 5
 const LEFT_SECONDS = 10
-/** Groups that left the journal, after which their room is given back. */
+/** Groups that left the journal, after which their space is reclaimed. */
 const MUCH = 2_000
 
 export class AuditTrail {
@@ -60,7 +60,7 @@ export class AuditTrail {
   readonly #log: Log
   readonly #observer: TrailObserver | undefined
   readonly #queue = new FairQueue<Waiting>({ all: MAX_WAITING, each: MAX_SHARE })
-  /** All that wait, queued or in a statement, in the order in which they came. */
+  /** All waiting entries, queued or in a statement, in the order of their arrival. */
   readonly #waiting = new Set<Waiting>()
   #writing = false
   readonly #records: Records
@@ -97,13 +97,13 @@ export class AuditTrail {
       const hasRoom = this.#records.waiting < MAX_WAITING
       if (!hasRoom || !this.#queue.add(entry.workspace_id, waiting)) return refuse(unavailable())
       this.#waiting.add(waiting)
-      // What arrives in the same tick of the event loop shares the commit, also when none is under way.
+      // Entries that arrive in the same tick of the event loop share a commit, also when no write is running.
       if (!this.#writing && this.#queue.length === 1)
         untraced(() => setImmediate(() => void this.#write()))
     })
   }
 
-  /** Takes over what was written to the journal in a transaction that has ended. */
+  /** Takes over entries that an ended transaction wrote to the journal. */
   hold(group: JournalGroup): void {
     for (const { entry } of group.intents) {
       this.#lastUse.note(entry.token_id, entry.timestamp)
@@ -123,13 +123,13 @@ export class AuditTrail {
     return { entries: this.#queue.length, outcomes: this.#records.waiting }
   }
 
-  /** Writes what this process knows, open calls without their outcome. What fails is tried again. */
+  /** Writes all records of this process, including open calls without an outcome. Failed writes are retried. */
   async flush(): Promise<void> {
     await this.#records.flush()
     await this.#attempt('last use could not be noted', () => this.#lastUse.flush())
   }
 
-  /** Puts on record what is in the journal for longer than so many seconds, or at all. */
+  /** Writes records of groups that have been in the journal for more than `seconds`, or of all. */
   adopt(seconds: number | null): Promise<void> {
     return this.#attempt('the journal could not be read', () => this.#records.adopt(seconds))
   }
@@ -177,7 +177,7 @@ export class AuditTrail {
     this.#writing = false
   }
 
-  /** Waits for one group, but not for ever: a stalled statement must not hold up the next. */
+  /** Waits for one group, for a limited time: a stalled statement must not delay the next. */
   async #commit(members: readonly Waiting[]): Promise<void> {
     const group = groupOf(members.map(({ entry }) => entry))
     const stored = this.#timed('intents', () => writeGroup(this.#sql, group)).then(
@@ -187,7 +187,7 @@ export class AuditTrail {
         this.#log.error('audit could not be written', { ...count, ...describeError(error) })
         for (const waiting of members)
           if (this.#waiting.delete(waiting)) waiting.refuse(unavailable(error))
-        // Only the confirmation may have been lost: then the intents are there, and nothing was sent.
+        // Perhaps only the confirmation was lost: then the intents are stored, and nothing was sent.
         this.hold({ ...group, intents: group.intents.map(disowned), isUnconfirmed: true })
       },
     )
@@ -228,7 +228,7 @@ export class AuditTrail {
   }
 }
 
-/** What was stored after its request had been refused: nothing was sent for it. */
+/** The outcome of an intent that was stored after its request had been refused: nothing was sent for it. */
 function disowned(intent: Intent): Intent {
   const outcome = {
     decision: 'error' as const,

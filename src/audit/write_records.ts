@@ -1,6 +1,6 @@
 /**
- * The statement that writes a batch of records, a parameter for each column. Arrays cost the database half of
- * what the same rows cost as JSON. What calls have in common is sent once.
+ * Writes a batch of records in one statement, with a parameter for each column. Arrays cost the database half as much
+ * as equal rows in JSON. Values that calls share are sent once.
  */
 import type postgres from 'postgres'
 import type { Entry, EntryConclusion } from './entry.ts'
@@ -16,7 +16,7 @@ export type Unwritten = {
 type Value = string | number | boolean | null
 type Column = { name: string; type: string; read: (record: Unwritten) => Value }
 
-/** What calls of one token often have in common. */
+/** Columns that calls of one token often have in common. */
 const SHARED: readonly Column[] = [
   column('workspace_id', 'uuid', ({ entry }) => entry.workspace_id),
   column('identity_level', 'text', ({ entry }) => entry.identity_level),
@@ -55,7 +55,7 @@ const arraysFrom = (first: number, columns: readonly Column[]) =>
   columns.map(({ type }, index) => `$${first + index}::text::${type}[]`).join(', ')
 const [shared, own] = [namesOf(SHARED), namesOf(OWN)]
 
-/** What may not have been stored, because its commit was not confirmed, is written only if it was. */
+/** Inserts records. One with an unconfirmed commit is inserted only if that commit succeeded. */
 const WRITE = `with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1)
   insert into audit_logs as a (source, timestamp, ${own}, ${shared})
   select 'resolver', timestamptz 'epoch' + at * interval '1 millisecond', ${own}, ${shared}
@@ -89,14 +89,14 @@ export async function writeRecords(
   await sql.unsafe(WRITE, parameters, { prepare: true })
 }
 
-/** A record without its outcome has its own id there, so that the one with it comes beside it: nothing is rewritten. */
+/** A record without its outcome has its own id there: one with an outcome is added, and nothing is rewritten. */
 const REFUSE = `with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1)
   insert into audit_refused (id, code, intent)
   select case when $5 then md5($2 || ' without outcome')::uuid else $2::uuid end, $3, $4
   where (select count(*) from gone) >= 0
   on conflict do nothing`
 
-/** Keeps what cannot be a record out of the way of others, as the intent that it was. */
+/** Stores an invalid record separately from the others, as its original intent. */
 export async function storeRefused(
   sql: postgres.Sql,
   { entry, conclusion }: Unwritten,
@@ -123,7 +123,7 @@ function column(name: keyof Entry, type: string, read: Column['read']): Column {
   return { name, type, read }
 }
 
-/** Those that differ in what is shared, and for each record which of them it is like, counted from 1. */
+/** Returns the records that differ in shared columns, and for each record the number of its equal, counted from 1. */
 function distinctOf(records: readonly Unwritten[]) {
   const distinct: Unwritten[] = []
   const latest = new Map<string, number>()
@@ -157,7 +157,7 @@ function isAlike(one: Entry, other: Entry): boolean {
   )
 }
 
-/** As PostgreSQL reads arrays. Joined at once where nothing needs care, which takes half as long. */
+/** Formats an array for PostgreSQL. Joins the values directly if none needs an escape, which takes half as long. */
 function arrayOf(records: readonly Unwritten[], { type, read }: Column): string {
   const values = records.map(read)
   const write = type === 'text' || type === 'jsonb' ? quoted : String

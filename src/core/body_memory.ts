@@ -37,7 +37,7 @@ export class BodyMemory {
     return this.#taken
   }
 
-  /** For the bodies of one request, until `release`. `owner` is a workspace, a person or a network. */
+  /** Opens an account for the bodies of one request, until `release`. `owner` is a workspace, a person or a network. */
   open(owner: string): BodyAccount {
     return new BodyAccount((bytes) => this.#take(owner, bytes))
   }
@@ -55,7 +55,7 @@ export class BodyMemory {
   }
 }
 
-/** By the setting. */
+/** Opens the memory with the configured size. */
 export function openBodyMemory(
   { BODY_MEMORY_MIB: mib }: { BODY_MEMORY_MIB: number },
   shares = SHARE,
@@ -63,7 +63,7 @@ export function openBodyMemory(
   return new BodyMemory(mib * MIB, shares)
 }
 
-/** What one request holds. */
+/** The memory that one request holds. */
 export class BodyAccount {
   readonly #count: (bytes: number) => void
   #taken = 0
@@ -80,7 +80,7 @@ export class BodyAccount {
     this.#taken += bytes
   }
 
-  /** Of what was taken, so many bytes are not held any more. */
+  /** Returns bytes that the request no longer holds. */
   giveBack(bytes: number): void {
     const given = Math.min(bytes, this.#taken)
     this.#count(-given)
@@ -99,14 +99,14 @@ export class BodyAccount {
     return meter
   }
 
-  /** Nothing of the request is held any more. */
+  /** Releases all bytes of the request. */
   release(): void {
     this.giveBack(this.#taken)
     this.#isReleased = true
   }
 }
 
-/** Counts one body, or what waits of a stream, in portions of 64 KiB. */
+/** Counts one body, or a stream's waiting bytes, in portions of 64 KiB. */
 export class BodyMeter {
   readonly #account: BodyAccount
   #counted = 0
@@ -116,7 +116,7 @@ export class BodyMeter {
     this.#account = account
   }
 
-  /** Exactly so many bytes are held now. @throws Fault `unavailable`, `rate_limited` */
+  /** Sets the bytes held now. @throws Fault `unavailable`, `rate_limited` */
   hold(bytes: number): void {
     const counted = PORTION * Math.ceil(bytes / PORTION)
     if (counted > this.#counted) this.#account.take(counted - this.#counted)
@@ -124,13 +124,13 @@ export class BodyMeter {
     this.#counted = counted
   }
 
-  /** So many bytes more are held. @throws Fault `unavailable`, `rate_limited` */
+  /** Adds bytes that are held. @throws Fault `unavailable`, `rate_limited` */
   read(bytes: number): void {
     this.#read += bytes
     if (this.#read > this.#counted) this.hold(this.#read)
   }
 
-  /** The same, unless there is no room for them. */
+  /** Counts bytes like `read`, but returns false if there is no room for them. */
   mayRead(bytes: number): boolean {
     try {
       this.read(bytes)

@@ -11,9 +11,9 @@ export const runtimeSettings = {
   /** Without it, 256 fetches at a time. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
   /**
-   * Compiled code stays. The collector would discard what did not run for seconds, and a call after a
-   * minute of rest would begin by compiling it again, for longer than all else that the call does. A
-   * runtime that does not know the setting does not start.
+   * Keeps compiled code. The collector would discard code that did not run for seconds, and a call after a minute of
+   * rest would compile it again, for longer than the rest of the call. A runtime that does not support the setting does
+   * not start.
    */
   BUN_JSC_forceCodeBlockLiveness: '1',
 } as const
@@ -23,14 +23,14 @@ const BENDS_CALLS =
 
 const NAMES_PROXY = /^(https?|all|no)_proxy$/i
 
-/** What the log says of variables that name a proxy for outbound calls; null without any. */
+/** Returns the log line about variables that name a proxy for outbound calls; null without such variables. */
 export function ignoredProxies(env: Record<string, string | undefined>): string | null {
   const names = Object.keys(env).filter((name) => NAMES_PROXY.test(name) && env[name])
   if (names.length === 0) return null
   return `${names.toSorted().join(', ')} ignored: calls go directly to the API's host. No setting routes them through a proxy.`
 }
 
-/** The environment that a server should run in. */
+/** Returns the environment that a server should run in. */
 export function cleanEnvironment(env: Record<string, string | undefined>): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] =>

@@ -1,6 +1,6 @@
 /**
- * The catalogue of everything that can go wrong for a caller: one stable code, one status and one
- * default sentence each (protocol 9). Messages never contain what was submitted.
+ * The catalogue of all faults that callers can get: one stable code, one status and one default sentence each (protocol
+ * 9). Messages never contain submitted text.
  */
 const catalogue = {
   malformed_json: [400, 'The request body is not valid JSON.'],
@@ -67,7 +67,7 @@ const catalogue = {
 export type FaultCode = keyof typeof catalogue
 export const faultCodes = Object.keys(catalogue) as FaultCode[]
 
-/** One field that was refused: a dotted path into the body and why, without the value. */
+/** One refused field: a dotted path into the body and the reason, without the value. */
 export type FieldFault = { path: string; message: string }
 
 /** The rules of a policy that can refuse a call: its fields, and forms of requests that its limits cannot check. */
@@ -90,13 +90,13 @@ export type PolicyRule = (typeof policyRules)[number]
 /** The rule that refused a call, and the secret whose policy has it. */
 export type RefusedBy = { secret: string; rule: PolicyRule }
 
-/** What removes the cause: a command to run, or a setting of the server to change. Never holds submitted text. */
+/** The remedy of a fault: a command to run, or a server setting to change. Never contains submitted text. */
 export type Fix = { command: readonly string[] } | { setting: string }
 
-/** People and agents run what is suggested, so another program, address or hidden word is left out. */
+/** Matches plain arguments. People and agents run suggestions, so programs, addresses and hidden words are left out. */
 export const PLAIN_ARGUMENT = /^(?!--?(?:server|resolver|ca-file|insecure))[\w.:*@/=,+-]{1,300}$/
 
-/** A command of `cloakroom`, or undefined where an argument could be something else than it looks. */
+/** Returns a `cloakroom` command, or undefined if an argument could differ from how it looks. */
 export function commandFix(...args: readonly string[]): Fix | undefined {
   if (!args.every((argument) => PLAIN_ARGUMENT.test(argument))) return undefined
   return { command: ['cloakroom', ...args] }
@@ -138,7 +138,7 @@ export class Fault extends Error {
     this.refusedBy = details.refusedBy ?? null
   }
 
-  /** The same with what removes the cause, unless that is known already. */
+  /** Returns this fault with a fix, unless it already has one. */
   withFix(fix: Fix): Fault {
     if (this.fix) return this
     const { message, fields, headers, cause, approval } = this
@@ -149,13 +149,13 @@ export class Fault extends Error {
   }
 }
 
-/** What a refusal says where it has no list of fields beside it. */
+/** Returns a refusal's text for places that have no list of fields. */
 export function inWords(message: string, fields: readonly FieldFault[] = []): string {
   if (fields.length === 0) return message
   return `${message} ${fields.map((field) => `${field.path || 'body'}: ${field.message}`).join('; ')}`
 }
 
-/** A 422 for one field. */
+/** Returns a 422 for one field. */
 export function invalidField(path: string, message: string): Fault {
   return new Fault('validation_error', { fields: [{ path, message }] })
 }

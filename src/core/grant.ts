@@ -1,6 +1,6 @@
 /**
- * Who calls, and the proof that they may. A `Grant` is minted in one place, `identity/authorise`;
- * tenant queries take one, so a query that writes secrets does not compile with a read grant.
+ * The caller, and the proof of their permission. Only `identity/authorise` mints a `Grant`. Tenant queries take one, so
+ * a query that writes secrets does not compile with a read grant.
  */
 import { Fault } from './fault.ts'
 
@@ -46,11 +46,11 @@ export type ProjectGrant<P extends Permission = Permission> = Grant<P> & {
   readonly projectName: string
 }
 
-/** The role of a member does not permit what is asked; it says whose. */
+/** The role of a member does not permit the action. The error has the member. */
 export class RoleDenied extends Fault {
   readonly member: Omit<Grant, typeof permitted> & { projectId?: string }
 
-  /** `refusal` is what said so, if it was not the matrix. */
+  /** `refusal` is the fault of another rule than the matrix. */
   constructor(member: RoleDenied['member'], refusal?: Fault) {
     super('forbidden', { message: refusal?.message, fields: refusal?.fields, cause: refusal })
     this.member = member

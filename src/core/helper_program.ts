@@ -1,6 +1,6 @@
 /**
- * Programs of the system that help this one, such as the keyring's. Each has a limit of time: one that hangs is killed, and
- * ends in a sentence that names it. The programs that a person asked to run are not helpers.
+ * Helper programs of the system, such as the keyring's. Each has a time limit: one that hangs is killed, and the error
+ * names it. Programs that a person starts are not helpers.
  */
 import { withTimeout } from './async/timeout.ts'
 import { systemTimers, type Timers } from './async/timers.ts'
@@ -28,7 +28,7 @@ export class HelperFailed extends Error {
   }
 }
 
-/** Runs a program to its end. What it prints is text. @throws HelperFailed */
+/** Runs a program to its end, and returns its output as text. @throws HelperFailed */
 export async function runHelper(
   command: readonly [string, ...string[]],
   { limitMs, input = '', env, cwd, timers = systemTimers }: HelperOptions,
@@ -40,7 +40,7 @@ export async function runHelper(
     new Response(child.stderr).text(),
     child.exited,
   ])
-  // What the program started may hold its pipes open: they are not waited for once it was killed.
+  // Do not wait for the pipes of a killed program: its children may hold them open.
   ended.catch(() => {})
   const late = () =>
     new HelperFailed(`${name} did not answer within ${limitMs / 1_000} seconds`, true)
@@ -70,7 +70,7 @@ function start(
   }
 }
 
-/** Starts a program that goes on by itself, such as a browser. Nothing of it is waited for. */
+/** Starts a program that runs by itself, such as a browser, and waits for nothing of it. */
 export function startAside(
   command: readonly [string, ...string[]],
   env?: Record<string, string | undefined>,
@@ -78,6 +78,6 @@ export function startAside(
   try {
     Bun.spawn([...command], { stdio: ['ignore', 'ignore', 'ignore'], ...(env && { env }) }).unref()
   } catch {
-    // A machine without it goes on without it.
+    // A machine may lack the program.
   }
 }

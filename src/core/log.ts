@@ -55,8 +55,8 @@ function now(): string {
 }
 
 /**
- * What may be logged of an unexpected error: its class and code, the frames of its stack, and no
- * message, because messages of drivers quote parameters and messages of `fetch` quote URLs.
+ * Returns what may be logged of an unexpected error: its class, code and stack frames. Messages are left out, because
+ * drivers quote parameters and `fetch` quotes URLs in them.
  */
 export function describeError(error: unknown): Fields {
   if (!(error instanceof Error)) return { error: typeof error }
@@ -82,12 +82,12 @@ function framesOf({ stack = '', message }: Error): string {
   return start < 0 ? '' : stack.slice(start + message.length)
 }
 
-/** What reaches a pipe in one piece (PIPE_BUF): workers share one, and must not cut each other's lines. */
+/** Bytes that reach a pipe in one piece (PIPE_BUF). Workers share a pipe and must not split each other's lines. */
 const WHOLE_BYTES = 4096
 
 let waiting: string[] = []
 
-/** Milliseconds in which lines are collected: a write for each would be its own cost. */
+/** Milliseconds for which lines are collected, since a write per line costs too much. */
 const COLLECT_MS = 10
 
 function writeError(line: string): void {
@@ -112,5 +112,5 @@ function flush(): void {
   if (size > 0) process.stderr.write(text)
 }
 
-// Also what was logged just before the end.
+// Also write lines that were logged just before the end.
 process.on('exit', flush)

@@ -1,9 +1,9 @@
 /**
- * A bounded map: beyond `max` entries the least recently used leaves. With `expiry` an entry also leaves
- * a fixed time after it was set, however often it is read.
+ * A bounded map: above `max` entries, the least recently used is evicted. With `expiry`, an entry also expires a fixed
+ * time after it was set, regardless of reads.
  *
- * The package lru-cache was tried. It reserves its room at once (4.3 MB for each map of 100,000 entries, and an idle server
- * has a dozen), and a read takes 120 ns in place of 46.
+ * The package lru-cache was tried. It reserves its memory in advance (4.3 MB for each map of 100,000 entries, and an
+ * idle server has a dozen), and a read takes 120 ns instead of 46.
  */
 import type { Clock } from './clock.ts'
 
@@ -19,7 +19,7 @@ type Entry<K, V> = {
 type Options<V> = {
   max: number
   expiry?: { ms: number; clock: Clock }
-  /** Called for what leaves by itself: over the bound, or expired. Not for what the owner removes. */
+  /** Called for evicted entries: over the bound, or expired. Not called for entries that the owner removes. */
   onEvict?: (value: V) => void
 }
 
@@ -86,7 +86,7 @@ export class LruMap<K, V> {
     this.#newest = undefined
   }
 
-  /** Evicts what has expired. */
+  /** Evicts expired entries. */
   sweep(): void {
     for (const entry of this.#walk()) {
       if (!this.#isOver(entry)) continue
@@ -95,7 +95,7 @@ export class LruMap<K, V> {
     }
   }
 
-  /** Also counts what has expired and was not looked at since. */
+  /** The number of entries, including expired ones that were not read since. */
   get size(): number {
     return this.#entries.size
   }
@@ -104,7 +104,7 @@ export class LruMap<K, V> {
     for (const { key, value } of this.#walk()) yield [key, value]
   }
 
-  /** What is removed meanwhile still leads on. */
+  /** Walks the entries. A removed entry still links to the next one. */
   *#walk(): Generator<Entry<K, V>> {
     for (let entry = this.#oldest; entry; entry = entry.newer) yield entry
   }
@@ -112,11 +112,11 @@ export class LruMap<K, V> {
   #isOver({ until }: Entry<K, V>): boolean {
     if (this.#expiry === undefined) return false
     const left = until - this.#expiry.clock.now()
-    // More than all of it is left where the clock was set back: it must not stay for as long.
+    // After the clock was set back, more than the full time may be left: such an entry also counts as expired.
     return left <= 0 || left > this.#expiry.ms
   }
 
-  /** A pointer or two, and no new place in the map: nearly every request comes here several times. */
+  /** Moves a pointer or two, without a new place in the map: nearly every request calls it several times. */
   #touch(entry: Entry<K, V>): void {
     if (entry === this.#newest) return
     this.#unlink(entry)

@@ -9,5 +9,5 @@ export type PasswordCost = {
   timeCost: number
 }
 
-/** What OWASP recommends at least; about 80 ms on one core. */
+/** The minimum that OWASP recommends; about 80 ms on one core. */
 export const defaultPasswordCost: PasswordCost = { memoryCost: 19_456, timeCost: 2 }

@@ -1,11 +1,11 @@
 /**
- * Text from elsewhere, on a terminal or before a model: names come from other people, and sentences from
- * servers. None of it drives the terminal, reads in another order than it is written, or is there unseen.
+ * Prepares foreign text for a terminal or a model: names by other people, and sentences by servers. The result cannot
+ * control the terminal, change the reading order, or contain invisible characters.
  */
 
 /**
- * Controls, breaks of lines that are none, what turns the order of letters, and what takes no place: zero
- * width, fillers, tags, selectors. What makes one picture of several emoji stays, between those.
+ * Control characters, unusual line breaks, characters that change the order of letters, and characters without width:
+ * zero width, fillers, tags, selectors. Joiners between several emoji of one picture stay.
  */
 const UNSEEN =
   /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]--[\u200D\uFE0E\uFE0F]]|(?<!\p{Emoji})[\uFE0E\uFE0F]|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}]\uFE0F?)\u200D|\u200D(?!\p{Extended_Pictographic})/gv
@@ -14,7 +14,7 @@ export function printable(text: string): string {
   return text.replace(UNSEEN, '?')
 }
 
-/** A sentence with names in it. Line breaks in a name cannot imitate one of our lines. */
+/** Returns a sentence as one line. Line breaks in a name cannot imitate a line of the program. */
 export function asOne(text: string): string {
   return text.replace(/\n+(?=\S)/g, '\n  ')
 }
@@ -39,7 +39,7 @@ export function complaints(problems: readonly string[]): string {
   return problems.map((problem) => `cloakroom: ${printable(problem)}\n`).join('')
 }
 
-/** JSON that is the same to who parses it, with escapes in the place of such characters. */
+/** Returns JSON with escapes in place of such characters, which parses to the original data. */
 export function printableJson(data: unknown, indent?: number): string {
   return JSON.stringify(data, null, indent).replace(UNSEEN, (found) =>
     found === '\n' ? found : escaped(found),

@@ -45,7 +45,7 @@ export function roleRefusal(needed: readonly Role[], held: Role): Fault {
   return new Fault('forbidden', { message: roleSentences(needed, held) })
 }
 
-/** Who may write a secret of this policy, which only owners and admins may where each use needs an admin's approval. */
+/** Returns the roles that may write a secret with this policy: owners and admins if uses need an admin's approval. */
 export function rolesThatWrite(policy: unknown): readonly Role[] {
   return heldBy(policy) === 'admin' ? admins : writers
 }

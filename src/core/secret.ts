@@ -11,7 +11,7 @@ export class Secret {
     this.#bytes = bytes
   }
 
-  /** The value itself. Call it only where the value goes on the wire or into a cipher. */
+  /** Returns the value. Call it only to send the value or to encrypt it. */
   reveal(): Uint8Array {
     return this.#bytes
   }

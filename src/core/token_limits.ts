@@ -1,16 +1,16 @@
-/** What a token may spend (protocol 6.3): a positive integer each, or null where nothing is limited. */
+/** A token's limits (protocol 6.3): a positive integer each, or null for no limit. */
 export type TokenLimits = {
   calls_per_minute: number | null
   calls_per_day: number | null
   /** Calls that run at the same time. */
   concurrent_calls: number | null
-  /** Bytes of bodies, of requests and answers. */
+  /** Bytes of request and response bodies. */
   bytes_per_day: number | null
-  /** As APIs of models report them in `usage`. */
+  /** Tokens that model APIs report in `usage`. */
   model_tokens_per_day: number | null
 }
 
-/** What a token spent on the current day, UTC, and how many of its calls run. */
+/** A token's usage on the current day, UTC, and the number of its running calls. */
 export type TokenSpending = {
   calls_today: number
   bytes_today: number

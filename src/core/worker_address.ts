@@ -1,6 +1,6 @@
 /**
- * Where a thread's program is, by its path below src without an extension. In the executable all modules have
- * become one file, and src/dev/build.ts puts the threads' programs beside it.
+ * Returns the address of a thread's program, given by its path below src without an extension. The executable has all
+ * modules in one file, and src/dev/build.ts puts the threads' programs beside it.
  */
 export function workerAddress(path: string): string {
   const fromSource = import.meta.path.endsWith('.ts')

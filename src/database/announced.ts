@@ -1,13 +1,13 @@
 /**
- * Which versions serve on one PostgreSQL: each process says its own in the name of the connection that it listens on,
- * one a process, and past a pooler. The ids of its keys follow (live_keys.ts).
+ * Versions that serve on one PostgreSQL. Each process announces its version in the name of its listening connection:
+ * one per process, and not through a pooler. The ids of its keys follow (live_keys.ts).
  */
 import type postgres from 'postgres'
 import { version } from '../../package.json'
 import { LISTENER, withKeys } from './keys/live_keys.ts'
 import { migrations } from './migrations/migrate.ts'
 
-/** Such as `cloakroom/0.1.0 0018_backups 1a2b3c4d`: version, schema and keys. */
+/** Returns a name such as `cloakroom/0.1.0 0018_backups 1a2b3c4d`: version, schema and keys. */
 export const announcedName = (encryptionKey: string) =>
   withKeys(`${LISTENER}${version} ${migrations.at(-1)?.name}`, encryptionKey)
 

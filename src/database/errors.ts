@@ -1,4 +1,4 @@
-/** What the database's errors mean to a caller. Their messages carry SQL and parameters: never shown. */
+/** Maps database errors to faults. Their messages contain SQL and parameters, and are never shown. */
 import { Fault } from '../core/fault.ts'
 
 /** SQLSTATE classes and driver codes of a database that is unavailable. */
@@ -10,7 +10,7 @@ const UNAVAILABLE = [
   /^ENOENT$/,
 ]
 
-/** Of one that answers, and does not do what was asked for. */
+/** SQLSTATE classes and codes of a database that answers, but does not execute the statement. */
 const UNWILLING = [
   /^53/, // out of disk, memory or connections
   /^57014$/, // statement timeout
@@ -26,7 +26,7 @@ export function unavailableFault(error: unknown): Fault | null {
   return new Fault('unavailable', { cause: error, headers: { 'retry-after': '2' } })
 }
 
-/** Whether the database is there and takes no writes, or not this one. */
+/** Whether the database answers, but refuses writes, or this write. */
 export function isUnwilling(error: unknown): boolean {
   return isOneOf(UNWILLING, error)
 }
@@ -53,7 +53,7 @@ function isOneOf(patterns: readonly RegExp[], error: unknown): boolean {
   return code !== null && patterns.some((pattern) => pattern.test(code))
 }
 
-/** The code of an error or of what caused it: drizzle wraps the driver's. */
+/** Returns the code of an error or of its cause: drizzle wraps the driver's. */
 function codeOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   if ('code' in error && typeof error.code === 'string') return error.code

@@ -1,7 +1,7 @@
 /**
- * Lists that are read as one value. Of each row and column the driver and drizzle make objects, texts and
- * dates, which costs several times what the statement does. Here the database writes each column as an array
- * of JSON, and a column of bytes as one string of them. Each is read in one go: a list must be bounded.
+ * Reads a list as one value. The driver and drizzle create objects, texts and dates for each row and column, which
+ * costs several times as much as the statement. Here, the database writes each column as an array of JSON, and a column
+ * of bytes as one string. Each is read as a whole, so a list must be bounded.
  */
 import { Column, is, type SQL, sql } from 'drizzle-orm'
 import type { Subquery } from 'drizzle-orm/subquery'
@@ -10,7 +10,7 @@ import { prepared } from './prepared.ts'
 
 type Values = Record<string, unknown>
 
-/** A select in the order of its list; what differs between calls are placeholders. */
+/** A select in the order of its list, with placeholders for values that differ between calls. */
 type Selection<Row> = {
   as(alias: 'rows'): Subquery<'rows', Values>
   _: { result: Row[] }

@@ -1,9 +1,9 @@
 import type { Sql } from 'postgres'
 
-/** Who is behind a lock, for people; `since` is the start of that session, RFC 3339. */
+/** The holder of a lock, for people. `since` is the start of the holder's session, RFC 3339. */
 export type LockHolder = { pid: number; user: string; since: string; place: string }
 
-/** Of an advisory lock with one number in this database; `null` where nobody has it any more. */
+/** Returns the holder of an advisory lock with one number in this database; `null` if it is free. */
 export async function lockHolder(sql: Sql, lock: number): Promise<LockHolder | null> {
   const [holder] = await sql<LockHolder[]>`
     select a.pid, coalesce(a.usename, '?') as "user", coalesce(host(a.client_addr), 'this machine') as place,

@@ -1,6 +1,6 @@
 /**
- * While the rows of a PostgreSQL are moved or restored, no server begins to use it: what it wrote would be lost, or be
- * in the way. A lock of the transaction that moves says so; servers take it for a moment when they start.
+ * Keeps servers from using a PostgreSQL while its rows are moved or restored: their writes would be lost, or be in the
+ * way. The moving transaction holds a lock, which servers take for a moment when they start.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import { lockHolder } from './lock_holder.ts'
@@ -8,7 +8,7 @@ import { ServerUnreachable } from './reach.ts'
 
 const ADVISORY_LOCK = 6_021_023_022
 
-/** Until the end of the transaction. Returns whether nobody else has it. */
+/** Holds the lock until the end of the transaction. Returns whether nobody else has it. */
 export async function keepServersOut(tx: TransactionSql): Promise<boolean> {
   const [row] = await tx<{ mine: boolean }[]>`
     select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as mine`

@@ -1,6 +1,6 @@
 /**
- * Notices between processes, and within one. They spare reads and wipe keys early, nothing more: no
- * decision may depend on one arriving, because a connection that breaks loses what was sent meanwhile.
+ * Notices between processes, and within one. They only save reads and wipe keys early: no decision may depend on their
+ * arrival, because a broken connection loses the notices sent meanwhile.
  */
 import type postgres from 'postgres'
 import { type PendingTimer, systemTimers, type Timers } from '../core/async/timers.ts'
@@ -12,7 +12,7 @@ export const POLICY_CHANGES = 'cloakroom_policy'
 
 export type Subscriber = {
   onNotice(payload: string): void
-  /** Notices may have been missed: what depends on them must be forgotten. */
+  /** Notices may have been missed: drop all state that depends on them. */
   onGap(): void
 }
 
@@ -20,14 +20,14 @@ type Listening = Pick<Connection, 'kind' | 'sql' | 'connectBesides'>
 
 export type Bus = {
   subscribe(channel: string, subscriber: Subscriber): void
-  /** To be called after the commit of what the database's triggers announce. */
+  /** Call it after the commit of a change that the database's triggers announce. */
   publish(channel: string, payload: string): void
   close(): Promise<void>
 }
 
 type Options = { timers: Timers }
 
-/** Milliseconds: at most two of them pass before a connection that hears nothing is replaced. */
+/** Milliseconds. A connection that receives nothing is replaced after at most two of these periods. */
 const PULSE_MS = 5_000
 
 /** Over PostgreSQL's LISTEN, or within this process for the embedded database, which has no other. */
@@ -53,9 +53,9 @@ function localBus(): Bus {
 }
 
 /**
- * A connection besides the pool. The driver makes it again when it breaks, but not always: a server that
- * ends it at a bad moment, or a network that swallows packets, would leave it deaf for ever. So a
- * notice without payload goes round regularly, and a listener that does not receive it begins again.
+ * Listens on a connection outside of the pool. The driver usually reconnects when it breaks, but not after a server's
+ * end at a bad moment or packet loss, which would leave it silent forever. So a notice without payload is sent
+ * regularly, and a listener that does not receive it reconnects.
  */
 function listeningBus(options: Options & Surroundings): Bus {
   let listener: Listener | undefined
@@ -64,7 +64,7 @@ function listeningBus(options: Options & Surroundings): Bus {
       if (listener) listener.add(channel, subscriber)
       else listener = new Listener(options, { channel, subscriber })
     },
-    // Here at once, whatever the triggers say; others hear of it by them.
+    // Delivers immediately in this process. Other processes receive it through the triggers.
     publish: (channel, payload) => listener?.hear(channel, payload),
     close: async () => listener?.close(),
   }
@@ -117,7 +117,7 @@ class Listener {
       this.#hasHeard = true
       if (payload !== '') subscriber.onNotice(payload)
     }
-    // A confirmed LISTEN shows that it is alive: what was sent before it, it cannot hear.
+    // A confirmed LISTEN proves the connection. It does not receive earlier notices.
     const begin = () => {
       this.#hasHeard = true
       subscriber.onGap()
@@ -125,7 +125,7 @@ class Listener {
     client.listen(channel, hear, begin).catch((error) => this.#complain(error))
   }
 
-  /** What was sent since the last time must have been heard. */
+  /** Reconnects if the last pulse was not received. */
   #check(): void {
     const { sql } = this.#options
     if (!this.#hasHeard) {
@@ -134,7 +134,7 @@ class Listener {
       this.#client = this.#listen()
     } else this.#isDeaf = false
     this.#hasHeard = false
-    // One at a time: a database that holds still must not get more and more of them.
+    // Send one pulse at a time: a stalled database must not collect them.
     this.#pulse ??= sql
       .notify(this.#channel, '')
       .catch((error) => this.#complain(error))
@@ -143,7 +143,7 @@ class Listener {
       })
   }
 
-  /** The channel on which the regular notice goes round. */
+  /** The channel of the regular notice. */
   get #channel(): string {
     return this.#subscriptions[0]?.channel ?? ''
   }

@@ -20,16 +20,16 @@ import { withSpans } from './traced.ts'
 
 export type Database = PostgresJsDatabase<typeof schema>
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
-/** Where a statement that only reads may run. */
+/** A database or transaction that can run statements which only read. */
 export type Reading = Database | Transaction
 
 export type Connection = {
   db: Database
   sql: postgres.Sql
   kind: 'postgresql' | 'embedded'
-  /** Where the data is, for people: no password in it. */
+  /** The data's location, for people: without a password. */
   location: string
-  /** A connection besides the pool, with its own session also where that is behind a pooler; called as one that listens, if not otherwise. */
+  /** Opens a connection outside of the pool and of any pooler. Its default name is that of a listening connection. */
   connectBesides(name?: string): postgres.Sql
   close(): Promise<void>
 }
@@ -39,8 +39,8 @@ const COMMON = {
   /** Seconds. */
   connect_timeout: 5,
   /**
-   * The driver would ask for array types on each new connection, in a promise that is not awaited: a
-   * server that disappears at that moment would be an unhandled rejection. No statement uses arrays.
+   * Without this, the driver queries array types on each new connection, in a promise that is not awaited: a server
+   * that disappears at that moment would cause an unhandled rejection. No statement uses arrays.
    */
   fetch_types: false,
   /** The pool does this, between statements. */
@@ -81,7 +81,7 @@ export function serverOptions(config: Config, host: string) {
   } as const
 }
 
-/** Only a server with a verified identity may ask for the password in clear. */
+/** Whether the server has a verified identity. Only such a server may request the password in clear. */
 export function isKnownServer({ DB_SSLMODE }: Config, host: string): boolean {
   return DB_SSLMODE === 'verify-full' || areHere(host)
 }
@@ -183,7 +183,7 @@ function wrap(sql: postgres.Sql) {
   return { sql, db: drizzle(sql, { schema, casing: 'snake_case' }) }
 }
 
-/** What speaks within a transaction that was begun without drizzle, which asks for the options of the client. */
+/** Returns a database for a transaction that was begun without drizzle, which needs the client's options. */
 export function databaseIn(tx: postgres.TransactionSql, { options }: postgres.Sql): Database {
   return wrap(Object.assign(tx, { options }) as unknown as postgres.Sql).db
 }

@@ -1,4 +1,4 @@
-/** What must hold of a database before anything listens: its schema is ours, and our keys are its keys. */
+/** Checks a database before anything listens: its schema is Cloakroom's, and its keys are this server's keys. */
 import { isNull } from 'drizzle-orm'
 import type { Config } from '../core/config/config.ts'
 import { utf8 } from '../core/crypto/encoding.ts'
@@ -41,7 +41,7 @@ export async function prepareDatabase(
   return await checkKeys(db, keys, log)
 }
 
-/** Only looks, at what a process of that role may read. @throws ConfigError */
+/** Checks keys without changes, as far as a process of that role may read. @throws ConfigError */
 export async function requireKeys(
   db: Database,
   { ROLE, ...keys }: Keys & Pick<Config, 'ROLE'>,
@@ -69,15 +69,15 @@ export async function checkKeys(
 }
 
 /**
- * Settles the key of the fake salts that prelogin answers for addresses without an account (protocol 5.1). It is
- * kept in the database, because a key that followed SECRET_KEY would change at a rotation: the salts of unknown
- * addresses would change with it, the salts of accounts would not, and a stranger could tell them apart.
+ * Settles the key of the fake salts that prelogin answers for addresses without an account (protocol 5.1). It is kept
+ * in the database, because a key that followed SECRET_KEY would change at a rotation: the salts of unknown addresses
+ * would change with it, the salts of accounts would not, and a stranger could tell them apart.
  *
- * It is stored in the clear: it only hides which addresses have accounts, and the table of users shows those to
- * any reader of the database. It is an HKDF output, from which SECRET_KEY cannot be computed.
+ * It is stored in the clear: it only hides which addresses have accounts, and the table of users shows those to any
+ * reader of the database. It is an HKDF output, from which SECRET_KEY cannot be computed.
  *
- * Where the database has none, the key is derived from the first SECRET_KEY as versions before did, so that an upgrade
- * changes no answer. Of processes that start together the first one decides for all.
+ * If the database has no key, it is derived from the first SECRET_KEY as in earlier versions, so that an upgrade
+ * changes no answer. If several processes start together, the first one's key is used by all.
  *
  * Requires the row of the instance, which `checkEncryptionKey` makes.
  */

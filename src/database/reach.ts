@@ -13,13 +13,13 @@ const PAUSE_MS = 500
 const REMIND_MS = 5_000
 const LATE = `no answer within ${ATTEMPT_MS / 1000} seconds`
 
-/** What changes by itself: it starts, it stops, it is full. Anything else is for people to correct. */
+/** Transient problems: the server starts, stops or is full. People have to correct all others. */
 const PASSING = new Set(['57P01', '57P02', '57P03', '53300'])
 
-/** PostgreSQL did not become usable in time; the message is one line for people. */
+/** PostgreSQL did not become usable in time. The message is one line for people. */
 export class ServerUnreachable extends Error {}
 
-/** It answers, and lets us in nowhere: no waiting mends that. */
+/** PostgreSQL answers, but refuses every sign-in. Waiting does not help. */
 export class ServerRefuses extends ServerUnreachable {
   readonly code: string
 
@@ -35,10 +35,10 @@ export class ServerRefuses extends ServerUnreachable {
 }
 
 /**
- * Returns when PostgreSQL accepts us. With the embedded database there is nothing to wait for.
+ * Returns when PostgreSQL accepts a connection. The embedded database needs no wait.
  *
- * @throws ServerUnreachable after DB_WAIT_SECONDS; at once ConfigError where TLS is demanded and not to
- *   be had, ServerRefuses for a wrong password and the like, and the driver's error for what else no waiting mends
+ * @throws ServerUnreachable after DB_WAIT_SECONDS; immediately ConfigError if required TLS is unavailable,
+ *   ServerRefuses for a wrong password and similar, and the driver's error for other permanent problems
  */
 export async function awaitServer(config: Config, log: Log): Promise<void> {
   if (config.DB_HOST === undefined) return
@@ -141,7 +141,7 @@ async function logInOnce(config: Config, host: string, log: Log): Promise<void> 
 
 const NOT_ASKED = 'PostgreSQL did not ask for DB_PASSWORD: anybody may be it'
 
-/** False where a password was there to be asked for, and nothing else showed who the server is. */
+/** Returns false if a password was available but not requested, and nothing else proved the server's identity. */
 async function logIn(config: Config, host: string, late: AbortSignal): Promise<boolean> {
   const options = serverOptions(config, host)
   let wasAsked = isKnownServer(config, host) || config.DB_PASSWORD === undefined

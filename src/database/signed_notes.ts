@@ -1,6 +1,6 @@
 /**
- * What a transaction stores that members signed, said once it has committed: what was shown to somebody must
- * not be gone later, and what was rolled back never was.
+ * Announces signed state that a transaction stored, once it has committed: shown state must not disappear later, and
+ * rolled-back state never existed.
  */
 import { sql } from 'drizzle-orm'
 import { Semaphores } from '../core/async/semaphore.ts'
@@ -8,7 +8,7 @@ import { describeError, type Log } from '../core/log.ts'
 import { untraced } from '../core/trace/span.ts'
 import type { Database, Transaction } from './open.ts'
 
-/** A chain or an environment, and the number and hash of the newest that is stored of it. */
+/** A chain or an environment, with the number and hash of its newest stored state. */
 export type SignedNote = { name: string; number: number; hash: string; head: number }
 
 const notes = new WeakMap<Transaction, SignedNote[]>()
@@ -19,8 +19,8 @@ export function noteSigned(tx: Transaction, note: SignedNote): void {
 }
 
 /**
- * A condition of the whole transaction, such as a quota. The handler goes on without waiting for it, which saves a round
- * trip; nothing is committed before it is met. Elsewhere than in the transaction of a request it is waited for.
+ * Adds a condition of the whole transaction, such as a quota. The handler continues without waiting for it, which saves
+ * a round trip; nothing is committed before it holds. Outside of a request's transaction, this waits for it.
  */
 export async function demandBeforeCommit(
   tx: Transaction,
@@ -36,9 +36,9 @@ export async function demandBeforeCommit(
 }
 
 /**
- * Transactions at a time, in this process, of one workspace and of one person in it. More would wait for the workspace's
- * lock, each with a connection that the requests of other workspaces need; and a client that writes without pause queues
- * with two requests, so that a revoke by somebody else comes soon.
+ * Simultaneous transactions, in this process, of one workspace and of one person in it. More would wait for the
+ * workspace's lock, each with a connection that the requests of other workspaces need. A client that writes without
+ * pause queues with two requests, so that another member's revoke comes soon.
  */
 const AT_ONCE = { queue: 1_000, waitMs: 5_000 }
 const turns = new WeakMap<Database, { workspaces: Semaphores; people: Semaphores }>()
@@ -56,7 +56,7 @@ function inTurn<T>(db: Database, changer: Changer | null, task: () => Promise<T>
   return people.run(`${workspaceId} ${userId}`, () => workspaces.run(workspaceId, task))
 }
 
-/** `changer` is who changes which workspace, where that is known before. */
+/** `changer` is the person and the workspace, if known in advance. */
 export async function transactNoting<T>(
   services: { db: Database; log: Log; onSigned?: ((note: SignedNote) => void) | undefined },
   change: (tx: Transaction) => Promise<T>,
@@ -76,7 +76,7 @@ export async function transactNoting<T>(
   return result
 }
 
-/** Milliseconds until the log names who holds the lock that a change waits for; after five seconds it ends. */
+/** Milliseconds until the log names the holder of the lock that a change waits for; after five seconds it ends. */
 const TELL_MS = 2_500
 
 /**
@@ -97,7 +97,7 @@ function transactTelling<T>(
   })
 }
 
-/** Logs who holds the locks. If the waiting statements hold every connection, this runs when the first of them times out. */
+/** Logs the locks' holders. If waiting statements hold every connection, this runs when the first times out. */
 async function tellHolders(db: Database, log: Log): Promise<void> {
   try {
     const holders = await db.execute<{ pid: number; user: string }>(sql`

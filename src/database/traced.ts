@@ -1,6 +1,6 @@
 /**
- * Statements as spans: the kind of statement and the table, never its text or parameters. Only where something is
- * traced does the driver come through here.
+ * Statements as spans: the kind of statement and the table, never its text or parameters. The driver is wrapped only if
+ * tracing is on.
  */
 import { getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
@@ -44,7 +44,7 @@ export function withSpans<Sql extends postgres.Sql | postgres.TransactionSql>(sq
   })
 }
 
-/** The function that does the work of a transaction comes last. */
+/** The last argument is the function with the transaction's work. */
 function transaction(args: unknown[], begin: (args: unknown[]) => unknown): unknown {
   const work = args.at(-1) as (sql: postgres.TransactionSql) => unknown
   const inside = currentSpan()
@@ -75,7 +75,7 @@ function watched(made: unknown, text: string): unknown {
   return made
 }
 
-/** Such as `select accounts`: our words, whatever the statement contains. */
+/** Returns a name such as `select accounts`: fixed words, whatever the statement contains. */
 export function nameOf(text: string): string {
   const start = text.slice(0, LOOKED_AT)
   const operation = OPERATION.exec(start)?.[1]?.toLowerCase() ?? 'statement'

@@ -1,6 +1,6 @@
 /**
- * Serialises what must not overlap within one workspace: everything that is sealed under its key,
- * the rekey that replaces the key, and changes of who belongs to it.
+ * Serialises conflicting work within one workspace: everything that is sealed under its key, the rekey that replaces
+ * the key, and changes of its members.
  */
 import { and, eq, sql } from 'drizzle-orm'
 import { Fault } from '../core/fault.ts'
@@ -55,7 +55,7 @@ export async function lockWorkspace(
   grant: Pick<Grant, 'workspaceId' | 'userId' | 'role'>,
 ): Promise<LockedWorkspace> {
   const { workspaceId, userId } = grant
-  // Sent together: the second begins when the wait of the first is over, and sees what is committed by then.
+  // Sent together: the second one begins when the first one's wait is over, and sees all rows committed by then.
   const [workspace, [membership]] = await Promise.all([
     lockWorkspaceRow(tx, workspaceId),
     selectRole(tx).execute({ workspaceId, userId }),

@@ -1,4 +1,4 @@
-/** AWS roles: temporary keys by AssumeRole, asked for with a request that the root's own key signs. */
+/** AWS roles: temporary keys by AssumeRole, for a request signed with the root's key. */
 import { readUtf8, utf8 } from '../core/crypto/encoding.ts'
 import { signAws } from '../core/signing/aws_sigv4.ts'
 import { ACCESS_KEY_ID, isCredential } from './credential.ts'
@@ -135,7 +135,7 @@ function findKeys(answer: Record<string, unknown>): Record<string, unknown> {
   }, answer)
 }
 
-/** Seconds since 1970 in JSON; ISO 8601 where a server writes what its XML has. */
+/** Seconds since 1970 in JSON; ISO 8601 from a server that copies its XML. */
 function readExpiration(expiration: unknown): number {
   return typeof expiration === 'number' ? expiration * 1000 : Date.parse(scalarText(expiration))
 }

@@ -1,5 +1,5 @@
 /**
- * From a root to the request that derives a credential, and from the answer to that credential (protocol 13.3).
+ * Builds the request that derives a credential from a root, and reads the credential in its answer (protocol 13.3).
  * Pure: the caller has checked the endpoint's host and address.
  */
 import type { DerivedKind } from '../core/policy/policy.ts'

@@ -5,7 +5,7 @@ const MIN_LEFT_MS = 60_000
 const USABLE_LEFT_MS = 10_000
 const MAX_DELAY_S = 300
 
-/** Null where there is no credential. */
+/** Null without a credential. */
 export type Times = Pick<DerivedState, 'expires_at' | 'derived_at'>
 
 /** Whether less than max(60 s, a fifth of the lifetime) is left, capped at half of it. Always without a credential. */
@@ -23,7 +23,7 @@ export function isUsable({ expires_at, derived_at }: Times, nowMs: number): bool
 }
 
 /**
- * Seconds until a secret's next attempt: what the endpoint asked for, else 1, 2, 4 … 300.
+ * Returns the seconds until a secret's next attempt: the endpoint's wait, or else 1, 2, 4 … 300.
  *
  * @param failures how many attempts failed in a row, at least 1
  */

@@ -1,4 +1,4 @@
-/** One exchange with a token endpoint: what is sent, what can come back, and what all kinds read alike. */
+/** One exchange with a token endpoint: the request, its outcomes, and the parsing that all kinds share. */
 import { type Credential, isCredential } from './credential.ts'
 import { readJsonObject } from './json.ts'
 import type { DerivedState } from './state_form.ts'
@@ -14,8 +14,8 @@ export type TokenRequest = {
 export type TokenAnswer = { status: number; headers: Headers; body: Uint8Array }
 
 /**
- * The meaning of an answer. `code` is a registered error code or one of our fixed words, never the endpoint's text.
- * `lifetimeS` counts from sending. `retryAfterS` is what the endpoint asked for, at most 3,600.
+ * The meaning of an answer. `code` is a registered error code or a fixed word of this module, never the endpoint's
+ * text. `lifetimeS` counts from sending. `retryAfterS` is the wait that the endpoint requires, at most 3,600.
  */
 export type Outcome =
   | { kind: 'derived'; credential: Credential; refreshToken: string | null; lifetimeS: number }
@@ -42,7 +42,7 @@ export const COMMON_HEADERS: readonly [string, string][] = [
   ['user-agent', 'cloakroom'],
 ]
 
-/** The object of a successful answer, whatever its content type, else null. */
+/** Returns the object of a successful answer, for any content type, or else null. */
 export function readSuccess({ status, body }: TokenAnswer): Record<string, unknown> | null {
   if (status !== 200 && status !== 201) return null
   const answer = readJsonObject(body)

@@ -1,4 +1,4 @@
-/** GitHub Apps: an installation token, asked for with a JSON Web Token of the app. */
+/** GitHub Apps: an installation token, requested with a JSON Web Token of the app. */
 import { utf8 } from '../core/crypto/encoding.ts'
 import { signAssertion } from './assertion.ts'
 import {

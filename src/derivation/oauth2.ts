@@ -51,7 +51,7 @@ const REGISTERED = [
   'consent_required',
 ]
 const TRANSIENT_ERRORS = ['temporarily_unavailable', 'slow_down', 'server_error']
-/** Statuses by which proxies and rate limiters ask for another attempt, with any body. */
+/** Statuses with which proxies and rate limiters request a retry, with any body. */
 const TRANSIENT_STATUSES = [408, 425, 429]
 /** RFC 6749, appendix A.7, without the space: frameworks write sentences there. */
 const ERROR_CODE = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/

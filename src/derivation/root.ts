@@ -59,7 +59,7 @@ type Read = { root: Root; faults: [] } | { root: null; faults: FieldFault[] }
 /**
  * Checks a plaintext before it is sealed.
  *
- * @returns what is wrong with it, by field, without any value; empty for a root of this kind
+ * @returns its problems by field, without any value; empty for a root of this kind
  */
 export function checkRoot(kind: DerivedKind, plaintext: Uint8Array): FieldFault[] {
   return read(kind, plaintext).faults

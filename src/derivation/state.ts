@@ -57,7 +57,7 @@ export function sealState(
   return concat(Uint8Array.of(VERSION), nonce, sealGcm(key, nonce, placeData(place), plaintext))
 }
 
-/** A sealed state that is taken apart once, to be opened again and again; null for what is no sealed state. */
+/** Parses a sealed state once, so that it can be opened repeatedly; null if it is not a sealed state. */
 export function stateMessage(place: StatePlace, sealed: Uint8Array): GcmMessage | null {
   const isFramed = sealed.length >= HEADER_BYTES + TAG_BYTES && sealed.length <= MAX_STATE_BYTES
   if (!isFramed || sealed[0] !== VERSION) return null
@@ -74,7 +74,7 @@ export function openCredential(
   return plaintext && JSON.parse(fromUtf8(plaintext) ?? 'null').credential
 }
 
-/** The state, or null for anything that does not open here under this key; never throws for what is sealed. */
+/** Returns the state, or null for anything that does not open under this key; never throws for sealed input. */
 export function openState(
   key: Uint8Array,
   place: StatePlace,
@@ -102,10 +102,10 @@ function u64be(value: bigint): Uint8Array {
 }
 
 /**
- * The state after a derivation. What was replaced is guarded: a credential until it expires, a refresh token for 24
- * hours. Of more than 32 values, or 256 KiB sealed, the first to end go first.
+ * Returns the state after a derivation. Replaced values are guarded: a credential until it expires, a refresh token for
+ * 24 hours. Of more than 32 values, or 256 KiB sealed, those that end first are dropped.
  *
- * @param sentAtMs when the request was sent: the credential's lifetime counts from there
+ * @param sentAtMs when the request was sent: the credential's lifetime counts from that moment
  */
 export function nextState(
   old: DerivedState | null,
@@ -152,7 +152,7 @@ function fitGuarded(state: DerivedState, nowMs: number): DerivedState {
   return fitted
 }
 
-/** The texts of a credential, each of which is guarded. */
+/** Returns the texts of a credential, each of which is guarded. */
 export function valuesOf(credential: Credential | null): string[] {
   if (credential === null) return []
   return typeof credential === 'string' ? [credential] : Object.values(credential)

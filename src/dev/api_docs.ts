@@ -8,7 +8,7 @@ import { apiMarkdown } from './api_markdown.ts'
 
 export const API_DOCS = join(import.meta.dir, '../../docs/reference/api.md')
 
-/** Where an installation is whose settings say nothing else. */
+/** The default addresses of an installation. */
 const addresses = { 'control-plane': 'http://localhost:8000', resolver: 'http://localhost:8080' }
 
 export function renderApiDocs(): string {

@@ -13,7 +13,7 @@ export async function archiveOf(files: Record<string, Uint8Array>): Promise<Uint
     const header = archive.subarray(at, at + BLOCK)
     const size = Number.parseInt(new TextDecoder().decode(header.subarray(SIZE, TIME.at)), 8)
     write(header, TIME.at, '0'.repeat(TIME.length))
-    // By definition the sum of all bytes with spaces in the place of the sum.
+    // The checksum is defined as the sum of all bytes with spaces in its place.
     write(header, CHECKSUM.at, ' '.repeat(CHECKSUM.length))
     const sum = header.reduce((total, byte) => total + byte, 0)
     write(header, CHECKSUM.at, `${sum.toString(8).padStart(6, '0')}\0`)

@@ -1,6 +1,6 @@
 /**
- * Where a file `name.ts` has a `name.browser.ts` beside it, browsers get that one, and `zod.browser.ts` instead of zod.
- * The console's build and the tests of its crypto resolve imports with this plugin.
+ * Replaces a file `name.ts` by the `name.browser.ts` beside it for browsers, and zod by `zod.browser.ts`. The console's
+ * build and the tests of its crypto resolve imports with this plugin.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,9 +3,9 @@
  *
  * bun src/dev/build.ts [--outfile dist/cloakroom] [--target bun-linux-arm64] [--entry src/main.ts]
  *
- * The executable reads neither `.env` nor `bunfig.toml` of the folder it is started in, since either
- * could make it run foreign code. The argument `--` in front of all others does the same for
- * `BUN_OPTIONS`, whose options Bun puts before it: `--preload` there is no longer obeyed.
+ * The executable reads neither `.env` nor `bunfig.toml` of its working directory, since either could make it run
+ * foreign code. The argument `--` before all others disables `BUN_OPTIONS`, whose options Bun puts before it:
+ * `--preload` there has no effect.
  */
 
 import { mkdir } from 'node:fs/promises'
@@ -47,7 +47,7 @@ export async function buildExecutable(options: BuildOptions): Promise<void> {
     splitting: true,
     minify: true,
     sourcemap: 'none',
-    // Without it the development build of React ships.
+    // Otherwise, React's development build would be bundled.
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: options.plugins ?? [],
     compile: {
@@ -75,7 +75,7 @@ function readOptions(): BuildOptions {
   return { ...places, target: values.target }
 }
 
-/** The bundler itself refuses what it does not know. */
+/** The bundler itself refuses unknown targets. */
 function isTarget(name: string): name is Bun.Build.CompileTarget {
   return name.startsWith('bun-')
 }

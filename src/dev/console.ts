@@ -37,7 +37,7 @@ export const FIRST_LOAD_BYTES = 235_000
 /** What only this runtime has. */
 const RUNTIME_ONLY =
   /[^\w.](?<!SERVICE_TOKEN(?:: token)? } = )(Buffer\.|Bun\.|process\.(env|platform|nextTick))/
-/** Characters that an error shows on either side of what it found. */
+/** Characters that an error shows on either side of a match. */
 const CONTEXT = 60
 
 /** Does nothing if the archive is that of these sources. */
@@ -51,7 +51,7 @@ export function ensureConsole(force = false): Promise<void> {
   })
 }
 
-/** All files by their names below /console/, and the names of those that the first screen loads. */
+/** Returns all files by their names below /console/, and the names of those that the first screen loads. */
 async function buildConsole(): Promise<{ files: Files; first: string[] }> {
   const { files, first } = await bundlePage(join(WEB, 'main.tsx'), isReleased)
   files.set('SHA256SUMS', new TextEncoder().encode(sumsOf(files)))
@@ -61,7 +61,7 @@ async function buildConsole(): Promise<{ files: Files; first: string[] }> {
 /** No part of a release. */
 const isReleased = (name: string) => !/^(design|docs)\//.test(name)
 
-/** A page with its worker, styles and fonts. `isStyled` tells which sources name classes. */
+/** Bundles a page with its worker, styles and fonts. `isStyled` decides which sources contain class names. */
 export async function bundlePage(path: string, isStyled: (name: string) => boolean) {
   const argon2 = await bundle([join(ROOT, 'src', 'client', 'account', 'argon2_worker.ts')])
   const [argon2Name] = argon2.entries
@@ -157,7 +157,7 @@ function requireSmall(compressed: readonly Compressed[], first: readonly string[
   throw new Error(`the first load of the console is too large: ${JSON.stringify(sizes)}`)
 }
 
-/** As `sha256sum` writes it. */
+/** Returns the text that `sha256sum` would write. */
 function sumsOf(files: Files): string {
   const lines = [...files].map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`)
   return lines.sort((one, other) => (one.slice(64) < other.slice(64) ? -1 : 1)).join('')

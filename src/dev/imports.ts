@@ -1,4 +1,4 @@
-/** Which packages source files import when they run. Imports of types only do not count. */
+/** Lists packages that source files import at run time. Type-only imports do not count. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -7,7 +7,7 @@ const transpilers = {
   tsx: new Bun.Transpiler({ loader: 'tsx' }),
 }
 
-/** What a file imports, statically or not: relative paths as absolute ones, others as they are written. */
+/** Returns a file's imports, static or dynamic: relative paths as absolute ones, others as written. */
 export function importsOf(path: string): string[] {
   const text = readFileSync(path, 'utf8').replace(/^#!.*/, '')
   const found = transpilers[path.endsWith('.tsx') ? 'tsx' : 'ts'].scanImports(text)

@@ -1,4 +1,4 @@
-/** What the builds use of the package, which has no types. */
+/** The part of the package that the builds use. The package has no types. */
 declare module 'subset-font' {
   export default function subsetFont(
     font: Buffer,

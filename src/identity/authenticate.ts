@@ -1,6 +1,6 @@
 /**
- * Who calls, from headers alone. A token of the wrong kind, length, alphabet or checksum is refused
- * without a query; all refusals are one and the same 401.
+ * Identifies a caller from headers alone. A token with a wrong kind, length, alphabet or checksum is refused without a
+ * query. All refusals are the same 401.
  */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Pepper } from '../core/crypto/pepper.ts'
@@ -16,14 +16,14 @@ import type { IdentityService } from '../http/route.ts'
 import { authorise } from './authorise.ts'
 import { Memory } from './memory.ts'
 
-/** What an `Authorization: Bearer` header carries (RFC 6750, section 2.1); empty without one. */
+/** Returns the token of an `Authorization: Bearer` header (RFC 6750, section 2.1); empty without one. */
 export function bearerText(headers: Headers): string {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
 }
 
 /**
- * The access token of that header or, without one, of the console's cookies. Who sends the header means it:
- * no cookie replaces a token that is refused.
+ * Returns the access token of that header or, without one, of the console's cookies. A refused token in the header is
+ * not replaced by a cookie.
  *
  * @throws Fault `invalid_token`
  */
@@ -36,10 +36,10 @@ function accessToken(headers: Headers): ParsedToken {
   return token
 }
 
-/** What proves a session: its row, and the key that the row is made under. */
+/** The source for verifying sessions: the database with their rows, and the key that the rows are sealed under. */
 export type SessionSource = { db: Database; pepper: Pepper }
 
-/** The last use is known to a minute, so that a request hardly ever writes. */
+/** The last use is accurate to a minute, so that requests rarely write. */
 const isUseOld = sql`${sessions.lastUsedAt} < now() - interval '1 minute'`
 
 const noteUse = prepared((db) =>
@@ -89,13 +89,13 @@ const selectLive = prepared((db) =>
     .prepare('session_live'),
 )
 
-/** For what lasts longer than a request. @throws Fault `invalid_token` when the session has ended */
+/** Requires a live session for work that outlasts a request. @throws Fault `invalid_token` if the session has ended */
 export async function requireSession(db: Database, { sessionId }: Caller): Promise<void> {
   const rows = await selectLive(db).execute({ id: sessionId })
   if (rows.length === 0) throw new Fault('invalid_token')
 }
 
-/** Finds the live session of an access token; the database's clock decides what is live. */
+/** Finds the live session of an access token, by the database's clock. */
 async function findSession(
   { db, pepper, memory }: SessionSource & { memory: Memory },
   token: ParsedToken,

@@ -1,7 +1,7 @@
 /**
- * The one place that decides permissions. It finds the tenant that a request names, the caller's role
- * in it, and mints the `Grant` without which no tenant query compiles. What belongs to others is
- * `not_found`, exactly like what does not exist.
+ * The only place that decides permissions. It finds the tenant that a request names and the caller's role in it, and
+ * mints the `Grant` without which no tenant query compiles. Other people's objects are `not_found`, exactly like
+ * missing ones.
  */
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import { Fault, invalidField } from '../core/fault.ts'
@@ -36,9 +36,9 @@ export async function authorise<P extends Permission>(
 }
 
 /**
- * For secrets that are written, deleted or restored, with the policies that they have and get.
+ * Checks writes, deletions and restores of secrets, by their old and new policies.
  *
- * @throws Fault `forbidden` that names the roles that may
+ * @throws Fault `forbidden` that names the permitted roles
  */
 export function requireMayWrite(
   { role }: Grant<'secret.write'>,
@@ -64,7 +64,7 @@ async function findGrant(
   return projectGrant(db, selectProjectByName, caller, { workspaceId, projectName })
 }
 
-/** A project by its id; where the path names its workspace too, it must be that one. */
+/** Finds a project by its id. If the path also names a workspace, it must be the project's. */
 async function projectOf(
   db: Reading,
   caller: Caller,
@@ -77,7 +77,7 @@ async function projectOf(
     : projectGrant(db, selectProjectInside, caller, { projectId, workspaceId })
 }
 
-/** The caller's personal workspace, else the only one; with none or several the request must say. */
+/** Returns the caller's personal workspace, or else the only one. With none or several, the request must name it. */
 async function activeWorkspace(db: Reading, caller: Caller): Promise<string> {
   const own = await db
     .select({ id: workspaces.id, type: workspaces.type, role: memberships.role })
@@ -85,7 +85,7 @@ async function activeWorkspace(db: Reading, caller: Caller): Promise<string> {
     .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
     .where(and(eq(memberships.userId, caller.userId), eq(memberships.status, 'active')))
     .orderBy(asc(memberships.id))
-  // This list can contain another person's personal workspace, where the caller is a guest.
+  // This list can contain another person's personal workspace, in which the caller is a guest.
   const personal = own.find(({ type, role }) => type === 'personal' && role === 'owner')
   const active = personal ?? (own.length === 1 ? own[0] : undefined)
   if (!active)
@@ -151,7 +151,7 @@ async function projectGrant(
   return found ? mint(caller, found) : null
 }
 
-/** Deleted projects exist for those who may restore them, and only as long as that is possible. */
+/** Deleted projects exist only for members who may restore them, and only as long as that is possible. */
 async function deletedProjectGrant(
   db: Reading,
   caller: Caller,

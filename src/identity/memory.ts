@@ -1,7 +1,7 @@
 /**
- * Who called lately, and with which role. None of it counts by itself: one statement, shared by the requests of the same
- * moment, says whether session, account, membership and project are still what they were. So nothing that is remembered
- * is older than the answer, and what changed is asked for as if nothing were remembered.
+ * Recent callers, and their roles. No entry is trusted by itself: one statement, shared by simultaneous requests,
+ * checks whether session, account, membership and project are unchanged. So no cached entry is older than the answer,
+ * and a changed entry is read again.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { Grouped } from '../core/async/grouped.ts'
@@ -14,7 +14,7 @@ import { clientOf } from '../database/prepared.ts'
 
 const MAX_REMEMBERED = 20_000
 
-/** What holds where this returns its number. `last_used_at` must be noted once a minute. */
+/** Returns the numbers of the entries that still hold. `last_used_at` must be updated once a minute. */
 const HOLDS = `select string_agg(p.number::text, ' ') as holding
   from json_to_recordset($1::text::json) as p(number integer, token_id uuid, verifier text, session_id uuid, user_id uuid,
     email text, is_owner boolean, workspace_id uuid, role text, project_id uuid, project_name text)
@@ -56,7 +56,7 @@ export class Memory {
     if (name !== null) this.#grants.delete(name)
   }
 
-  /** Who presented this token before. */
+  /** Returns the caller who presented this token earlier. */
   session(token: ParsedToken): Known | null {
     const known = this.#sessions.get(token.id)
     return known && timingSafeEqual(known.digest, digestOf(token)) ? known : null
@@ -65,11 +65,11 @@ export class Memory {
   grant({ userId, email }: Caller, resource: ResourceRef): Grant | null {
     const name = nameOf(userId, resource)
     const grant = name === null ? undefined : this.#grants.get(name)
-    // Records name the caller by it.
+    // Records name the caller by email.
     return grant?.email === email ? grant : null
   }
 
-  /** Whether it is all as remembered. What is not is forgotten. */
+  /** Whether everything is as remembered. Forgets entries that are not. */
   async holds(known: Known, grant?: Grant): Promise<boolean> {
     const isHolding = await this.#holding.run({ known, grant })
     if (!isHolding) this.#sessions.delete(known.tokenId)
@@ -98,12 +98,12 @@ async function askAll(db: Database, questions: readonly Question[]): Promise<boo
   return asked.map(({ number }) => holding.has(String(number)))
 }
 
-/** Of the text that was presented, and not the secret itself. */
+/** Returns the digest of the presented secret, so that the secret is not kept. */
 function digestOf({ secret }: ParsedToken): Uint8Array {
   return sha256(secret)
 }
 
-/** Null where what is named depends on more than its name: the active workspace, and what was deleted. */
+/** Returns null if the resource depends on more than its name: the active workspace, and deleted projects. */
 function nameOf(userId: string, resource: ResourceRef): string | null {
   const { workspaceId, projectId, projectName, deletedProjectId } = resource
   if (deletedProjectId !== undefined || (workspaceId ?? projectId) === undefined) return null

@@ -1,7 +1,7 @@
 /**
- * A first look at a whole answer, byte by byte as it came: hardly any holds a value, or anything that a
- * decoder reads. What it does not clear is searched. It clears nothing in which the search would find
- * something; what it wrongly leaves to the search costs time only.
+ * A first look at a whole answer, in a single pass over its bytes: hardly any answer contains a value, or the input of
+ * a decoder. An answer that is not cleared is searched. The first look never clears an answer in which the search would
+ * find something. A wrong refusal to clear only costs time.
  */
 import { Base32Runs, isBase32Digit, MIN_BASE32 } from './decoding/base32_runs.ts'
 import { isMember, MIN_NUMBERS, mayHoldArray } from './decoding/decimals.ts'
@@ -38,8 +38,8 @@ export function isClear(order: SearchOrder, bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether a string may begin somewhere: one addition and one look at a bit for each byte. Its first 8 bytes are
- * looked at together, for by the time of a look at fewer a value could be guessed piece by piece.
+ * Whether a string may begin somewhere: one addition and one bit test for each byte. Its first 8 bytes are tested
+ * together, because the time of a test of fewer bytes would allow guessing a value piece by piece.
  */
 function mayHold(patterns: Patterns, bytes: Uint8Array): boolean {
   const { bits } = patterns.parts
@@ -53,7 +53,7 @@ function mayHold(patterns: Patterns, bytes: Uint8Array): boolean {
   return false
 }
 
-/** Bytes of which so many in a row are looked at together, and whether nothing can be found in them. */
+/** A kind of bytes: the number of consecutive ones that is examined, and whether such bytes are harmless. */
 type Kind = {
   least: number
   has(byte: number): boolean
@@ -81,14 +81,14 @@ const KINDS: readonly Kind[] = [
   { least: 1, has: (byte) => byte === 0 || KIND_OF[byte] !== 0, isHarmless: isNoEscape },
 ]
 
-/** Counters in one number: how many bytes of each kind stand in a row. */
+/** Counters in one number: how many bytes of each kind are consecutive. */
 const BITS = 5
 const HALF = 2 ** (BITS - 1)
 const ONE_MORE = counters(() => 1)
 const FULL = counters(() => HALF)
-/** What makes a counter full when there are enough. */
+/** Added to the counters, so that one is full once its kind has enough bytes. */
 const MISSING = counters(({ least }) => HALF - least)
-/** By byte: the counters that go on with it, all others begin again. */
+/** By byte: a mask that keeps the counters which the byte continues. All others start again. */
 const GOES_ON = Int32Array.from({ length: 256 }, (_, byte) =>
   counters(({ has }) => (has(byte) ? 2 ** BITS - 1 : 0)),
 )
@@ -108,13 +108,13 @@ function spellsNothing(bytes: Uint8Array, order: SearchOrder): boolean {
   return true
 }
 
-/** Counts bytes in a row. Its loop is apart from what is seldom, so that it is compiled to little. */
+/** Counts consecutive bytes. Its loop has no rare cases, so that it compiles to little code. */
 class Runs {
-  /** Of the counters, those that are full at the byte that `next` returned. */
+  /** Mask of the counters that are full at the byte that `next` returned. */
   full = 0
   #counts = 0
 
-  /** The next byte at which there are enough of a kind, or the end. */
+  /** Returns the position of the next byte that completes enough bytes of a kind, or the end. */
   next(bytes: Uint8Array, from: number, end: number): number {
     let counts = this.#counts
     for (let at = from; at < end; at++) {
@@ -130,7 +130,7 @@ class Runs {
   }
 }
 
-/** Looks at the stretches of the kinds that are `full`, each once: `seen` says up to where. */
+/** Examines the stretches of the kinds that are `full`, each once: `seen` are the positions examined so far. */
 function areHarmless(
   full: number,
   bytes: Uint8Array,
@@ -161,7 +161,7 @@ function areHarmlessWords(
   for (let start = from; start < to; ) {
     let end = start
     while (end < to && !isBreak(bytes[end] ?? 0)) end++
-    // It may go on in the next line.
+    // It may continue in the next line.
     if (end < to && end - start >= MIN_LINE) return false
     if (end - start >= MIN_WORD && !spellsNoText(IN_BASE64, bytes, start, end, order)) return false
     start = end + 1
@@ -169,7 +169,7 @@ function areHarmlessWords(
   return true
 }
 
-/** A run begins where the case changes, or with the digits before. */
+/** A run begins at a change of case, or with the digits before it. */
 function isHarmlessBase32(
   bytes: Uint8Array,
   from: number,
@@ -183,7 +183,7 @@ function isHarmlessBase32(
   return isHarmless
 }
 
-/** Any run of digits within it spells a part of what all of them do. */
+/** Any part of a run encodes a part of the bytes that the whole run encodes. */
 function isHarmlessHex(bytes: Uint8Array, from: number, to: number, order: SearchOrder): boolean {
   const digits = new Uint8Array(to - from)
   let count = 0
@@ -202,7 +202,7 @@ function isNoEscape(bytes: Uint8Array, from: number, to: number): boolean {
   return true
 }
 
-/** Whether digits spell no text, and nothing else is looked for. */
+/** Whether digits encode no text, and nothing else is sought. */
 function spellsNoText(
   look: TextPhases,
   digits: Uint8Array,

@@ -1,8 +1,7 @@
 /**
- * The leak guard (protocol 6.1): values in, an answer without them out. It recognises guarded
- * values in the encodings and escapes that APIs use, two layers deep, and replaces them by the
- * placeholders that stand for them. Time is linear in the answer and does not depend on how many
- * values are guarded; what a prepared guard keeps is keyed fingerprints, not values.
+ * The leak guard (protocol 6.1): takes values, and returns an answer without them. It recognises guarded values in the
+ * encodings and escapes that APIs use, two layers deep, and replaces them by their placeholders. Time is linear in the
+ * answer and does not depend on the number of guarded values. A prepared guard keeps keyed fingerprints, not values.
  */
 
 import {
@@ -28,21 +27,21 @@ import type { SearchOrder } from './search.ts'
 /** Bytes of a body between two turns of the event loop. */
 const STEP = 16_384
 
-/** What a value costs beside its bytes, in bytes. */
+/** Cost of a value in addition to its bytes, in bytes. */
 const PER_VALUE = 64
 
-/** Names of headers that a guard keeps, and the length of one. */
+/** Header names that a guard keeps, and the length of one. */
 const MAX_INNOCENT = 256
 const MAX_NAME = 64
 
-/** Lets others run for a moment. */
+/** Lets other tasks run for a moment. */
 export type Pause = () => Promise<unknown>
 
 const eventLoopPause: Pause = () => new Promise((resolve) => setImmediate(resolve))
 
 /**
- * Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. `made` is what can be
- * made of the values in any call.
+ * Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. `made` are values that
+ * any call can derive from the others.
  */
 export function prepareGuard(
   values: readonly NamedBytes[],
@@ -51,7 +50,7 @@ export function prepareGuard(
   return complete(prepare(values, made))
 }
 
-/** The same with turns of the event loop between. */
+/** Prepares a guard with pauses for other events. */
 export async function prepareGuardInSteps(
   values: readonly NamedBytes[],
   pause: Pause = eventLoopPause,
@@ -91,29 +90,29 @@ function* prepare(
   })
 }
 
-/** What a call adds: the values that it used, and what was made of them. */
+/** The values that a call adds: used values, and values made of them. */
 export type CallValues = {
   readonly used?: readonly NamedBytes[]
   readonly made?: readonly MadeBytes[]
-  /** What represents every find; unless given, what represents its value. */
+  /** The text for every find; by default, each find's value has a separate text. */
   readonly marker?: string
-  /** What represents a value; unless given, its placeholder. */
+  /** The text for a value; by default, its placeholder. */
   readonly standsFor?: StandsFor
 }
 
-/** `isEscaped` inside a JSON string; `sent` is what the caller sent in place of encoded credentials. */
+/** `isEscaped` inside a JSON string. `sent` is the caller's text in place of encoded credentials. */
 export type StandsFor = (name: string, isEscaped: boolean, sent?: string) => string
 
 const placeholderOf: StandsFor = (name, _, sent) => sent ?? `SVC_SECRET_${name}`
 
 /** Prepared values. It holds no plaintext. */
 export class Guard {
-  /** All that is kept between calls of values: fingerprints, lengths and names. */
+  /** The only data of values kept between calls: fingerprints, lengths and names. */
   readonly retained: GuardParts
   /** Names of headers that hold no prepared value: most answers have the same ones. */
   readonly #innocent = new Set<string>()
 
-  /** Of calls that add nothing, as most do. */
+  /** Orders for calls that add no values, which are most calls. */
   readonly #prepared: Orders
 
   constructor(retained: GuardParts) {
@@ -121,7 +120,7 @@ export class Guard {
     this.#prepared = ordersFor(retained, [], false)
   }
 
-  /** For one call. Used values of 8 characters or more must be among the prepared ones. */
+  /** Returns the guard of one call. Used values of 8 characters or more must be among the prepared ones. */
   forCall({ used = [], made = [], marker, standsFor = placeholderOf }: CallValues = {}): CallGuard {
     const collection = new Collection()
     for (const value of used) collection.addShort(value)
@@ -157,14 +156,14 @@ export class CallGuard {
   readonly #innocent: Set<string>
   #isRedacted = false
 
-  /** @param innocent names of headers that `names` is not found in, where that is known */
+  /** @param innocent known names of headers in which `names` finds nothing */
   constructor(sought: SoughtInCall, names: SearchOrder, innocent: Set<string>) {
     this.#sought = sought
     this.#names = names
     this.#innocent = innocent
   }
 
-  /** Whether anything has been replaced or dropped so far; streams say it themselves. */
+  /** Whether anything has been replaced or dropped so far. Streams report it themselves. */
   get isRedacted(): boolean {
     return this.#isRedacted
   }
@@ -196,7 +195,7 @@ export class CallGuard {
     return this.#end(bytes, out, stream)
   }
 
-  /** For an answer that arrives in chunks. */
+  /** Returns a guard for an answer in chunks. */
   stream(options: StreamOptions = {}): GuardStream {
     return new GuardStream(this.#sought, options)
   }

@@ -1,8 +1,7 @@
 /**
- * An answer in chunks. What is held back at the end of a chunk does not depend on the guarded values
- * (`Hold`). Any division into chunks gives the same output, as long as what represents a value is no
- * longer than what is held back; of a longer one that comes in pieces its parts and fragments are found.
- * What is being replaced is not kept.
+ * Guards an answer in chunks. The amount held back at the end of a chunk does not depend on the guarded values
+ * (`Hold`). Any division into chunks gives the same output, as long as a value's representation fits into the held
+ * bytes. A longer one in several pieces is found by its parts and fragments. Replaced bytes are not kept.
  */
 
 import { BLOCK } from './decoding/feed.ts'
@@ -12,16 +11,16 @@ import { complete } from './matching/patterns_build.ts'
 import { type Naming, Release, type ReleaseOptions } from './release.ts'
 import { type Search, type SearchOrder, searchPool } from './search.ts'
 
-/** What the answers of one call are searched for. */
+/** The search for the answers of one call. */
 export type SoughtInCall = {
   readonly order: SearchOrder
   readonly naming: Naming
 }
 
 export type StreamOptions = ReleaseOptions & {
-  /** Length of the whole answer where it is known: memory for a short one is smaller. */
+  /** Length of the whole answer if known: a short answer needs less memory. */
   readonly length?: number
-  /** What divides the answer so that nothing waits behind it. */
+  /** Separators after which nothing is held back. */
   readonly frames?: Frames
 }
 
@@ -32,17 +31,17 @@ const STREAM_BLOCK = 2048
 const WORK_PER_BYTE = 8
 /** Work of a block of text that costs more: each block has a fixed cost, so it is not read in smaller ones. */
 const WORK_PER_BLOCK = 65_536
-/** Bytes that are read at once at least, and of an answer that nothing is known of yet. */
+/** Minimum bytes of a block, also for the start of an unknown answer. */
 const LEAST_BLOCK = 512
 const FIRST_BLOCK = 1024
-/** Bytes of an answer that are looked at as JSON between two turns. */
+/** Bytes of an answer that are read as JSON between two turns. */
 const CATCH_UP = 262_144
 
 export class GuardStream {
   readonly #sought: SoughtInCall
   readonly #release: Release
   readonly #hold: Hold
-  /** Bytes that are read at once: of that size searches are kept. */
+  /** Bytes of a block: searches are kept by this size. */
   readonly #block: number
   #search: Search | null = null
   /** Bytes of the next block. */
@@ -70,7 +69,7 @@ export class GuardStream {
     return this.#search?.work ?? this.#work
   }
 
-  /** Takes the next chunk, which may be reused afterwards; returns what goes out with it. */
+  /** Takes the next chunk, which may be reused afterwards. Returns the bytes to send with it. */
   push(chunk: Uint8Array): Uint8Array {
     return complete(this.pushInSteps(chunk, chunk.length))
   }
@@ -104,7 +103,7 @@ export class GuardStream {
     if (this.#release.isPending || this.isRedacted) this.#release.give(this.#length, true, out)
   }
 
-  /** Nothing is given out, nor its JSON looked at, before the first find. */
+  /** Sends nothing, and parses no JSON, before the first find. */
   *#giveWhole(out: Uint8Array[]): Generator<void, void> {
     if (!this.#release.isPending) return
     const until = this.#earliest()
@@ -120,9 +119,9 @@ export class GuardStream {
   }
 
   /**
-   * A step at a time: of at most `step` bytes, and of what work ordinary text makes of these.
+   * Reads in steps of at most `step` bytes, or of the work that ordinary text of that length takes.
    *
-   * @param due what begins before it is decided in the end
+   * @param due everything that begins before it is decided at the end
    */
   *#readAll(bytes: Uint8Array, step: number, isLast: boolean, due: number): Generator<void, void> {
     const most = step * WORK_PER_BYTE
@@ -177,12 +176,12 @@ export class GuardStream {
   }
 }
 
-/** What is overwritten in an answer is so in each part of it, wherever the part begins. */
+/** Returns a search for parts of an answer. It overwrites the same bytes wherever a part begins. */
 function inPart({ order, naming }: SoughtInCall): SoughtInCall {
   return { order: { ...order, shape: { ...order.shape, isPart: true } }, naming }
 }
 
-/** Whether anything is found in a whole answer: hardly any answer needs more than the first look. */
+/** Whether a whole answer contains a find. Most answers need only the first look. */
 export function holdsAny(order: SearchOrder, bytes: Uint8Array): boolean {
   if (isClear(order, bytes)) return false
   let isFound = false
@@ -199,7 +198,7 @@ export function holdsAny(order: SearchOrder, bytes: Uint8Array): boolean {
   return isFound
 }
 
-/** How much of an answer of that length is read at once. */
+/** Returns the block size for an answer of that length. */
 export function blockFor(length: number): number {
   return length <= SMALL_BLOCK ? SMALL_BLOCK : BLOCK
 }

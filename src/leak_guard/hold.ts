@@ -1,18 +1,17 @@
 /**
- * Up to where a stream goes out at the end of a chunk. Syntax and fixed lengths decide it, never the
- * guarded values: if the beginning of a value waited and other text did not, who has an upstream repeat
- * something would see by the wait how values begin. So all text waits alike, until what follows has
- * been seen (protocol 6.1).
+ * Decides how much of a stream is sent at the end of a chunk. Syntax and fixed lengths decide it, never the guarded
+ * values: if only the beginnings of values waited, somebody who makes an upstream repeat texts would learn from the
+ * wait how values begin. So all text waits, until the following text has been seen (protocol 6.1).
  */
 
-/** So many bytes wait at least: what decoders need to go on is less, and so are most values. */
+/** Minimum bytes that wait: decoders need fewer to continue, and most values are shorter. */
 export const HELD = 256
-/** So many at most, where they may be one encoded text. */
+/** Maximum bytes that wait, if they may be one encoded text. */
 export const HELD_RUN = 4096
 
 /**
- * What divides an answer so that nothing waits behind it: blank lines between events, line ends, or line
- * ends after an object or array of JSON.
+ * Separators after which nothing is held back: blank lines between events, line ends, or line ends after a JSON object
+ * or array.
  */
 export type Frames = keyof typeof FRAME_ENDS
 
@@ -24,7 +23,7 @@ const FRAME_ENDS = {
 /** One byte less than the longest of them. */
 const LOOK_BACK = 2
 
-/** White space, line ends, and after what either of them may stand within an encoded text. */
+/** White space, line ends, and the bytes after which these may be within an encoded text. */
 const SPACE = 1
 const LINE_END = 2
 const MAY_SPACE = 4
@@ -46,7 +45,7 @@ export class Hold {
   /** Positions in the answer: of its end so far, and after the last frame. */
   #end = 0
   #frame = 0
-  /** Where the text without a border begins that the answer ends with; it may be far back. */
+  /** Start of the answer's last text without a border, which may be far back. */
   #run = 0
   /** The last bytes. */
   #last = Buffer.alloc(0)
@@ -55,7 +54,7 @@ export class Hold {
     this.#ends = frames ? FRAME_ENDS[frames] : []
   }
 
-  /** The next chunk of the answer. */
+  /** Reads the answer's next chunk. */
   read(chunk: Uint8Array): void {
     const { buffer, byteOffset, length } = chunk
     const start = this.#end
@@ -68,7 +67,7 @@ export class Hold {
     this.#last = Buffer.concat([this.#last, chunk.subarray(-LOOK_BACK)]).subarray(-LOOK_BACK)
   }
 
-  /** Text before this position goes out. */
+  /** Text before this position is sent. */
   get position(): number {
     const waiting = Math.max(this.#end - HELD_RUN, Math.min(this.#end - HELD, this.#run))
     return Math.max(this.#frame, waiting)
@@ -82,7 +81,7 @@ export class Hold {
   }
 }
 
-/** The position of the last white space that cannot be within an encoded text; -1 where none is near. */
+/** Returns the position of the last white space that cannot be within an encoded text; -1 if none is near. */
 function lastBorder(bytes: Uint8Array, byteBefore: number): number {
   const first = Math.max(0, bytes.length - HELD_RUN)
   for (let at = bytes.length - 1; at >= first; at--) {

@@ -1,4 +1,4 @@
-/** The leak guard: what others may use of it. */
+/** The leak guard: the exports for other modules. */
 export {
   type CallGuard,
   type Guard,

@@ -1,6 +1,6 @@
 /**
- * Where in a JSON text a position is: in a string or not, within an escape or a number or not. It does
- * not check anything; of a text that is not JSON it says something harmless.
+ * Classifies a position in a JSON text: inside a string, an escape or a number. It validates nothing. In other text,
+ * its result is harmless.
  */
 
 const QUOTE = 0x22
@@ -17,12 +17,12 @@ for (const character of '+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmno
 
 export class JsonLexer {
   isInString = false
-  /** Bytes of the escape that are still to come; -1 right after its backslash. */
+  /** Missing bytes of the escape; -1 directly after its backslash. */
   #escape = 0
   /** Bytes of the escape or scalar so far. */
   #token = 0
 
-  /** So many bytes before this position belong to a token that may go on; 0 between two tokens. */
+  /** Bytes before this position of a token that may continue; 0 between two tokens. */
   get within(): number {
     return this.#token <= MAX_SCALAR ? this.#token : 0
   }
@@ -41,7 +41,7 @@ export class JsonLexer {
     }
   }
 
-  /** To the end of the string, the next escape or the end. */
+  /** Reads to the end of the string, the next escape or the end. */
   #readString(bytes: Uint8Array, from: number, to: number): number {
     let at = from
     while (at < to && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at++
@@ -54,7 +54,7 @@ export class JsonLexer {
     return at + 1
   }
 
-  /** To the next string or the end. */
+  /** Reads to the next string or the end. */
   #readRest(bytes: Uint8Array, from: number, to: number): number {
     let token = this.#token
     let at = from

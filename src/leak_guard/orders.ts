@@ -1,4 +1,4 @@
-/** What an answer and the names of its headers are searched for: what is prepared, and what a call adds. */
+/** Search orders for an answer and its header names: the prepared values, and those that a call adds. */
 import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './decoding/escapes_read.ts'
 import { type Fragments, NO_FRAGMENTS } from './matching/fragments.ts'
 import { COPIED_AT_ONCE, MIN_USED, PER_PATTERN } from './matching/guarded.ts'
@@ -9,11 +9,11 @@ import type { SearchOrder } from './search.ts'
 /** Values of fewer bytes go into a separate table. */
 export const SHORT = 8
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** All escapes at once; where a value holds escapes itself also each kind alone. */
+/** All escapes together; if a value contains escapes itself, also each kind alone. */
 const ALL_AT_ONCE = [ALL_KINDS]
 const EACH_KIND = [ALL_KINDS, PERCENT, BACKSLASH, REFERENCE]
 
-/** All that is kept between calls of values: fingerprints, lengths and names. */
+/** The only data of values kept between calls: fingerprints, lengths and names. */
 export type GuardParts = {
   patterns: Patterns
   names: Patterns
@@ -23,7 +23,7 @@ export type GuardParts = {
 
 export type Orders = { readonly body: SearchOrder; readonly names: SearchOrder }
 
-/** `added` is what the call adds, `holdsEscape` whether anything of that does. */
+/** Returns the orders. `added` are the call's values, `holdsEscape` is whether any of them contains an escape. */
 export function ordersFor(
   { patterns, names, fragments, ...prepared }: GuardParts,
   added: readonly Pattern[],
@@ -44,7 +44,7 @@ export function ordersFor(
   }
 }
 
-/** What a header name can hold, in lower case. */
+/** Returns the patterns that a header name can contain, in lower case. */
 export function* namePatterns(patterns: readonly Pattern[]): Generator<void, Pattern[]> {
   const names = new Map<string, Pattern>()
   let done = 0

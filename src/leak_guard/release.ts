@@ -1,7 +1,6 @@
 /**
- * Gives the answer out again with what was found replaced. It keeps the bytes that are not decided yet,
- * and knows where in a JSON text they are, so that JSON stays JSON: what is replaced outside of a string
- * gets quotes, and no escape or number is cut.
+ * Releases the answer with its finds replaced. It keeps undecided bytes, and their position in a JSON text, so that
+ * JSON stays valid: a replacement outside of a string gets quotes, and no escape or number is cut.
  */
 
 import { ARRAY, PADDED } from './decoding/form_sink.ts'
@@ -22,9 +21,9 @@ const NEVER = new Uint8Array(0)
 export type Naming = (label: Label, isEscaped: boolean) => string
 
 export type ReleaseOptions = {
-  /** Whether the answer is JSON; when absent, its first byte tells. */
+  /** Whether the answer is JSON; if absent, its first byte decides. */
   readonly isJson?: boolean
-  /** Whether what is found is overwritten by as many `*`, so that all else keeps its place. */
+  /** Whether a find is overwritten by as many `*`, so that other bytes keep their place. */
   readonly keepsLength?: boolean
 }
 
@@ -37,16 +36,16 @@ export class Release implements SearchSink {
   readonly #spans = new Spans()
   readonly #fragments = new WaitingFragments()
   readonly #lexer = new JsonLexer()
-  /** `null` until the first bytes of the answer tell. */
+  /** `null` until the first bytes of the answer decide it. */
   #isJson: boolean | null
   #bracket = 0
   #buffer: Uint8Array = NEVER
-  /** Positions in the answer: of the buffer's first byte, of what was given out, read, and of the end. */
+  /** Positions in the answer: of the buffer's first byte, of the released and the read bytes, and of the end. */
   #base = 0
   #given = 0
   #read = 0
   #end = 0
-  /** Where what is being replaced begins. */
+  /** Start of the text that is being replaced. */
   #from = 0
   #current: Span | null = null
   #isQuoted = false
@@ -75,7 +74,7 @@ export class Release implements SearchSink {
     return this.#current !== null || isFound
   }
 
-  /** Position in the answer up to which it was looked at. */
+  /** Position in the answer up to which it was read. */
   get position(): number {
     return this.#read
   }
@@ -87,7 +86,7 @@ export class Release implements SearchSink {
     this.#guess(answer)
   }
 
-  /** Keeps a chunk, at amortised constant cost for each byte. What was given out is gone then. */
+  /** Keeps a chunk, at amortised constant cost for each byte. Drops released bytes. */
   append(chunk: Uint8Array): void {
     const from = Math.min(this.#given, this.#read)
     const kept = this.#end - from
@@ -103,7 +102,7 @@ export class Release implements SearchSink {
     this.#guess(chunk)
   }
 
-  /** The answer up to `before`, from where on nothing is decided, as far as it can be given out. */
+  /** Releases the answer up to `before`, the first undecided position, as far as possible. */
   give(before: number, isLast: boolean, out: Uint8Array[]): void {
     const until = this.#fragments.decide(before, this.#spans)
     while (this.#current ? this.#giveSpan(until, isLast, out) : this.#giveText(until, out)) {
@@ -129,7 +128,7 @@ export class Release implements SearchSink {
     return true
   }
 
-  /** Over the current span and what overlaps it; false when its end is not decided. */
+  /** Replaces the current span with all that overlaps it; false if its end is undecided. */
   #giveSpan(until: number, isLast: boolean, out: Uint8Array[]): boolean {
     const span = this.#current
     if (!span) return false
@@ -149,7 +148,7 @@ export class Release implements SearchSink {
     return true
   }
 
-  /** What goes out for the span, up to where was read. */
+  /** Returns the replacement of a span, up to the position read so far. */
   #textFor({ label }: Span): Buffer {
     if (this.#keepsLength) return Buffer.alloc(this.#read - this.#from, '*')
     const isOutside = this.#isJson === true ? !this.#lexer.isInString : this.#isQuoted
@@ -209,13 +208,13 @@ export class Release implements SearchSink {
     this.#addSpan(from, to, label, ARRAY)
   }
 
-  /** Of a find whose beginning went out, the rest. */
+  /** Adds a find. If its beginning was already sent, adds only the rest. */
   #addSpan(start: number, end: number, label: Label, form: number): void {
     const from = this.#current ? start : Math.max(start, this.#read)
     if (from < end) this.#spans.add(from, end, label, form)
   }
 
-  /** By the first two bytes that are no white space: they need not come in one chunk. */
+  /** Decides by the first two bytes other than white space, which may be in different chunks. */
   #guess(chunk: Uint8Array): void {
     if (this.#isJson !== null) return
     for (const byte of chunk) {
@@ -242,7 +241,7 @@ function isMark(byte: number): boolean {
   return byte === 0xef || byte === 0xbb || byte === 0xbf
 }
 
-/** What JSON has after the bracket with which it begins. */
+/** Whether a byte may follow JSON's opening bracket. */
 function mayFollow(bracket: number, byte: number): boolean {
   const after = bracket === OPENING ? '"{[]-0123456789tfn' : '"}'
   return after.includes(String.fromCharCode(byte))

@@ -1,6 +1,6 @@
 /**
- * What searches one answer after the other. It is costly to make, so a few are kept for the next answer
- * of any call. Nothing of the last one is left in them, neither its text nor what it was searched for.
+ * Searches one answer after another. A search is costly to build, so a few are kept for the next answer of any call.
+ * They keep nothing of the last answer, neither its text nor the sought strings.
  */
 import { Decoders } from './decoding/decoders.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
@@ -17,24 +17,24 @@ import {
 import type { Label, Patterns } from './matching/patterns.ts'
 import { NO_PATTERNS } from './matching/patterns_build.ts'
 
-/** What an answer is searched for. */
+/** The strings that an answer is searched for. */
 export type SearchOrder = {
   readonly patterns: readonly Patterns[]
   readonly fragments: Fragments
   readonly shape: Shape
 }
 
-/** What a search is built for: those of one shape can take each other's place. */
+/** The shape that a search is built for. Searches of one shape are interchangeable. */
 export type Shape = {
-  /** How many `Patterns` it looks for. */
+  /** The number of its `Patterns`. */
   readonly count: number
   /** Whether strings of fewer than 8 bytes are among them. */
   readonly isShort: boolean
-  /** Whether the answer begins anywhere in a text. */
+  /** Whether the answer may begin in the middle of a text. */
   readonly isPart: boolean
   /** The kinds of escapes that are each decoded alone. */
   readonly kinds: readonly number[]
-  /** Whether strings are looked for as they are only, in no encoding. */
+  /** Whether only literal strings are sought, in no encoding. */
   readonly isLiteral: boolean
 }
 
@@ -44,16 +44,16 @@ export type SearchSink = FindSink & FragmentSink
 export class Search implements SearchSink {
   /** Steps of this answer, for tests of the cost. */
   work = 0
-  /** Where its text is while it reads. */
+  /** Holds the text during the reading. */
   readonly feed: SourceFeed
-  /** What it must decide with the next block. */
+  /** The position up to which the next block must decide. */
   readonly due: Due = { position: 0 }
   readonly #sought: readonly Sought[]
   readonly #stage: Stage
   readonly #fragments = new FragmentFinder(NO_FRAGMENTS, this)
   #sink: SearchSink | null = null
 
-  /** @param block most bytes that are read at once */
+  /** @param block most bytes that are read together */
   constructor({ count, isShort, isPart, kinds, isLiteral }: Shape, block: number) {
     this.feed = new SourceFeed(block)
     this.#sought = Array.from({ length: count }, () => ({ patterns: NO_PATTERNS }))
@@ -82,7 +82,7 @@ export class Search implements SearchSink {
     return Math.min(this.#fragments.earliest(this.feed), this.#stage.earliest())
   }
 
-  /** After the last block: forgets the answer and what it was searched for. */
+  /** Ends after the last block: forgets the answer and its order. */
   end(): void {
     this.#sink = null
     this.#seek([])
@@ -112,16 +112,16 @@ function openDecoders(reading: Reading, stage: Stage, depth: number): Decoders {
   return new Decoders(reading, stage, depth)
 }
 
-/** So many searches of one kind wait at most. */
+/** Unused searches of one kind that are kept. */
 const MAX_FREE = 4
-/** One that has opened more than so many texts is not kept: hostile answers have them all opened. */
+/** A search that has opened more texts is not kept: hostile answers open all of them. */
 const MAX_TEXTS = 32
 
 /** The searches that are free, by shape and block. */
 export class SearchPool {
   readonly free = new Map<number, Search[]>()
 
-  /** One that reads so many bytes at once. */
+  /** Returns a search with this block size. */
   take(order: SearchOrder, block: number, sink: SearchSink): Search {
     const search = this.#freeOf(order.shape, block).pop() ?? new Search(order.shape, block)
     search.begin(order, sink)
@@ -145,5 +145,5 @@ export class SearchPool {
   }
 }
 
-/** For all calls: it keeps nothing of them. */
+/** One pool for all calls: it keeps none of their data. */
 export const searchPool = new SearchPool()

@@ -1,7 +1,6 @@
 /**
- * What was found, as stretches of the answer in order. Finds that overlap become one: the stretch that
- * they cover together leaves nothing of either. It is called after the longest find of a whole value
- * among them, and where it is missing after nothing.
+ * Finds, as stretches of the answer in order. Overlapping finds become one stretch, which covers them all. Its label is
+ * that of the longest whole value among them, or empty without one.
  */
 import type { Label } from './matching/patterns.ts'
 
@@ -75,7 +74,7 @@ function addsNothing(span: Span, label: Label, named: number, form: number): boo
   return isKept && (form & ~span.form) === 0
 }
 
-/** Takes another find in. Of equally long values the label that comes first in byte order stays. */
+/** Adds another find to a span. Of equally long values, the first label in byte order stays. */
 export function absorb(span: Span, other: Span): void {
   const isLonger = other.named > span.named
   const isEqual = other.named === span.named

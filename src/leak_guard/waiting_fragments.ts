@@ -1,7 +1,7 @@
 /**
- * Fragments wait here until all finds are known that begin before the end of their window. A window inside
- * finds of values and their parts adds nothing to them: they are exact. Otherwise the fragment is a separate
- * find. Only what is in the answer decides, not the order in which it was found.
+ * Fragments wait until all finds are known that begin before the end of their window. A window inside finds of values
+ * and their parts adds nothing to these, because they are exact. Otherwise, the fragment is a separate find. The result
+ * depends only on the answer, not on the order of the finds.
  */
 import type { Fragment } from './matching/fragments.ts'
 import type { Label } from './matching/patterns.ts'
@@ -28,8 +28,8 @@ export class WaitingFragments {
   }
 
   /**
-   * Adds to `spans` the fragments that are decided when all is known that begins before `until`. Returns
-   * up to where the answer is decided then.
+   * Adds the decided fragments to `spans`, once everything is known that begins before `until`. Returns the position up
+   * to which the answer is then decided.
    */
   decide(until: number, spans: Spans): number {
     let done = 0

@@ -1,4 +1,4 @@
-/** Notices to one target, whatever its events: the test, and the last one of a target that is deleted. */
+/** Notices to one target, with any events: the test, and the last one of a deleted target. */
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../database/open.ts'
 import type { TEST_EVENT } from './message.ts'

@@ -76,7 +76,7 @@ function slackBody({ title, lines, link }: Message): object {
   }
 }
 
-/** Without these characters there is no mention, no link and no entity. */
+/** Escapes the characters of mentions, links and entities. */
 function inSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
@@ -115,7 +115,7 @@ function ntfyBody({ title, lines, link }: Message, topic: string, event: string)
   }
 }
 
-/** As many whole lines as fit before those that are always kept. */
+/** Returns as many whole lines as fit before those that are always kept. */
 function joined(
   lines: readonly string[],
   kept: readonly string[],

@@ -1,4 +1,4 @@
-/** A stored notice in words. Values come from people, agents and the database, so each format escapes all of them. */
+/** The text of a stored notice. People, agents and the database write its values, so each format escapes all. */
 import { boundedFields, cutText, type NoticeEvent, type NoticeFields } from './notice.ts'
 
 /** A notice as it is stored. */

@@ -52,7 +52,7 @@ export class Notices {
     this.#wakers.add(wake)
   }
 
-  /** After notices were queued without `announce`. */
+  /** Call it after notices were queued without `announce`. */
   wake(): void {
     for (const wake of this.#wakers) wake()
   }

@@ -68,7 +68,7 @@ export async function markFailed(db: Reading, id: string, error: string): Promis
 
 type Failed = { id: string; targetId: string; delayS: number; error: string }
 
-/** The target's other notices wait as well, so that one that does not answer is asked once per pause. */
+/** Delays all of the target's notices, so that an unavailable target is tried once per pause. */
 export async function markRetry(db: Reading, { id, targetId, delayS, error }: Failed) {
   const next = sql`clock_timestamp() + make_interval(secs => ${delayS}::float8)`
   const isOver = sql`created_at < clock_timestamp() - make_interval(hours => ${GIVE_UP_HOURS}::int)`
@@ -80,7 +80,7 @@ export async function markRetry(db: Reading, { id, targetId, delayS, error }: Fa
     where target_id = ${targetId}::text::uuid and status = 'queued'`)
 }
 
-/** Seconds until the next attempt. A target may ask for longer, up to an hour. */
+/** Returns the seconds until the next attempt. A target may require longer, up to an hour. */
 export function delayAfter(attempts: number, retryAfterS: number | null): number {
   const step = Math.min(Math.max(attempts, 1), BACKOFF_S.length) - 1
   const own = BACKOFF_S[step] ?? MAX_RETRY_AFTER_S

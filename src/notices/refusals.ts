@@ -1,6 +1,6 @@
 /**
- * Announces the first refusal of an agent, host and code in an hour. A flood of refusals costs a look into a map: what was
- * announced is remembered, and an agent has a bound per hour, because it chooses the hosts.
+ * Announces the first refusal of an agent, host and code in an hour. A flood of refusals costs only look-ups in a map
+ * of announced ones. Each agent has a limit per hour, because it chooses the hosts.
  */
 import type { Clock } from '../core/clock.ts'
 import { LruMap } from '../core/lru.ts'

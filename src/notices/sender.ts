@@ -1,6 +1,6 @@
 /**
- * Sends what is queued, in every process that has a resolver: only those reach the world (docs/guides/notices.md). Several
- * processes share the queue. A notice may arrive twice, after a crash between sending and marking, so it has an id.
+ * Sends queued notices, in every process with a resolver: only those have internet access (docs/guides/notices.md).
+ * Several processes share the queue. A notice has an id, because it may arrive twice after a crash.
  */
 import type { PendingTimer, Timers } from '../core/async/timers.ts'
 import type { Clock } from '../core/clock.ts'
@@ -30,9 +30,9 @@ import {
 } from './queue.ts'
 import { openTarget, type TargetSecret } from './target.ts'
 
-/** Notices that a process sends at once; one per target. */
+/** Notices that a process sends at a time; one per target. */
 const AT_ONCE = 8
-/** Milliseconds in which the transaction of what was queued commits. */
+/** Milliseconds in which the transaction of queued notices commits. */
 const WAKE_MS = 250
 const EVERY_MS = 15_000
 /** Bytes that are read of an answer; more ends the connection. */
@@ -86,7 +86,7 @@ export class NoticeSender {
     this.#wake = this.#parts.timers.setTimer(WAKE_MS, wake, { isBackground: true })
   }
 
-  /** One statement at a time: a slow database must not get more and more of them. */
+  /** One statement at a time: a slow database must not collect them. */
   #lookNow(): void {
     if (this.#isClosed) return
     this.#isAskedAgain = this.#looking !== null
@@ -159,7 +159,7 @@ function storedOf(claimed: Claimed) {
   }
 }
 
-/** An address that is gone stays gone. Slack and Discord answer 404 for a webhook that was deleted. */
+/** A gone address is final. Slack and Discord answer 404 for a deleted webhook. */
 function outcomeOf({ type }: TargetSecret, { status, headers }: PostAnswer, now: number): Outcome {
   if (status >= 200 && status < 300) return { error: null }
   const isDeleted = status === 404 && (type === 'slack' || type === 'discord')
@@ -170,7 +170,7 @@ function outcomeOf({ type }: TargetSecret, { status, headers }: PostAnswer, now:
   }
 }
 
-/** The status alone counts, also where the body is too long, too slow or cut off. It is neither kept nor shown. */
+/** Only the status counts, even if the body is too long, too slow or cut off. The body is neither kept nor shown. */
 async function skipBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   await readAtMost(body, MAX_ANSWER_BYTES).catch(() => {})
   return new Uint8Array()

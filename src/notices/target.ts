@@ -1,6 +1,6 @@
 /**
- * Where notices are sent. The URL and the signing key are secrets: a Slack URL alone lets its holder post. They are stored
- * under the outer layer, bound to the target's row, so that a row that was written into the database leads nowhere.
+ * Targets of notices. The URL and the signing key are secrets: a Slack URL alone lets its holder post. Both are stored
+ * under the outer layer, bound to the target's row, so that a row inserted into the database is unusable.
  */
 import { fromUtf8, utf8 } from '../core/crypto/encoding.ts'
 import type { OuterLayer } from '../core/crypto/outer_layer.ts'
@@ -18,7 +18,7 @@ export function sealTarget(outer: OuterLayer, row: Row, secret: TargetSecret): P
   return outer.seal(COLUMN, workspaceId, [{ uuid: targetId }], utf8(JSON.stringify(secret)))
 }
 
-/** `null` if the stored bytes are not what this server sealed for that row and type. */
+/** Opens a secret; `null` if the stored bytes are not sealed by this server for that row and type. */
 export async function openTarget(
   outer: OuterLayer,
   { workspaceId, targetId, type }: Row & { type: string },

@@ -1,4 +1,4 @@
-/** The kinds of targets, and what a URL of each must look like. */
+/** The kinds of targets, and the rules for their URLs. */
 import { utf8 } from '../core/crypto/encoding.ts'
 import { Fault } from '../core/fault.ts'
 import { parseTarget } from '../outbound/target.ts'

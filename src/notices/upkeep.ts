@@ -1,6 +1,6 @@
 /**
- * The control plane's part, once a minute: announces what time brings about, and deletes what has ended. Causes make it
- * harmless that several control planes do it.
+ * The control plane's part, once a minute: announces events that depend on time, and deletes ended notices. Causes
+ * prevent duplicates from several control planes.
  */
 import { Cron } from 'croner'
 import { sql } from 'drizzle-orm'
@@ -81,7 +81,7 @@ async function announceRekeys(db: Database, notices: Notices): Promise<void> {
 }
 
 async function sweepNotices(db: Database): Promise<void> {
-  // Without a process that sends, nothing else ends them.
+  // Without a sending process, nothing else ends them.
   await db.execute(sql`
     update notices set status = 'failed', next_at = now(), last_error = coalesce(last_error, 'not_sent')
     where id in (select id from notices where status = 'queued' and created_at < now() - interval '25 hours'

@@ -1,7 +1,6 @@
 /**
- * `cloakroom calculate_metrics`: computes the rows of the last days, for a scheduler of one's own. The
- * embedded database belongs to the server that runs: that one is asked over HTTP
- * (POST /telemetry/internal/compute-metrics/).
+ * `cloakroom calculate_metrics`: computes the rows of the last days, for an operator's scheduler. The embedded database
+ * belongs to the running server, which is asked over HTTP instead (POST /telemetry/internal/compute-metrics/).
  */
 import { enterCleanEnvironment } from '../core/clean_environment.ts'
 import { systemClock } from '../core/clock.ts'

@@ -4,7 +4,7 @@ import { openLog } from '../core/log.ts'
 import { type Connection, openDatabase } from '../database/open.ts'
 import { awaitServer } from '../database/reach.ts'
 
-/** @throws ServerUnreachable after DB_WAIT_SECONDS, and what opening a database throws */
+/** @throws ServerUnreachable after DB_WAIT_SECONDS, and the errors of opening a database */
 export async function withConnection<T>(
   config: Config,
   work: (connection: Connection) => Promise<T>,

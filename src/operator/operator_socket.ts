@@ -1,6 +1,6 @@
 /**
- * How the commands of an operator ask the process that has the embedded database, which nobody else can
- * open: a socket in DATA_DIR, for the user of the server alone.
+ * Connects an operator's commands to the process that has the embedded database open, which no other process can open:
+ * a socket in DATA_DIR, for the server's user alone.
  */
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -9,14 +9,14 @@ import type { Log } from '../core/log.ts'
 import type { Connection } from '../database/open.ts'
 
 const SOCKET = 'backup.sock'
-/** What addresses of sockets may be long, on every system. */
+/** Maximum length of a socket's address that every system supports. */
 const MAX_PATH = 100
 
 export type Surroundings = { connection: Connection; config: Config; log: Log; now: () => number }
-/** `ended` when the command has gone. */
+/** `ended` aborts when the command has disconnected. */
 export type OperatorHandler = (body: unknown, ended: AbortSignal) => Promise<Response>
 
-/** Serves until `stop`; nothing on PostgreSQL, which answers others itself. */
+/** Serves until `stop`. Serves nothing on PostgreSQL, which commands query directly. */
 export function serveOperators(
   { connection, config, log }: Surroundings,
   handlers: Readonly<Record<string, OperatorHandler>>,
@@ -54,7 +54,7 @@ export function notUnderstood(): Response {
   return new Response('not understood', { status: 400 })
 }
 
-/** @returns the answer of the server that has the directory, or `null` where none listens. */
+/** @returns the answer of the server that has the directory, or `null` if none listens. */
 export async function askServer(
   dataDir: string,
   name: string,
@@ -63,7 +63,7 @@ export async function askServer(
   const path = socketIn(resolve(dataDir))
   if (path === null || !existsSync(path)) return null
   const request = { unix: path, timeout: false, proxy: false } as RequestInit
-  // A socket that nobody listens on was left by a process that was killed.
+  // A killed process leaves a socket without a listener.
   return await fetch(`http://localhost/${name}`, {
     ...request,
     method: 'POST',
@@ -71,7 +71,7 @@ export async function askServer(
   }).catch(() => null)
 }
 
-/** The shorter way to it, or `null` where even that is too long. */
+/** Returns a shorter path to the socket, or `null` if even that is too long. */
 function socketIn(root: string): string | null {
   const whole = join(root, SOCKET)
   const short = relative(process.cwd(), whole)

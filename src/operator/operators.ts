@@ -1,4 +1,4 @@
-/** What operators may ask a running server for, beside its data: see the socket for who can. */
+/** Answers operators' requests to a running server, except for its data. The socket defines who has access. */
 import { backupHandler } from './backup/spool.ts'
 import { doctorHandler } from './checks/doctor.ts'
 import { type Surroundings, serveOperators } from './operator_socket.ts'

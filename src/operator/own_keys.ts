@@ -1,7 +1,6 @@
 /**
- * The embedded mode needs no configuration: it makes its own keys once and keeps them beside the
- * data, readable by their owner only. Lost keys are never replaced in silence, because new ones could
- * not open what is there.
+ * The embedded mode needs no configuration: it creates its own keys once and keeps them beside the data, readable by
+ * their owner only. Lost keys are never replaced silently, because new ones could not open the data.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -43,7 +42,7 @@ export function readOwnKeys(dataDir: string, notice: (text: string) => void): Ow
   return { SECRET_KEY, ENCRYPTION_KEY }
 }
 
-/** A link fails where a file exists: of two processes that start at once, one makes the keys. */
+/** Fails if the file exists: of two processes that start together, one creates the keys. */
 function writeOnce(dataDir: string, file: string): void {
   const { SECRET_KEY, ENCRYPTION_KEY } = generateKeys()
   const draft = `${file}.${process.pid}`

@@ -1,6 +1,6 @@
 /**
- * What a process knows of itself, written on SIGUSR1 for anyone who looks after it: names, counts and times, and no
- * secret. Bounded in size and number, and nothing that fails here is more than a line of the log.
+ * Reports a process's state on SIGUSR1 for operators: names, counts and times, and no secret. Size and number of
+ * reports are bounded, and a failure is only one line in the log.
  */
 import {
   chmodSync,
@@ -23,7 +23,7 @@ import { Pepper } from '../core/crypto/pepper.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Connection } from '../database/open.ts'
 
-/** What it is about: `figures` are counts of the application's parts, `problems` lines of its log. */
+/** The subjects of a report: `figures` are counts of the application's parts, `problems` lines of its log. */
 export type Reported = {
   config: Config
   connection: Connection
@@ -33,7 +33,7 @@ export type Reported = {
 }
 
 const INTERVAL_MS = 10_000
-/** For each process. */
+/** Reports that each process keeps. */
 const KEPT = 5
 const MAX_BYTES = 262_144
 const TIMEOUT_MS = 2_000
@@ -53,7 +53,7 @@ export function reportOnSignal(reported: Reported): void {
   })
 }
 
-/** The path, or `null` where it could not be written. */
+/** Returns the path, or `null` if it could not be written. */
 export async function writeReport(reported: Reported): Promise<string | null> {
   const { config, connection, log } = reported
   try {
@@ -84,7 +84,7 @@ function writeWhole(path: string, text: string): void {
   }
 }
 
-/** Of this user those of this folder, which may be one for all; names begin with the time. */
+/** Removes this user's old reports from a folder that others may share. Their names begin with the time. */
 function removeOld(directory: string, kept: number): void {
   const found = readdirSync(directory)
     .filter((name) => FILE.test(name))
@@ -134,7 +134,7 @@ async function lagOfLoop(): Promise<object> {
   return { mean: inMs(delay.mean), max: inMs(delay.max), watched_ms: WATCHED_MS }
 }
 
-/** By kind, where the system tells: what a socket is connected to it does not. */
+/** Counts open files by kind, if the system lists them. It does not list a socket's peer. */
 function openFiles(): Record<string, number> | null {
   try {
     const counts: Record<string, number> = {}
@@ -157,7 +157,7 @@ function kindOf(descriptor: string): string {
   }
 }
 
-/** `null` where the system does not tell. */
+/** Returns `null` if the system does not provide limits. */
 function limitsOf(): string[] | null {
   try {
     const lines = readFileSync('/proc/self/limits', 'utf8').trim().split('\n')

@@ -1,14 +1,14 @@
 /**
- * Forward mode and the local proxy's base URLs are for programs (protocol 6.3). A browser sends what it holds
- * for an address by itself: cookies, which no port keeps apart, and Basic credentials. And a page that it
- * shows from there acts in that address's origin. So both refuse what a browser opens or embeds.
+ * Refuses browsers in forward mode and in the local proxy's base URLs, which are for programs (protocol 6.3). A browser
+ * sends its stored data for an address by itself: cookies, which are shared by all ports, and Basic credentials. And a
+ * page that it shows from there acts in that address's origin. So both refuse requests that a browser opens or embeds.
  */
 import { Fault } from '../core/fault.ts'
 import { CONSOLE_COOKIE_PREFIX } from '../http/console_cookies.ts'
 
 /** Older browsers name the destination of a WebSocket; scripts' requests have none. */
 const DESTINATIONS_OF_SCRIPTS = ['empty', 'websocket']
-/** These of an upstream would have a browser report our addresses to it. */
+/** Upstream headers that would make a browser report this server's addresses. */
 const REPORTING = [
   'content-security-policy-report-only',
   'nel',

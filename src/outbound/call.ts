@@ -1,6 +1,6 @@
 /**
- * What a caller asks for, in one form for all ways of asking: the JSON of POST /v1/resolve, a plain HTTP
- * request through /v1/forward/, and one through the local proxy.
+ * A caller's request, in one form for all sources: the JSON of POST /v1/resolve, a plain HTTP request through
+ * /v1/forward/, and one through the local proxy.
  */
 import type { LinkBase } from './links.ts'
 import type { RequestSigning } from './signing/sign.ts'
@@ -9,7 +9,7 @@ import { headerOf } from './signing/signature.ts'
 /** Bytes of a body that is held whole: the caller's, and an upstream's decoded one. */
 export const BODY_LIMIT = 10 * 1024 * 1024
 
-/** A body that is here, or one that still arrives; `length` in bytes where the caller declared it. */
+/** A complete body, or one that still arrives; `length` in bytes if the caller declared it. */
 export type CallBody =
   | { bytes: Uint8Array }
   | { stream: ReadableStream<Uint8Array>; length: number | null }
@@ -22,24 +22,24 @@ export type Call = {
   body: CallBody
   /** Wrapped in JSON, passed on as it arrives, gRPC, or a WebSocket. */
   answer: 'whole' | 'streamed' | 'grpc' | 'socket'
-  /** Looks at each message of gRPC before it is sent. @throws Fault of one that must not be */
+  /** Checks each message of gRPC before it is sent. @throws Fault of one that must not be */
   checkMessage?: (message: Uint8Array) => void
   signing: RequestSigning | null
-  /** Where links in the answer lead; `null` leaves them as they are. */
+  /** The base of links in the answer; `null` leaves them unchanged. */
   linkBase: LinkBase | null
-  /** The host whose link led to this call: its credentials do not count (`withoutCredentials`). */
+  /** The host that linked to this call. Its credentials do not count (`withoutCredentials`). */
   from?: string | null
-  /** Whether a placeholder that does not count where it is refuses the call (`unfilled.ts`). */
+  /** Whether a placeholder that does not count in its place refuses the call (`unfilled.ts`). */
   isStrict?: boolean
-  /** How long the call waits for an approval, in milliseconds, and what its caller tells the approver. */
+  /** How long the call waits for an approval, in milliseconds, and the caller's reason for the approver. */
   approval?: { waitMs: number; reason: string | null }
-  /** Of the span in which it is sent, for the upstream: instead of one among its headers. */
+  /** The trace context of the sending span, which replaces one among the headers. */
   traceparent?: string | null
-  /** What the guard writes in place of placeholders begins so (`stand_ins/mark.ts`). */
+  /** The prefix of the guard's replacements, instead of placeholders (`stand_ins/mark.ts`). */
   mark?: string | null
 }
 
-/** The body's bytes, where they are here. */
+/** Returns the bytes of a complete body. */
 export function bytesOf(body: CallBody): Uint8Array | null {
   return body !== null && 'bytes' in body ? body.bytes : null
 }

@@ -1,6 +1,6 @@
 /**
- * A deadline that can be put off by signs of life, and that leaves no timer behind. Work that is not
- * wanted or not permitted any more ends with it, too.
+ * A deadline that signs of life extend, and that leaves no timer behind. Work that is no longer wanted or permitted
+ * also ends with it.
  */
 
 import { type PendingTimer, systemTimers } from '../core/async/timers.ts'
@@ -39,7 +39,7 @@ export class CallDeadline {
     return this.signal.aborted && !this.#unwanted && this.#refusal === null
   }
 
-  /** Why the work was not permitted any more, if that is what ended it. */
+  /** The reason why the work is no longer permitted, if that ended it. */
   get refusal(): Fault | null {
     return this.#refusal
   }
@@ -57,7 +57,7 @@ export class CallDeadline {
     }
   }
 
-  /** The body, each piece of which is a sign of life. */
+  /** Returns the body. Each piece of it is a sign of life. */
   watch(body: CallBody): CallBody {
     if (body === null || 'bytes' in body) return body
     const transform = (chunk: Uint8Array, controller: TransformStreamDefaultController) => {
@@ -67,7 +67,7 @@ export class CallDeadline {
     return { ...body, stream: body.stream.pipeThrough(new TransformStream({ transform })) }
   }
 
-  /** The same of what is read. */
+  /** Extends the deadline with each chunk that is read. */
   async *watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     for await (const chunk of chunks) {
       this.putOff()
@@ -75,19 +75,19 @@ export class CallDeadline {
     }
   }
 
-  /** The work is not wanted any more once `signal` says so, which says it to this deadline only. */
+  /** Ends the work when `signal` aborts. The signal must be for this deadline only. */
   endWith(signal: AbortSignal): void {
     if (signal.aborted) this.abort()
     else signal.onabort = () => this.abort()
   }
 
-  /** Calls back once: when the work is done, late or not wanted any more, or now if it is so already. */
+  /** Calls back once, when the work is done, late or no longer wanted, or now if it already is. */
   afterwards(callback: () => void): void {
     if (this.#over) callback()
     else this.#afterwards.push(callback)
   }
 
-  /** Does work that is not wanted any more when it fails; releases an answer refused half-way, too. */
+  /** Runs work that is no longer wanted when it fails; also releases an answer that is refused half-way. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -103,7 +103,7 @@ export class CallDeadline {
     this.#end()
   }
 
-  /** The work is not wanted any more. */
+  /** Ends work that is no longer wanted. */
   abort(): void {
     this.clear()
     if (this.signal.aborted) return
@@ -111,7 +111,7 @@ export class CallDeadline {
     this.#controller.abort(new DOMException('not wanted', 'AbortError'))
   }
 
-  /** The work is not permitted any more; nothing happens if it is done. */
+  /** Ends work that is no longer permitted; has no effect if it is done. */
   refuse(fault: Fault): void {
     if (this.#over) return
     this.#refusal = fault

@@ -1,7 +1,7 @@
 /**
- * What can be made of a value without anything else of a call: its parts, and signatures of templates without
- * variables. A call that uses one may store it at an API, and the next call reads it back; so the guard knows
- * these in every call, used or not (protocol 6.1).
+ * Values that derive from a secret without other data of a call: its parts, and signatures of templates without
+ * variables. A call that uses one may store it at an API, and the next call reads it back. So the guard includes these
+ * in every call, used or not (protocol 6.1).
  */
 
 import type { Policy } from '../core/policy/policy.ts'
@@ -11,7 +11,7 @@ import { partNames, partOf } from './stand_ins/parts.ts'
 
 export type Derived = MadeBytes[]
 
-/** Whether a policy lets a value stand in a body, or limits methods, which a body may override, or operations. */
+/** Whether a policy allows a value in a body, or limits operations or methods, which a body may override. */
 export function scansBodies({ policy }: { policy: Policy | null }): boolean {
   const { allowed_methods, allowed_operations, read_only } = policy ?? {}
   if ((allowed_methods ?? allowed_operations ?? read_only) !== undefined) return true

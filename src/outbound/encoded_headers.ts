@@ -21,13 +21,13 @@ export type HeaderText = {
   encoded: Encoding | null
 }
 
-/** What takes the place of a text, encoded where that was; `null` where nothing does. */
+/** Returns the replacement of a text, encoded as the text was; `null` to keep it. */
 type ChangeText = (found: HeaderText) => string | null
 type ChangeBytes = (bytes: Buffer, encode: Encode) => string | null
 
 /**
- * The value with its text changed: as written, or, where nothing changes in that, what it decodes to.
- * Basic credentials are UTF-8, or are left alone; binary metadata may be any bytes.
+ * Returns the value with its text changed: as written, or, if that has no change, in its decoded form. Basic
+ * credentials are changed only if they are UTF-8. Binary metadata may be any bytes.
  */
 export function changeTexts(name: string, value: string, change: ChangeText): string {
   const changed = change({ text: value, encoded: null })
@@ -56,7 +56,7 @@ function changeCredentials(value: string, change: ChangeText): string {
   return changed === null ? value : before + changed + after
 }
 
-/** The value with the bytes of each of its values changed; what is not base64 stays. */
+/** Returns the header with the bytes of each of its values changed; a value that is not base64 stays. */
 export function changeBinary(value: string, change: ChangeBytes): string {
   return value.replace(BETWEEN_COMMAS, (text) => {
     if (!BASE64.test(text)) return text
@@ -82,11 +82,10 @@ export function isBase64(value: string): boolean {
 const CREDENTIALS = ['authorization', 'cookie']
 
 /**
- * A call to which another host's redirect or link led (`~from=HOST` in its address). Clients send it with the
- * headers of the call before, so that host's credentials would follow wherever it leads. As in a browser, none of
- * them counts: headers that hold one stay out, placeholders elsewhere are text, and nothing is signed.
- *
- * The call as it is sent on.
+ * Returns a call without credentials, for a call that another host's redirect or link led to (`~from=HOST` in its
+ * address). Clients repeat the headers of the previous call, so that host's credentials would follow to any target. As
+ * in a browser, none of them counts: headers with one are left out, placeholders elsewhere are text, and nothing is
+ * signed.
  */
 export function withoutCredentials(call: Call): Call {
   const kept = Object.entries(call.headers).filter(

@@ -1,12 +1,12 @@
 /**
- * One call with credentials: steps 2 to 12 of protocol 6, in order; steps 2 to 8 are in prepare.ts. Each
- * refuses before the next begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all
- * come through here; step 1, who calls and what, is theirs.
+ * One call with credentials: steps 2 to 12 of protocol 6, in order; steps 2 to 8 are in prepare.ts. Each refuses before
+ * the next begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all use this; they run step 1, which
+ * identifies the caller.
  *
- * When values exist in the clear: they are opened at the end of step 5, because only that proves the
- * policies of step 6, put into the request in step 7, signed with in step 8, and revealed to the wire in
- * step 10. The request is dropped there. The guard of the answer keeps fingerprints. Everything that holds
- * values prints as its name.
+ * Values exist in the clear only from step 5 to step 10. They are opened at the end of step 5, because only that proves
+ * the policies of step 6, inserted into the request in step 7, used for signing in step 8, and revealed to the wire in
+ * step 10. The request is dropped there. The guard of the answer keeps fingerprints. Everything that holds values
+ * prints as its name.
  */
 import type { BodyAccount } from '../core/body_memory.ts'
 import type { Clock } from '../core/clock.ts'
@@ -37,10 +37,10 @@ import { weightOf } from './websocket/frame_weight.ts'
 import { MessageFiller } from './websocket/message.ts'
 import { relay } from './websocket/relay.ts'
 
-/** What all calls of a process share. */
+/** Services that all calls of a process share. */
 export type Outbound = {
   steps: Steps
-  /** The frames of WebSockets and HTTP/2, by what they cost. */
+  /** Schedules the frames of WebSockets and HTTP/2 by their cost. */
   frames: Scheduler
   addresses: AddressLookup
   fetcher: Fetcher
@@ -50,48 +50,48 @@ export type Outbound = {
   clock: Clock
 }
 
-/** Who calls: what it may use, and where it is put on record. */
+/** The caller: its permissions, and its record in the audit. */
 export type Principal = {
   /**
-   * Has `attempt` decide by what may be used now, once more whenever that changed meanwhile, and returns
-   * what was decided when its record is durable.
+   * Calls `attempt` with the current permissions, and again whenever they changed meanwhile. Returns the decision once
+   * its record is durable.
    *
-   * @throws Fault what was decided, or `audit_unavailable`
+   * @throws Fault of the decision, or `audit_unavailable`
    */
   decide<T extends object>(attempt: Attempt<T>): Promise<T>
-  /** The same caller with its own audit record. */
+  /** Returns this caller with another audit record. */
   withRecord(record: CallRecord): Principal
   /** Counts the call's bodies, if the caller has limits. */
   traffic?: Traffic | undefined
-  /** Told of an answer's head. */
+  /** Called with an answer's head. */
   received?(response: Response): void
   /** Adds to the record how the call ended. */
   conclude(conclusion: Conclusion): void
-  /** Whose connections to upstreams it uses. */
+  /** The owner of its connections to upstreams. */
   owner: Owner
   /** Headers of an answer that is wrapped in JSON. */
   headers: Record<string, string>
-  /** The fault that represents any error. */
+  /** Returns the fault that represents any error. */
   faultOf(error: unknown): Fault
   connection: CallerConnection
-  /** What the call holds of bodies. Released when its answer has ended; when `execute` throws, by the caller. */
+  /** The memory of the call's bodies, released when its answer has ended, or by the caller if `execute` throws. */
   bodies: BodyAccount
 }
 
-/** The caller's: for making it a WebSocket, and for the time that a long answer takes. */
+/** The caller's connection: can become a WebSocket, and extends its time for a long answer. */
 export type CallerConnection = Pick<RequestContext, 'request' | 'upgrade'> &
   Partial<Pick<RequestContext, 'putOff'>>
 
-/** Without a wait where all is known. */
+/** Returns without a wait if everything is known. */
 export type Attempt<T> = (permission: CallPermission) => T | Fault | Promise<T | Fault>
 
 type Sending = Omit<Job, 'address'> & { request: OutboundRequest; principal: Principal }
 
 /**
- * The sanitised answer; `null` when the caller's connection became a WebSocket. The deadline is of the
- * caller, who ends it when this throws.
+ * Returns the sanitised answer; `null` if the caller's connection became a WebSocket. The caller owns the deadline and
+ * ends it if this throws.
  *
- * @throws Fault of the step that refuses or fails, after it was put on record
+ * @throws Fault of the step that refuses or fails, after it was recorded
  */
 export async function execute(
   outbound: Outbound,
@@ -157,7 +157,7 @@ async function fetched(
   return request.received(response)
 }
 
-/** The same for an answer that is passed on as it arrives. */
+/** Sends a call and passes its answer on as it arrives. */
 async function sendStreamed(
   outbound: Outbound,
   { request, call, deadline, record, principal }: Sending,
@@ -176,7 +176,7 @@ async function sendStreamed(
     notes: unfilledHeader(record.unfilled),
     credential: credentialOf(record),
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
-    // Step 12 comes when the stream ends.
+    // Step 12 runs when the stream ends.
     onEnd: (status, ending) => concludeEnding(principal, record, status, ending),
   })
 }
@@ -187,7 +187,7 @@ function credentialOf({ uses: [first], target }: CallRecord) {
     : null
 }
 
-/** The same for gRPC: the answer's body has the trailers as its end. */
+/** Sends a gRPC call. The answer's body ends with the trailers. */
 async function exchangeMessages(
   outbound: Outbound,
   { request, call, deadline, record, principal }: Sending,
@@ -208,7 +208,7 @@ async function exchangeMessages(
   })
 }
 
-/** The same for a WebSocket. */
+/** Opens a WebSocket for a call. */
 async function openSocket(
   outbound: Outbound,
   { request, deadline, record, principal }: Sending,

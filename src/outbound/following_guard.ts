@@ -1,6 +1,6 @@
 /**
- * A guard of an answer that lasts: what is derived after the call was decided is looked for in the rest of the answer
- * (protocol 13.4). The bytes go through the first guard and then through the newest one.
+ * A guard of a long answer: it also searches the rest of the answer for values that were derived after the call was
+ * decided (protocol 13.4). The bytes pass the first guard and then the newest one.
  */
 import type { Guard } from '../leak_guard/index.ts'
 import {
@@ -18,7 +18,7 @@ export class FollowingGuard extends Unprintable implements AnswerGuard {
   #later: CredentialGuard | null = null
   #wasRedacted = false
 
-  /** @param open makes the guard of what is derived later */
+  /** @param open makes the guard of values that are derived later */
   constructor(first: CredentialGuard, open: (prepared: Guard) => CredentialGuard) {
     super()
     this.#first = first

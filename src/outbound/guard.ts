@@ -1,7 +1,6 @@
 /**
- * Filters an upstream's answer before the caller gets it: one guard for each answer, which knows the
- * values that its caller may use and what the request was made with. The only place that knows how the
- * leak guard works; it keeps fingerprints, not values.
+ * Filters an upstream's answer before the caller gets it: one guard for each answer, with the values that its caller
+ * may use and those of the request. The only place that uses the leak guard; it keeps fingerprints, not values.
  */
 import type {
   CallGuard,
@@ -18,21 +17,21 @@ import type { StepPause } from './steps.ts'
 
 /** Bytes that arrive in chunks. */
 export type StreamGuard = {
-  /** What goes out with the chunk, with a pause after each step. */
+  /** Yields the bytes to send after the chunk, with a pause after each step. */
   push(chunk: Uint8Array): AsyncIterable<Uint8Array>
   /** Pushes a few bytes without pauses. */
   pushNow(chunk: Uint8Array): Uint8Array
-  /** The rest, after the last chunk. */
+  /** Returns the rest, after the last chunk. */
   flush(): Uint8Array
 }
 
-/** What is known of a body before it is read. */
+/** The known properties of a body before it is read. */
 export type GuardedBodyKind = { isJson: boolean; frames?: Frames | undefined } | typeof PART
 
-/** A part of something, which says nothing of its beginning; what surrounds it must fit. */
+/** A part of a larger body. Its type is unknown, and replacements must keep the length. */
 export const PART = { isJson: false, keepsLength: true } as const
 
-/** An object, whose type its reader may choose: only its first bytes tell what it is. */
+/** An object with a type that its reader may choose: only its first bytes show it. */
 export const OBJECT: GuardedBodyKind = { isJson: false }
 
 export interface AnswerGuard {
@@ -42,7 +41,7 @@ export interface AnswerGuard {
   redactBody(body: Uint8Array, kind?: GuardedBodyKind): Uint8Array | Promise<Uint8Array>
   /** Headers without values in them, encoded ones too; one whose name holds a value is dropped. */
   redactHeaders(headers: Record<string, string>): Record<string, string>
-  /** For the one body that arrives in chunks. */
+  /** Returns a guard for the one body that arrives in chunks. */
   openStream(kind?: GuardedBodyKind): StreamGuard
 }
 
@@ -50,9 +49,9 @@ export type Guarded = {
   /** Every value that the caller may use in the scope of the call. */
   prepared: Guard
   used: readonly NamedBytes[]
-  /** What was made of values, such as the text of Basic credentials. */
+  /** Bytes made of values, such as the text of Basic credentials. */
   made: readonly MadeBytes[]
-  /** What represents a value in the answer; unless given, its placeholder. */
+  /** The text for a value in the answer; by default, its placeholder. */
   standsFor?: StandsFor | undefined
 }
 
@@ -80,7 +79,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
 
   redactHeaders(headers: Record<string, string>): Record<string, string> {
     let isNamed = false
-    // A bar ends what a value could go on with, and completes nothing.
+    // A bar ends a possible value, and completes nothing.
     let values = ''
     for (const name in headers) {
       isNamed = this.#guard.isGuardedName(name) || isNamed
@@ -88,7 +87,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
       if (isBinary(name)) values += decodedOf(headers[name] ?? '')
     }
     if (values === '') return headers
-    // Hardly any answer has a value in its headers: one look at all of them is cheaper by far.
+    // Hardly any answer has a value in its headers: one test of all of them is far cheaper.
     if (!isNamed && this.#guard.headerValue(values) === values) return headers
     const kept = Object.entries(headers).filter(([name]) => !this.#guard.isGuardedName(name))
     return withoutPrototype(kept.map(([name, value]) => [name, this.#redactHeader(name, value)]))
@@ -126,7 +125,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
   }
 }
 
-/** Of all values of a header, with bars between them. */
+/** Returns all decoded values of a header, with bars between them. */
 function decodedOf(value: string): string {
   let texts = ''
   changeBinary(value, (bytes) => {
@@ -136,7 +135,7 @@ function decodedOf(value: string): string {
   return texts
 }
 
-/** What does not say that it is JSON may be it all the same: its first byte tells. */
+/** Returns stream options. A body without a known type may still be JSON: its first byte decides. */
 function optionsOf(kind: GuardedBodyKind | undefined): StreamOptions {
   if (kind && 'keepsLength' in kind) return kind
   if (!kind?.frames) return kind?.isJson ? IS_JSON : NOT_KNOWN

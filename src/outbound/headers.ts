@@ -1,7 +1,7 @@
 /**
- * What a caller may set on the upstream request (step 7) and what of the upstream's headers it gets
- * back (step 11). Framing and hop-by-hop headers belong to the resolver alone: a caller that could
- * set them could smuggle a second request onto a pooled connection.
+ * Headers that a caller may set on the upstream request (step 7), and those of the upstream that it gets back (step
+ * 11). Framing and hop-by-hop headers belong to the resolver alone: a caller that could set them could smuggle a second
+ * request onto a pooled connection.
  */
 import { Fault } from '../core/fault.ts'
 import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
@@ -12,10 +12,10 @@ import { withoutConsoleCookies } from './browsers.ts'
 
 export type { HeaderPair }
 
-/** No more than this goes upstream in header names and values, including separators. */
+/** Maximum bytes of header names and values for the upstream, including separators. */
 export const MAX_HEADER_BYTES = 65_536
 
-/** RFC 9110, section 7.6.1, and what older specifications call hop-by-hop; `proxy-*` besides. */
+/** RFC 9110, section 7.6.1, and headers that older specifications call hop-by-hop, including `proxy-*`. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -25,14 +25,14 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 const SET_BY_RESOLVER = new Set(['host', 'content-length', 'expect'])
-/** What asks for a part of an answer (RFC 9110, section 14.2), with two dialects of it. */
+/** Headers that request a part of an answer (RFC 9110, section 14.2), including two dialects. */
 const BYTE_RANGE = /^\s*bytes\s*=/i
 const RANGE_HEADERS = new Set(['range', 'request-range', 'x-ms-range'])
-/** Part of an object that is copied into another: what is left of a value there would not be recognised. */
+/** Headers that copy a part of an object into another one, where part of a value would not be recognised. */
 const SOURCE_RANGE = /^x-([a-z]+-copy|ms)-source-range$/
-/** How an answer's body is written: checksums stand in its midst, also in that of a value (Azure). */
+/** A header for answers with checksums inside the body, which may split a value (Azure). */
 const STRUCTURED = 'x-ms-structured-body'
-/** What the resolver adds by itself, and what says how the body is encoded. */
+/** Headers that the resolver sets itself, and those that state a body's encoding. */
 const NOT_SIGNED_INTO = new Set(['accept-encoding', 'content-encoding', 'user-agent'])
 const NOT_PRESENTED = new Set(['content-encoding', 'content-length', 'set-cookie'])
 
@@ -41,11 +41,11 @@ const SENDABLE = /^[\t\x20-\x7e]*$/
 const PLACEHOLDER = new RegExp(PLACEHOLDER_PREFIX, 'i')
 
 /**
- * Checks the caller's headers and returns them in their order with names as given. Throws
- * `invalid_header` for a name that is no RFC 9110 token or that has a placeholder, for a name given
- * twice in different case, for bytes that may not stand in a value and for more than 64 KiB in all;
- * `forbidden_header` for those that only the resolver sets. Ranges of bytes are left out, but for the one that may
- * stand, of which a part is asked for with its surroundings; other methods than GET and HEAD are refused with one. Values are never repeated.
+ * Checks the caller's headers and returns them in their order with names as given. Throws `invalid_header` for a name
+ * that is not an RFC 9110 token or has a placeholder, for a name given twice in different case, for invalid bytes in a
+ * value and for more than 64 KiB in total; `forbidden_header` for those that only the resolver sets. Removes ranges of
+ * bytes, except for the allowed one, which is widened; methods other than GET and HEAD are refused with one. Values are
+ * never repeated.
  */
 export function checkCallerHeaders(
   headers: Readonly<Record<string, string>>,
@@ -74,7 +74,7 @@ export function checkCallerHeaders(
   ])
 }
 
-/** The same for the headers that a signature adds, which come after all others. */
+/** Checks the headers that a signature adds, which follow all others. */
 export function checkSignatureHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
   const unfit = headers.map(([name]) => name.toLowerCase()).find((key) => NOT_SIGNED_INTO.has(key))
   if (unfit !== undefined) throw forbidden(`No signature can stand in the header ${unfit}.`)
@@ -87,9 +87,8 @@ export function isSendable(value: string): boolean {
 }
 
 /**
- * Names of secrets are no secrets; what is in them is.
- *
- * @throws Fault `unusable_secret` for a value that cannot stand in a header
+ * Checks header text. Names of secrets are public, and values are not repeated. @throws Fault `unusable_secret` for a
+ * value that a header cannot hold
  */
 export function checkHeaderText(name: string, text: string): void {
   if (!isSendable(text)) {
@@ -124,7 +123,7 @@ export function presentHeaders(received: ReceivedHeaders): Record<string, string
   return presented
 }
 
-/** Headers of an answer that its caller would look for and does not get. */
+/** Returns the headers of an answer that its caller may expect and does not get. */
 export function droppedHeaders(received: ReceivedHeaders): string[] {
   return received['set-cookie']?.length ? ['set-cookie'] : []
 }
@@ -142,9 +141,9 @@ function checkNotForbidden(key: string): void {
 }
 
 /**
- * No part of an answer by its bytes: two parts could be cut so that each holds too little of a value to
- * recognise it, and a guard that recognised a few characters at an edge would confirm guesses one by one.
- * Units other than bytes count what upstreams know, such as rows.
+ * Refuses parts of an answer by bytes: two parts could be cut so that each holds too little of a value to recognise it,
+ * and a guard that recognised a few characters at an edge would confirm guesses one by one. Other units count an
+ * upstream's own items, such as rows.
  */
 function checkRange(value: string, method: string): void {
   if (!BYTE_RANGE.test(value) || method === 'GET' || method === 'HEAD') return
@@ -154,7 +153,7 @@ function checkRange(value: string, method: string): void {
   })
 }
 
-/** GET and HEAD are then answered with all there is, as by a server that knows no ranges (RFC 9110, section 14.2). */
+/** Removes ranges: GET and HEAD then return the whole object, as if without ranges (RFC 9110, section 14.2). */
 function withoutRanges(pairs: HeaderPair[], range: AskedRange | null): HeaderPair[] {
   const isDropped = ([name, value]: HeaderPair) => {
     const key = name.toLowerCase()
@@ -170,7 +169,7 @@ function checkNotTakenApart(key: string, method: string): void {
       'A part of an object cannot be copied, since it cannot be searched for credentials: copy the object whole (command line and SDK of AWS: multipart_threshold = 5GB).',
     )
   }
-  // Of an upload it is the body that is sent.
+  // With `PUT` and `PATCH`, it describes the sent body.
   if (key === STRUCTURED && method !== 'PUT' && method !== 'PATCH') {
     throw forbidden(
       `The header ${key} is not possible: such an answer cannot be searched for credentials.`,
@@ -185,7 +184,7 @@ export function isHopByHop(key: string): boolean {
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** What the `Connection` header names, in lower case (RFC 9110, section 7.6.1). */
+/** Returns the names in the `Connection` header, in lower case (RFC 9110, section 7.6.1). */
 export function connectionNames(headers: Headers): ReadonlySet<string> {
   return namesIn(headers.get('connection'))
 }
@@ -215,11 +214,11 @@ function invalidHeader(message: string): Fault {
   return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
 }
 
-/** Set again for the upstream, meant for us, or about the caller: not for the upstream to know. */
+/** Headers that are set again for the upstream, meant for the resolver, or about the caller. */
 const OURS =
   /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$|^sec-websocket-(key|version|extensions|accept)$/
 
-/** Of what a caller sent, what goes on to its upstream; names in lower case. */
+/** Returns the caller's headers that are passed to the upstream, with names in lower case. */
 export function headersPassedOn(given: Headers): [name: string, value: string][] {
   const dropped = connectionNames(given)
   return [...given].flatMap(([name, value]): [string, string][] => {
@@ -229,7 +228,7 @@ export function headersPassedOn(given: Headers): [name: string, value: string][]
   })
 }
 
-/** Whether a body comes, by what a request's headers say. */
+/** Whether a request's headers announce a body. */
 export function isBodyAnnounced(headers: Headers): boolean {
   const declared = headers.get('content-length')
   return declared === null ? headers.has('transfer-encoding') : Number(declared) > 0

@@ -1,6 +1,6 @@
 /**
- * What carries opened values prints as a name, whichever way it is printed: a careless line of code cannot
- * leak what it holds. Subclasses keep everything in private fields.
+ * Prints as a name in every way of printing, so that a careless line of code cannot leak opened values. Subclasses keep
+ * everything in private fields.
  */
 export abstract class Unprintable {
   toString(): string {
@@ -29,7 +29,7 @@ export class Hidden<T> extends Unprintable {
     this.#content = content
   }
 
-  /** Call it only where the values go on, towards the wire. */
+  /** Call it only to pass the values on towards the wire. */
   reveal(): T {
     return this.#content
   }

@@ -1,4 +1,4 @@
-/** What outbound calls of a process share, put together from the operator's settings. */
+/** Creates the services of a process's outbound calls from the operator's settings. */
 import { version } from '../../package.json'
 import type { Clock } from '../core/clock.ts'
 import { readAuthorities } from '../core/config/authorities.ts'
@@ -15,7 +15,7 @@ import { Steps } from './steps.ts'
 import { openSocketConnector } from './websocket/connect.ts'
 import { FRAMES_PER_TURN } from './websocket/frame_weight.ts'
 
-/** Of calls whose caller names none. */
+/** The default for callers that set no user agent. */
 export const USER_AGENT = `cloakroom/${version}`
 
 type Options = {

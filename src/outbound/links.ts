@@ -1,47 +1,47 @@
 /**
- * Links in an answer. An SDK that follows one with its API key would carry that past resolver and proxy, to
- * whatever host the upstream names: so they are rewritten to lead back, where allowlist and policies decide
- * again. A link to another host leads to an address under which the first host's credentials do not count.
+ * Rewrites links in an answer. An SDK that follows a link with its API key would bypass resolver and proxy, and send
+ * the key to any host that the upstream names. So links lead back, where allowlist and policies decide again. A link to
+ * another host gets an address under which the first host's credentials do not count.
  */
 
-/** Where forward mode is; the second is for SDKs that cut every `/v1` out of their base URL. */
+/** Path of forward mode. The second one is for SDKs that remove every `/v1` from their base URL. */
 export const FORWARD_PREFIX = '/v1/forward/'
 export const forwardPrefixes = [FORWARD_PREFIX, '/forward/'] as const
 /** The prefix of a host that another host linked to. */
 const FROM = '~from='
 const LINKS = ['location', 'content-location', 'link']
-/** Names of origins are no links. */
+/** Headers with names of origins, which are not links. */
 const NO_LINKS = /^access-control-/
 
 /** The prefix of `host/path` in `location` and `content-location`, and in all other links. */
 export type LinkBase = {
   location: string
   link: string
-  /** The host that led to this call, whose credentials do not count in it. */
+  /** The host that linked to this call. Its credentials do not count. */
   from: string | null
-  /** Paths under which Cloakroom itself takes `host/path`: a link there leads to any host. */
+  /** Paths of Cloakroom's forward mode for `host/path`: a link there may be for any host. */
   prefixes: readonly string[]
-  /** Links of the called host lead back already: only Cloakroom's own addresses are left to be rewritten. */
+  /** Whether links of the called host already lead back, so that only Cloakroom's own addresses are rewritten. */
   isOwnOnly?: boolean
 }
 
-/** An https URL that is the whole of a text: authority, and what follows. */
+/** Matches a text that is a whole https URL: authority, and the rest. */
 const WHOLE_URL = /^https:\/\/([^/?#\s"\\]+)((?:[/?#][!#-[\]-~\u0080-\uffff]*)?)$/
 /** RFC 6570, without the operator that inserts dots. */
 const EXPRESSION = /\{[+#/;?&]?[\w%][\w%,.:*]*\}/g
 /** A dot segment in a path, which clients resolve, or a brace outside of an expression. */
 const CLIMBS = /[{}]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
-/** What URL parsers leave out. */
+/** Characters that URL parsers drop. */
 const DROPPED = /[\t\n\r]/g
 /** A host that parsers normalise to another spelling. */
 const FOLDED_HOST = /^[^/?#]*[%\u0080-\uffff]/
-/** What URL parsers read as a link from the origin on. */
+/** Matches texts that URL parsers resolve against the origin. */
 const REFERENCE = /^(?:https?:|[\\/])/i
 /** A host with a dot or a port. */
 const PLACE = /^(?:~from=[^/?#]+\/)?[^/?#@]*[.:%][^/?#@]*(?:[/?#]|$)/
 
-/** Links lead back through the prefix under which the call came. */
+/** Returns the base of links that lead back through the prefix of the call. */
 export function resolverLinks(
   prefix: string,
   originOf: () => string,
@@ -74,9 +74,9 @@ export function readFrom(rest: string): { from: string | null; rest: string } {
 }
 
 /**
- * Rewrites the links among the headers of an answer to a request for `source`, in place; of `location`,
- * `content-location` and `link`, what cannot lead back is dropped. `source` must hold no credentials:
- * relative links are joined to it.
+ * Rewrites the links among an answer's headers, in place. Links of `location`, `content-location` and `link` that
+ * cannot lead back are dropped. `source` is the request's URL and must hold no credentials: relative links are joined
+ * to it.
  */
 export function rewriteLinks(
   headers: Record<string, string>,
@@ -100,7 +100,7 @@ export function rewriteLinks(
   else headers.link = rewritten
 }
 
-/** The path that a reference in an answer of `host` leads back to; null for a reference that is not https. */
+/** Returns the path for a reference in an answer of `host`; null for a reference that is not https. */
 export function leadReferenceBack(reference: string, host: string, base: LinkBase): string | null {
   const destination = destinationFrom(reference, `https://${host}/`, base)
   return destination === null ? null : `${base.location}${destination}`
@@ -113,7 +113,7 @@ function destinationFrom(reference: string, source: string, base: LinkBase): str
   return place ?? (url && destinationOf(url, host, base))
 }
 
-/** All other headers, and parameters of challenges. `host` is as URLs write it. */
+/** Rewrites all other headers, and parameters of challenges. `host` is as URLs write it. */
 export function rewriteOwnLinks(
   headers: Record<string, string>,
   host: string,
@@ -133,14 +133,14 @@ export function rewriteOwnLinks(
 }
 
 /**
- * Where a text leads back that is, as a whole, an https URL of the called host or an address of Cloakroom's own
- * forward mode, which leads to any host; null for any other text.
+ * Returns the rewritten text if it is, as a whole, an https URL of the called host or an address of Cloakroom's own
+ * forward mode, which may be for any host; null for any other text.
  */
 export function leadTextBack(text: string, host: string, base: LinkBase): string | null {
   const [, authority = '', rest = ''] = WHOLE_URL.exec(text) ?? []
   if (!base.isOwnOnly && isHost(authority, host))
     return `${ownBase(host, base)}${normaliseRest(rest)}`
-  // URL parsers drop these, so a text with them may still be a link. Without them, a secret that they part would be whole.
+  // URL parsers drop these, so the text may be a link. Without them, a secret that they split would be whole.
   const trimmed = text.trim()
   if (trimmed.search(DROPPED) >= 0) return leadDroppedBack(trimmed, host, base)
   const joined = trimmed.replace(/^[^!-~]+/, '')
@@ -153,7 +153,7 @@ export function leadTextBack(text: string, host: string, base: LinkBase): string
   return `${url?.host === 'relative.invalid' ? base.location : base.link}${destination}`
 }
 
-/** A link with characters that URL parsers drop: it keeps them, percent-encoded, or leads to the called host. */
+/** Rewrites a link with characters that URL parsers drop: keeps them percent-encoded, or returns the called host. */
 function leadDroppedBack(text: string, host: string, base: LinkBase): string | null {
   if (leadTextBack(text.replace(DROPPED, ''), host, base) === null) return null
   const encoded = text.replace(DROPPED, encodeURIComponent)
@@ -166,7 +166,7 @@ export function lastSegment(prefix: string): string {
 }
 
 /**
- * What follows the host of a URL, so that no client resolves it to above the host. Templates stay, unless one
+ * Normalises the part after a URL's host, so that no client resolves it to above the host. Templates stay, unless one
  * could become a dot segment when its variables are filled in.
  */
 function normaliseRest(rest: string): string {
@@ -179,8 +179,8 @@ function normaliseRest(rest: string): string {
 }
 
 /**
- * The place that an address of Cloakroom's own leads to, whatever its origin, since Cloakroom may be reached under
- * several. Written by an upstream, it is a link of that upstream's host. Null for any other URL.
+ * Returns the target of an address of Cloakroom itself, with any origin, since Cloakroom may be reached under several.
+ * From an upstream, it is a link of that upstream's host. Null for any other URL.
  */
 function forwardDestination(url: URL, host: string, base: LinkBase): string | null {
   // Some clients decode these before they send.
@@ -203,17 +203,17 @@ function isHost(authority: string, host: string): boolean {
   return authority !== '' && authority.toLowerCase().replace(/:443$/, '') === host
 }
 
-/** What the origin of the called host becomes. */
+/** Returns the replacement of the called host's origin. */
 function ownBase(host: string, { link, from }: LinkBase): string {
   return `${link}${fromStep(from)}${host}`
 }
 
-/** Before a host to which another one led. */
+/** Returns the step before a host that another host linked to. */
 export function fromStep(from: string | null): string {
   return from === null ? '' : `${FROM}${from}/`
 }
 
-/** Takes out what a URL is read without, so that nothing is parted by it that will be joined. */
+/** Removes characters that URL parsers drop, so that they do not split texts that will be joined. */
 export function joinLinks(headers: Record<string, string>): Record<string, string> {
   for (const name of LINKS) {
     const link = headers[name]
@@ -222,7 +222,7 @@ export function joinLinks(headers: Record<string, string>): Record<string, strin
   return headers
 }
 
-/** The headers whose links are rewritten wherever they lead. */
+/** Returns the headers with links that are rewritten for any target. */
 export function linksAmong(headers: Record<string, string>): Record<string, string> {
   const links: Record<string, string> = {}
   for (const name of LINKS) {
@@ -232,7 +232,7 @@ export function linksAmong(headers: Record<string, string>): Record<string, stri
   return links
 }
 
-/** The place that a link of `host` leads to; null for what is not https. */
+/** Returns the target of a link of `host`; null if it is not https. */
 function destinationOf(url: URL, host: string, { from }: LinkBase): string | null {
   if (url.protocol !== 'https:') return null
   return `${fromStep(url.host === host ? from : host)}${url.host}${url.pathname}${url.search}${url.hash}`

@@ -23,7 +23,7 @@ const MAX_CHARACTERS = 131_072
 export class ObtainedTokens {
   readonly #now: () => number
   readonly #idKey = randomBytes(32)
-  /** By fingerprint of the secret's value, then by fingerprint of the token. */
+  /** Tokens by fingerprint of the secret's value, then by fingerprint of the token. */
   readonly #kept = new Map<string, Map<string, Kept>>()
   #version = 0
 
@@ -37,15 +37,15 @@ export class ObtainedTokens {
   }
 
   /**
-   * Has the guards of later calls cover these tokens.
+   * Adds tokens to the guards of later calls.
    *
-   * @throws Fault `rate_limited` where no more tokens can be remembered
+   * @throws Fault `rate_limited` if no more tokens can be remembered
    */
   add(tokens: readonly ObtainedToken[]): void {
     for (const token of tokens) this.#addOne(token)
   }
 
-  /** What to guard together with a secret's value. */
+  /** Returns the tokens to guard together with a secret's value. */
   of(name: string, value: Uint8Array): MadeBytes[] {
     if (this.#kept.size === 0) return []
     const kept = [...(this.#kept.get(this.#idOf(value))?.values() ?? [])]
@@ -98,7 +98,7 @@ export class ObtainedTokens {
     return [...this.#kept.values()].flatMap((kept) => [...kept.values()])
   }
 
-  /** The same for the same bytes, and of no use without this object. */
+  /** Returns a stable id of bytes, which is useless without this object. */
   #idOf(bytes: Uint8Array): string {
     return createHmac('sha256', this.#idKey).update(bytes).digest('base64')
   }

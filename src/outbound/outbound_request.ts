@@ -1,6 +1,6 @@
 /**
- * What goes out: the request with every value in its place. It lives from step 8 until it is on the wire,
- * shows its value only to `reveal`, and prints as its name.
+ * The request to the upstream with every value in its place. It exists from step 8 until it is sent, shows its value
+ * only to `reveal`, and prints as its name.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -22,7 +22,7 @@ import { partNamed } from './stand_ins/parts.ts'
 import type { StepPause } from './steps.ts'
 import type { Target } from './target.ts'
 
-/** As it goes on the wire. */
+/** The request as sent. */
 export type WireRequest = {
   /** Already judged. */
   address: string
@@ -42,9 +42,9 @@ type Parts = {
   injection: Injection
   filled: FilledRequest
   values: ReadonlyMap<string, Secret>
-  /** To be made again. */
+  /** The signature to make again. */
   signature: Signature | null
-  /** Knows all that the caller may use. */
+  /** Guards all values that the caller may use. */
   guard: Guard
   /** Names of values that are no secrets. */
   settings: ReadonlySet<string>
@@ -52,7 +52,7 @@ type Parts = {
   /** Whether the answer is an object, or a part of one. */
   isObject: boolean
   allowsRanges: boolean
-  /** Where placeholders count in messages of a WebSocket. */
+  /** Whether a placeholder counts in messages of a WebSocket. */
   isPlaceable: IsPlaceable
 }
 
@@ -62,10 +62,10 @@ const NO_BYTES = new Uint8Array()
 const UNSIGNED: ReturnType<typeof sign> = { headers: [], signatures: [] }
 
 export class OutboundRequest extends Hidden<WireRequest> {
-  /** What is to be cut out of its answer. */
+  /** The part that is cut out of the answer. */
   readonly part: Part | null
   readonly isObject: boolean
-  /** Whether parts of its answer can be had. */
+  /** Whether parts of its answer may be requested. */
   readonly allowsRanges: boolean
   readonly isPlaceable: IsPlaceable
   #guarded: Guarded
@@ -97,14 +97,14 @@ export class OutboundRequest extends Hidden<WireRequest> {
     this.#guarded = { prepared, used, made, standsFor: standsForIn(call) }
   }
 
-  /** Its answer, without a credential that was made for this request. */
+  /** Returns the answer, without a credential that was made for this request. */
   received(response: Response): Response | Promise<Response> {
     return this.#received?.(response, (token) => this.#taken.push(token)) ?? response
   }
 
   /**
-   * For its one answer, after that was received: what was taken out of it is guarded in the rest of it. `later` are
-   * values that messages used after it.
+   * Returns the guard of its one answer, after that was received: a token taken out of it is guarded in its rest.
+   * `later` are values that messages used after it.
    */
   guard(pause: StepPause, later: readonly NamedBytes[] = []): AnswerGuard {
     const { used, made } = this.#guarded
@@ -124,7 +124,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
     return this.#guarded.prepared
   }
 
-  /** Has its answer searched for what the caller may use by now. */
+  /** Extends the search of the answer to the values that the caller may use by now. */
   follow(prepared: Guard): void {
     this.#guarded = { ...this.#guarded, prepared }
     this.#given?.follow(prepared)
@@ -140,7 +140,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
   }
 }
 
-/** What represents a whole value. */
+/** Matches a text that is a whole placeholder. */
 const WHOLE = new RegExp(`^\\s*"?${PLACEHOLDER_PREFIX}${SECRET_NAME}"?\\s*$`)
 
 function standsForIn({ mark }: Call): Guarded['standsFor'] {
@@ -183,14 +183,14 @@ function wireOf(
   }
 }
 
-/** Our header occurs once, also in the signed text. */
+/** The resolver's header occurs once, also in the signed text. */
 function without(own: readonly HeaderPair[], headers: readonly HeaderPair[]) {
   return own.length === 0
     ? headers
     : headers.filter(([name]) => own.every(([one]) => one !== name.toLowerCase()))
 }
 
-/** An upstream that is asked not to compress cannot send a bomb. */
+/** Adds the resolver's headers. An upstream that is asked not to compress cannot send a bomb. */
 function completeHeaders(
   callers: readonly HeaderPair[],
   signatures: readonly HeaderPair[],

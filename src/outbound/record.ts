@@ -1,6 +1,6 @@
 /**
- * What is known of one call, or of one delivery, as it grows while the steps are taken: names and ids,
- * never a value. Audit records are made of it in one place for each destination.
+ * The known facts about one call or delivery, collected during its steps: names and ids, never a value. One place per
+ * destination turns them into audit records.
  */
 import type { Fault, RefusedBy } from '../core/fault.ts'
 import type { Unfilled } from '../core/policy/unfilled.ts'
@@ -59,7 +59,7 @@ export class CallRecord {
     return this.#asked?.target ?? null
   }
 
-  /** `null` for what was no call. */
+  /** `null` if the record is not of a call. */
   get asked(): AskedRequest | null {
     return this.#asked
   }
@@ -68,10 +68,7 @@ export class CallRecord {
     return this.#placeholders
   }
 
-  /**
-   * Every pair of name and style once, in order of first use; of a call that asks for more names than it
-   * may the first ones.
-   */
+  /** Every pair of name and style once, in order of first use. For a call with too many names, only the first ones. */
   get uses(): Use[] {
     if (this.#delivered.length > 0) return this.#delivered.map((name) => ({ name, style: 'env' }))
     const names = namesOf(this.#placeholders).slice(0, MAX_NAMES)
@@ -109,7 +106,7 @@ export class CallRecord {
     if (first !== undefined && others.every((other) => other === first)) this.#projectId = first
   }
 
-  /** An environment: its secrets leave by name, and stand in no request. */
+  /** Records an environment's delivery: its secrets are sent by name, without a request. */
   delivers({ projectId, environment }: CallScope, names: readonly string[]): void {
     this.#projectId = projectId
     this.#environment = environment
@@ -127,8 +124,8 @@ export class CallRecord {
   }
 
   /**
-   * Nothing was sent. The workspace's own rules block with 403, and the token's limits. Everything else went wrong. What was decided against
-   * stays that when the caller left meanwhile; what failed did so because it left.
+   * Concludes a call with nothing sent. Refusals by the workspace's rules (403) and the token's limits are `blocked`,
+   * all others errors. If the caller disconnected meanwhile, a failure is due to that.
    */
   refusal(fault: Fault, isCallerGone = false): Conclusion {
     const { status } = fault
@@ -138,7 +135,7 @@ export class CallRecord {
     return { ...this.outcome(status, false), decision, ...reasonOf(fault) }
   }
 
-  /** It had been let through: whatever ended it, and be it the workspace's word, blocked it was not. */
+  /** Concludes an allowed call that failed: it is never `blocked`, even if the workspace's rules ended it. */
   failure(fault: Fault, redacted = false): Conclusion {
     return { ...this.outcome(fault.status, redacted), decision: 'error', ...reasonOf(fault) }
   }

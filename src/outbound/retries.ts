@@ -1,6 +1,6 @@
 /**
- * SDKs repeat what fails. A POST or PATCH that an API may have acted on must not be sent twice by them, so its
- * failure is answered with `X-Should-Retry: false` (protocol 6.3), by every way in which calls come.
+ * Prevents retries by SDKs. A POST or PATCH that an API may have executed must not be sent twice, so its failure is
+ * answered with `X-Should-Retry: false` (protocol 6.3), in every mode of calls.
  */
 import { Fault } from '../core/fault.ts'
 
@@ -8,12 +8,12 @@ const REPEATABLE = ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']
 /** A connection that was there can end with it, too. */
 const MAYBE_SENT = 'ETIMEDOUT'
 
-/** The fault of a call that was let through: it says so when the call may have reached the API. */
+/** Returns the fault of an allowed call, marked if the call may have reached the API. */
 export function faultAfterSending(method: string, fault: Fault): Fault {
   return mayRepeat(method) || wasNotSent(fault) ? fault : withoutRetry(fault)
 }
 
-/** Whether a call of this method may be sent again, whatever became of it. */
+/** Whether a call of this method may be sent again, with any outcome of the first one. */
 export function mayRepeat(method: string): boolean {
   return REPEATABLE.includes(method)
 }

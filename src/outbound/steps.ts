@@ -1,7 +1,6 @@
 /**
- * Long work is done in steps of about a millisecond, and in one turn of the event loop one step of it,
- * however many calls have some: what a hostile answer costs, its own call waits for (protocol 6.2).
- * Workspaces take part in turn.
+ * Divides long work into steps of about a millisecond. Each turn of the event loop runs one step, for any number of
+ * calls: the cost of a hostile answer delays only its own call (protocol 6.2). Workspaces take turns.
  */
 import { Fault } from '../core/fault.ts'
 import type { Owner } from './connection/session_pool.ts'
@@ -23,7 +22,7 @@ export class Steps {
     return promise
   }
 
-  /** For one call, whose deadline ends its work. */
+  /** Returns the pauses of one call. Its deadline ends its work. */
   of({ workspaceId }: Owner, deadline: AbortSignal): StepPause {
     return async () => {
       await this.pause(workspaceId)

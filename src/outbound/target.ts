@@ -1,7 +1,7 @@
 /**
- * Step 2 of the resolver: reads `target_url` once into the parts that every later step uses, so
- * that what was checked is what is connected to. A URL parser repairs much in silence (tabs, newlines,
- * backslashes, missing slashes); text that would need repair is refused instead.
+ * Step 2 of the resolver: splits `target_url` once into the parts that every later step uses, so that the connection is
+ * to the checked target. A URL parser repairs much silently (tabs, newlines, backslashes, missing slashes); text that
+ * would need repair is refused instead.
  */
 
 import { utf8 } from '../core/crypto/encoding.ts'
@@ -29,8 +29,8 @@ const HTTPS_PORT = 443
 const ABSOLUTE = /^https:\/\/([^/?#]+)/i
 const MAX_PORT = 65_535
 /**
- * What a URL parser leaves as it is, so that it need not be asked: a name of letters, digits and hyphens with a
- * last label that is not a number, not an IDN, a port other than 443, a path and query of characters that are
+ * Matches URLs that a parser leaves unchanged, so that it need not be called: a name of letters, digits and hyphens
+ * with a last label that is not a number, not an IDN, a port other than 443, a path and query of characters that are
  * never escaped, and neither empty nor dot segments.
  */
 const NORMAL =
@@ -41,8 +41,8 @@ const WHITE_OR_CONTROL = /[\p{Cc}\s]/u
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
 
 /**
- * Parses an absolute `https:` URL of at most 8192 bytes (WHATWG URL, UTS 46 host names).
- * Throws `invalid_target`, with a message that says what is wrong and contains nothing of the text.
+ * Parses an absolute `https:` URL of at most 8192 bytes (WHATWG URL, UTS 46 host names). Throws `invalid_target`, with
+ * a message that names the problem and contains nothing of the text.
  */
 export function parseTarget(text: string): Target {
   const parts = text.length <= MAX_NORMAL ? NORMAL.exec(text) : null
@@ -86,7 +86,7 @@ function readUrl(text: string): URL {
   return url
 }
 
-/** What is wrong with a text before it is parsed: what a parser would repair, or not say. */
+/** Returns the problem with a text before parsing: a parser would repair it, or not report it. */
 function objectionTo(text: string): string | null {
   if (text === '') return 'is empty'
   if (text.length > MAX_URL_BYTES || utf8(text).length > MAX_URL_BYTES) {
@@ -99,7 +99,7 @@ function objectionTo(text: string): string | null {
   return authority === undefined ? objectionToStart(text) : objectionToAuthority(authority)
 }
 
-/** Of a text that does not begin with `https://` and a host. */
+/** Returns the problem with a text that does not begin with `https://` and a host. */
 function objectionToStart(text: string): string {
   if (/^https:\/\//i.test(text)) return 'names no host after https://'
   if (/^http:/i.test(text)) return 'begins with http: credentials are only sent over https'

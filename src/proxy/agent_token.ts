@@ -1,7 +1,6 @@
 /**
- * A token for the agent that `--agent` names, made for one run of the proxy by a member who may:
- * it ends with the run, or after a day. The server does not see it, it may not read, and without grants it
- * can do nothing but report.
+ * Creates a token for the agent that `--agent` names, for one run of the proxy by a member who may do so. It ends with
+ * the run, or after a day. The server does not see it, it may not read, and without grants it can only report.
  */
 
 import { makeToken } from '../client/agents/tokens.ts'

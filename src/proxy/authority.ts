@@ -26,7 +26,7 @@ import { LruMap } from '../core/lru.ts'
 export type Leaf = { cert: string; key: string }
 
 export type ProxyAuthority = {
-  /** PEM; what programs have to trust. */
+  /** PEM, which programs have to trust. */
   certificate: string
   certificateFile: string
   /** A certificate for one host name, kept until a day before it expires. */
@@ -61,7 +61,7 @@ export async function openAuthority(directory: string): Promise<ProxyAuthority> 
   return {
     certificate: certificate.toString('pem'),
     certificateFile,
-    // Connections that come at once must get one and the same.
+    // Simultaneous connections must get one certificate.
     leafFor: (host) => {
       const known = leaves.get(host)
       if (known) return known
@@ -100,7 +100,7 @@ async function createStored(directory: string): Promise<Stored> {
   const x509 = await loadX509()
   const keys = await generate()
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    // The number keeps apart what two machines, or two years, call by the same name.
+    // The number distinguishes authorities of two machines, or two years, with one name.
     name: `CN=Cloakroom local proxy ${randomBytes(4).toString('hex')}`,
     keys,
     ...validity(AUTHORITY_DAYS),
@@ -139,7 +139,7 @@ async function issueLeaf(
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([SERVER_AUTH]),
       new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: host }]),
-      // Python 3.13 and newer demand it of what is not self-signed.
+      // Python 3.13 and newer require it for certificates that are not self-signed.
       await x509.AuthorityKeyIdentifierExtension.create(authority.publicKey),
     ],
   })
@@ -162,7 +162,7 @@ async function pemOf(key: CryptoKey): Promise<string> {
   return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`
 }
 
-/** From an hour ago, because clocks differ. */
+/** Starts an hour ago, because clocks differ. */
 function validity(days: number): { notBefore: Date; notAfter: Date } {
   return {
     notBefore: new Date(Date.now() - HOUR_MS),
@@ -170,7 +170,7 @@ function validity(days: number): { notBefore: Date; notAfter: Date } {
   }
 }
 
-/** Whole or not at all; two proxies that start at once both end with a pair that is checked. */
+/** Replaces a file as a whole or not at all. Two proxies that start together both end with a checked pair. */
 export function swapFile(path: string, content: string | Uint8Array, mode: number): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {

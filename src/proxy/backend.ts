@@ -1,10 +1,10 @@
-/** What the two ways of getting credentials into a request have in common: `local.ts` and `remote.ts`. */
+/** The shared part of the two ways to add credentials to a request: `local.ts` and `remote.ts`. */
 
 import type { BodyMemory } from '../core/body_memory.ts'
 import type { SocketHandlers } from '../http/route.ts'
 import type { Shaped } from '../outbound/stand_ins/shaped.ts'
 
-/** A request that a program of this machine sent through the proxy, for a host that is ours. */
+/** A request that a local program sent through the proxy, for a covered host. */
 export type Inbound = {
   request: Request
   /** `host` or `host:port` as the program asked for it; never taken from a header. */
@@ -12,11 +12,11 @@ export type Inbound = {
   /** As the program wrote them. */
   pathAndQuery: string
   requestId: string
-  /** Where links in answers lead: `null` where the program talks to the real names. */
+  /** The base of rewritten links in answers; `null` if the program uses the real host names. */
   linkBase: string | null
-  /** The host whose link led here, in base-URL mode: its credentials do not count. */
+  /** In base-URL mode, the host that linked to this request. Its credentials do not count. */
   from?: string | null
-  /** By what found values are to be marked in the answer (`outbound/stand_ins/mark.ts`). */
+  /** The mark of found values in the answer (`outbound/stand_ins/mark.ts`). */
   mark?: string
   /** Makes the connection a WebSocket; returns `false` when the request is no handshake. */
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
@@ -27,17 +27,17 @@ export type BackendHandler = (
   upgrade: Inbound['upgrade'],
 ) => Promise<Response | undefined>
 
-/** What the caller may name, by which a stand-in of it can be made. */
+/** A credential that the caller may name, with the shape of its stand-in. */
 export type ProxyCredential = Shaped & {
   name: string
-  /** As its policy has them. */
+  /** The locations in its policy. */
   locations: readonly string[] | null
 }
 
 export type Backend = {
-  /** All that a placeholder may name here. @throws ApiError, Fault */
+  /** Returns all credentials that a placeholder may name. @throws ApiError, Fault */
   credentials(): Promise<readonly ProxyCredential[]>
-  /** Whether requests to this host are to be read at all. Never throws. */
+  /** Whether requests to this host have to be read at all. Never throws. */
   covers(host: string, port: number): Promise<boolean>
   /**
    * The sanitised answer; `null` when the connection became a WebSocket.
@@ -45,11 +45,11 @@ export type Backend = {
    * @throws Fault
    */
   execute(inbound: Inbound): Promise<Response | null>
-  /** Notes that a host was refused outright, where that is the proxy's to note. */
+  /** Records that a host was refused, if that is the proxy's task. */
   refused(asked: { host: string; port: number; method: string }): Promise<void>
-  /** For the bodies that this proxy holds. */
+  /** The memory for bodies that this proxy holds. */
   bodies: BodyMemory
-  /** Lets what is on its way arrive, for a short while. */
+  /** Waits a short while for requests in progress. */
   close(): Promise<void>
 }
 

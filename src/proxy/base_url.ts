@@ -1,7 +1,6 @@
 /**
- * What comes to the listener without CONNECT: base-URL mode, `http://127.0.0.1:PORT/PASSWORD/HOST/PATH`,
- * and http for other hosts. Into http no credential is ever put: it passes untouched, or not
- * at all with `strict`.
+ * Handles requests without CONNECT: base-URL mode, `http://127.0.0.1:PORT/PASSWORD/HOST/PATH`, and http for other
+ * hosts. Plain http never gets a credential: it passes unchanged, or is refused with `strict`.
  */
 
 import { Fault } from '../core/fault.ts'
@@ -31,8 +30,8 @@ export function baseUrlHandler(options: Options): BackendHandler {
 }
 
 /**
- * The password is in every URL of base-URL mode, and so in the Referer of what is loaded from there; who
- * learns it may use the proxy. A Referer becomes that of the real host, anything else that repeats it goes.
+ * Removes the password, which is in every URL of base-URL mode, and so in Referers. Anyone who learns it may use the
+ * proxy. A Referer becomes that of the real host; other headers that repeat the password are removed.
  */
 function forgetPassword(headers: Headers, password: string): void {
   for (const [name, value] of [...headers]) {

@@ -7,10 +7,10 @@
 const HANDSHAKE = 22
 const CLIENT_HELLO = 1
 const ALPN = 16
-/** A record's payload has at most so many bytes; no client fills more than one with its hello. */
+/** The most bytes of a record's payload. No client fills more than one with its hello. */
 const MAX_RECORD_BYTES = 16_384
 
-/** `null` while bytes are missing; no protocols for what is no ClientHello or offers none. */
+/** Returns `null` while bytes are missing; an empty list without a ClientHello, or for one that offers no protocols. */
 export function offeredProtocols(bytes: Uint8Array): string[] | null {
   if (bytes[0] !== undefined && bytes[0] !== HANDSHAKE) return []
   if (bytes.length < 5) return null

@@ -1,8 +1,8 @@
 /**
- * The listener that programs connect to: a port on loopback. CONNECT for a host on the allowlist is
- * answered by a TLS listener, for any other host by an untouched tunnel, or refused with `strict`. Some
- * clients ask for https without CONNECT, by an absolute target: they are served hosts on the allowlist only.
- * Other users of this machine can reach the port, hence the password.
+ * The listener that programs connect to: a port on loopback. CONNECT for a host on the allowlist is answered by a TLS
+ * listener, for any other host by an unchanged tunnel, or refused with `strict`. Some clients request https without
+ * CONNECT, by an absolute target: they get hosts on the allowlist only. Other users of this machine can reach the port,
+ * hence the password.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -110,7 +110,7 @@ async function intercept(
   join(socket, connect(await listeners.socketFor(name, port, protocol)), hello)
 }
 
-/** By the password, or without one as a program that this process started: Java can tell none. */
+/** Whether a client has the password, or is a program that this process started: Java cannot send one. */
 function mayEnter(socket: Socket, given: string | undefined, password: string): boolean {
   if (given !== undefined) return isAuthorised(given, password)
   const { remoteAddress, remotePort, localAddress, localPort } = socket
@@ -120,7 +120,7 @@ function mayEnter(socket: Socket, given: string | undefined, password: string): 
   )
 }
 
-/** Not ours: bytes go both ways, unread. */
+/** Passes bytes for another host both ways, unread. */
 async function pass(socket: Socket, host: string, port: number, rest: Buffer): Promise<void> {
   const far = connect({ host, port })
   socket.once('close', () => far.destroy())
@@ -147,14 +147,14 @@ function join(near: Socket, far: Socket, first: Uint8Array): void {
 
 function refuse(socket: Socket, head: string, reason: string): void {
   const body = `${reason}\n`
-  // What still comes is discarded, or the client would see its upload fail and no answer.
+  // Discard further bytes, or the client would see a failed upload instead of an answer.
   socket.resume()
   socket.end(
     `${head}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
 
-/** Reads on until `isEnough`; the socket is paused afterwards. @throws Error when it ends before */
+/** Reads on until `isEnough`; the socket is paused afterwards. @throws Error if it ends first */
 async function readUntil(
   socket: Socket,
   first: Buffer,

@@ -53,7 +53,7 @@ export async function openHttp2Listener(path: string, leaf: Leaf, handler: Backe
   server.listen(path, () => listening.resolve())
   await listening.promise
   return {
-    /** What is under way ends in its own time, unless it is all to stop. */
+    /** Lets running streams end by themselves, unless `isAll`. */
     stop: (isAll = false) => {
       server.close()
       if (isAll) for (const wire of wires) wire.destroy()
@@ -68,7 +68,7 @@ async function serve(
   handler: BackendHandler,
 ): Promise<void> {
   const gone = new AbortController()
-  // Its end is seen by `close`.
+  // The event `close` handles its end.
   stream.on('error', () => {})
   stream.once('close', () => gone.abort())
   const isWhole = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
@@ -114,7 +114,7 @@ function requestOf(
   return new Request(url, { method, headers, body, signal })
 }
 
-/** Read as it is asked for: what the program sends meanwhile waits in its window. */
+/** Yields chunks on demand. Further data of the program waits in its window. */
 async function* chunksFrom(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array, void> {
   yield* stream
   if (stream.aborted) throw new Error('the program broke off')
@@ -182,14 +182,14 @@ async function refusalIn(response: Response): Promise<Record<string, string>> {
   }
 }
 
-/** Frames say where a body ends; of one that does not come the length is its own statement. */
+/** Frames mark a body's end. The length of an omitted body is sent as it is. */
 function headOf({ status, headers, body }: Response) {
   const { 'content-length': length, ...others } = Object.fromEntries(headers)
   const ofHead = body === null && length !== undefined ? { 'content-length': length } : {}
   return { ':status': status, ...others, ...ofHead }
 }
 
-/** Resolves when the program takes more. @throws Error when it is gone */
+/** Resolves when the program accepts more. @throws Error if it disconnected */
 async function write(stream: ServerHttp2Stream, chunk: Uint8Array): Promise<void> {
   if (stream.destroyed) throw new Error('the program is gone')
   if (!stream.write(chunk)) await hasRoom(stream)

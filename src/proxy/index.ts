@@ -1,6 +1,6 @@
 /**
- * The local proxy: programs of this machine send requests with the names of credentials, and the values
- * are put in on the way out. docs/guides/proxy.md says what it protects against, and what not.
+ * The local proxy: local programs send requests with the names of credentials, and the proxy inserts the values.
+ * docs/guides/proxy.md describes its protection, and its limits.
  */
 import { randomBytes } from 'node:crypto'
 import { openAuthority } from './authority.ts'
@@ -11,7 +11,7 @@ import { openTlsListeners } from './tls_listeners.ts'
 
 export type LocalProxy = {
   port: number
-  /** For HTTPS_PROXY; who knows it may use the proxy. */
+  /** The value of HTTPS_PROXY. Anyone who knows it may use the proxy. */
   url: string
   /** Before `/{host}/{path}`, for programs that take a base URL. */
   baseUrl: string
@@ -22,11 +22,11 @@ export type LocalProxy = {
 
 type Options = {
   backend: Backend
-  /** Where the authority is kept. */
+  /** The authority's folder. */
   directory: string
   /** 0 picks a free one. */
   port: number
-  /** Refuse what is not on the allowlist, instead of letting it pass untouched. */
+  /** Refuses hosts that are not on the allowlist, instead of passing them unchanged. */
   strict: boolean
 }
 

@@ -16,7 +16,7 @@ export function trustStoreOf(certificates: readonly Uint8Array[]): Uint8Array {
     Buffer.concat([
       u32(TRUSTED_CERTIFICATE),
       text(`authority-${at}`),
-      // When it was added, in milliseconds since 1970: nobody asks.
+      // The time of its addition, in milliseconds since 1970, which is unused.
       Buffer.alloc(8),
       text('X.509'),
       u32(certificate.length),

@@ -1,8 +1,8 @@
 /**
- * Links in answers that come through the resolver. It knows where they lead, and has guarded them: it writes a
- * name in place of this proxy's address, drawn for one call, so that no upstream can write it. The resolver does not
- * know the address itself. An API that learned it, such as from a callback URL, could lead the client with the API's
- * credentials to another host, so an address that the API wrote is marked here as a link from that API.
+ * Rewrites links in answers that come through the resolver. The resolver knows their targets, and has guarded them. In
+ * place of this proxy's address, which it does not know, it writes a name drawn for one call, so that no upstream can
+ * write it. An API that learned the address, for example from a callback URL, could send the client with the API's
+ * credentials to another host. So an address that the API wrote is marked as a link from that API.
  */
 import { randomBytes } from 'node:crypto'
 import type { BodyMemory } from '../core/body_memory.ts'
@@ -24,7 +24,7 @@ type Led = {
   name: string
   /** The proxy's own address, which the answer gets instead of the name. */
   linkBase: string
-  /** The called host, and the one whose link led there. */
+  /** The called host, and the host that linked to it. */
   authority: string
   from: string | null
   bodies: BodyMemory

@@ -1,6 +1,6 @@
 /**
- * What Node.js needs besides `NODE_USE_ENV_PROXY`: that leads its global agent to the proxy, and libraries
- * such as AWS's SDK make their own agents. A file that is loaded before a program leads those alike.
+ * Makes all agents of Node.js use the proxy. `NODE_USE_ENV_PROXY` does so for its global agent only, and libraries such
+ * as AWS's SDK create other agents. A file that is loaded before a program changes these, too.
  */
 import { dirname, join } from 'node:path'
 import { swapFile } from './authority.ts'
@@ -23,7 +23,7 @@ for (const module of [require('node:http'), require('node:https')]) {
 require('node:module').syncBuiltinESMExports()
 `
 
-/** Behind what is set in `NODE_OPTIONS`; the file is beside the bundle. */
+/** Appends to an existing `NODE_OPTIONS`. The file is beside the bundle. */
 export function nodeEnvironment(
   bundle: string,
   env: Record<string, string | undefined>,

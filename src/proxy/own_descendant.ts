@@ -1,7 +1,7 @@
 /**
- * Who holds the other end of a connection on this machine: a program that this process started, or one that
- * such a program started. Only Linux says; elsewhere no program is one. Another user of the machine may bind
- * the same port at another address of loopback, so both ends are compared whole.
+ * Checks that the other end of a local connection is a program that this process started, or one that such a program
+ * started. Only Linux provides this; on other systems, no program is recognised. Another user of the machine may bind
+ * the same port at another loopback address, so both ends are compared completely.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -11,14 +11,14 @@ export type ConnectionEnd = { address: string | undefined; port: number | undefi
 
 const ESTABLISHED = '01'
 
-/** @param near the other end, `far` ours; of IPv4, and by the user of this process */
+/** @param near the other end, `far` this end; both IPv4, and of this process's user */
 export function isOfDescendant(near: ConnectionEnd, far: ConnectionEnd): boolean {
   const inode = inodeOf(near, far)
   if (inode === null) return false
   return descendantsOf(process.pid).some((pid) => holds(pid, `socket:[${inode}]`))
 }
 
-/** Which file the connection is, where the system lists exactly one. */
+/** Returns the connection's file, if the system lists exactly one. */
 function inodeOf(near: ConnectionEnd, far: ConnectionEnd): string | null {
   const [local, remote] = [listed(near), listed(far)]
   if (local === null || remote === null) return null

@@ -24,13 +24,13 @@ export type ProxyRecord = {
   unfilled: readonly Unfilled[] | null
 }
 
-/** What is known of a call before its target was read. */
+/** The known facts about a call before its target is parsed. */
 export type RecordOrigin = { host: string; method: string; projectId: string; environment: string }
 
-/** The server refuses longer ones: the record then has the domain alone. */
+/** The server refuses longer URLs: such a record has the domain alone. */
 const MAX_URL = 8192
 
-/** `conclusion` is `null` before the credential leaves. */
+/** `conclusion` is `null` before the credential is sent. */
 export function auditRecordOf(
   { id, startedAt, target, uses, unfilled }: CallRecord,
   { host, method, projectId, environment }: RecordOrigin,

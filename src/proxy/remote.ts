@@ -1,6 +1,6 @@
 /**
- * The remote backend: requests go to the resolver as they are, in forward mode, with the agent's token.
- * Values never come to this machine; the resolver decides, redacts and keeps the audit.
+ * The remote backend: requests are passed to the resolver unchanged, in forward mode, with the agent's token. Values
+ * never reach this machine; the resolver decides, redacts and keeps the audit.
  */
 import { ApiError, openApi } from '../client/http/api.ts'
 import { UntrustedCertificate } from '../client/http/certificates.ts'
@@ -27,17 +27,17 @@ export type RemoteOptions = {
   /** Origin without a trailing slash. */
   resolver: string
   token: string
-  /** Named in each request where the token leaves it open. */
+  /** Named in each request if the token leaves it open. */
   projectId: string | null
   environment: string | null
   notice: ProxyNotice
   bodies: BodyMemory
-  /** What stand-ins are made of, from elsewhere than the resolver. */
+  /** The credentials for stand-ins, if they are not read from the resolver. */
   credentials?: Backend['credentials']
   close(): Promise<void>
 }
 
-/** Milliseconds for which the allowlist holds as it was read: for what is on it, for what is not. */
+/** Milliseconds for which a read allowlist is valid: for hosts on it, and for others. */
 const YES_MS = 60_000
 const NO_MS = 5_000
 const TIMEOUT_MS = 5_000
@@ -93,7 +93,7 @@ async function readDomains(resolver: string, token: string): Promise<Domain[]> {
   return domains.flatMap((text) => parseDomain(text) ?? [])
 }
 
-/** Of several projects' secrets of one name none: a call would not know which. */
+/** Returns the shapes. A name that several projects have gets no shape: a call would not know which secret to use. */
 async function readShapes({ resolver, token, projectId, environment }: RemoteOptions) {
   const query = {
     ...(projectId === null ? {} : { project_id: projectId }),
@@ -108,8 +108,8 @@ async function readShapes({ resolver, token, projectId, environment }: RemoteOpt
 }
 
 /**
- * Has the resolver put on record what a strict proxy refused: a call that step 3 refuses, and that step 4
- * would refuse if the host had come onto the allowlist meanwhile, before any connection.
+ * Makes the resolver record a host that a strict proxy refused. The call is one that step 3 refuses, and that step 4
+ * would refuse if the host had been allowed meanwhile, before any connection.
  */
 async function noteRefusal(
   { resolver, token }: RemoteOptions,

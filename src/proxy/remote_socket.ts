@@ -1,4 +1,4 @@
-/** A WebSocket through the resolver: messages go both ways as they are; it redacts what comes back. */
+/** A WebSocket through the resolver: messages pass unchanged in both directions; the resolver redacts the answers. */
 import type { ServerWebSocket } from 'bun'
 import { serverTrust } from '../client/http/trust.ts'
 import { Fault } from '../core/fault.ts'
@@ -22,7 +22,7 @@ export async function relayThrough(
     ...(protocols ? { protocols: protocols.split(',').map((name) => name.trim()) } : {}),
   } as never)
   far.binaryType = 'nodebuffer' as never
-  // What comes before the program's side is open must not be lost.
+  // Keep messages that arrive before the program's side is open.
   const early: (string | Uint8Array)[] = []
   let near: ServerWebSocket<unknown> | null = null
   far.onmessage = ({ data }) => {
@@ -57,7 +57,7 @@ function opened(far: WebSocket): Promise<void> {
   return promise
 }
 
-/** Codes that stand for the absence of one may not be sent (RFC 6455, section 7.4.1). */
+/** Codes for a missing code may not be sent (RFC 6455, section 7.4.1). */
 function closable(code: number): number {
   return isSendableCode(code) ? code : NORMAL
 }

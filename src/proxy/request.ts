@@ -1,6 +1,6 @@
 /**
- * The program's request in the resolver's form: without what is between the program and the proxy,
- * and with its body whole where placeholders may have to be put into it.
+ * Converts the program's request for the resolver: without headers between program and proxy, and with its body whole
+ * if it may need placeholders.
  */
 
 import { type BodyAccount, type BodyMemory, BodyMeter } from '../core/body_memory.ts'
@@ -13,7 +13,7 @@ import { isBodyAnnounced } from '../outbound/headers.ts'
 import { outboundMethods } from '../resolver/contract.ts'
 import { PROXY_OWNER } from './settings.ts'
 
-/** `host` or `host:port` in the one form in which they are compared; `null` for what names no host. */
+/** Returns `host` or `host:port` in the one form for comparisons; `null` if the text names no host. */
 export function canonicalAuthority(text: string): string | null {
   const [, name = '', port] = /^([^:]+)(?::(\d{1,5}))?$/.exec(text) ?? []
   const host = canonicalHost(name)
@@ -27,7 +27,7 @@ export function checkMethod(request: Request): string {
   if (!outboundMethods.some((known) => known === method)) {
     throw new Fault('method_not_allowed', { headers: { allow: outboundMethods.join(', ') } })
   }
-  // The runtime drops such a body, so that only the headers tell of it.
+  // The runtime drops such a body, so only the headers reveal it.
   if ((method === 'GET' || method === 'HEAD') && isBodyAnnounced(request.headers)) {
     throw invalidField('body', 'is not possible with GET or HEAD')
   }
@@ -60,8 +60,8 @@ export async function bodyOf(
 }
 
 /**
- * Counts an answer with a declared length that is short enough to be held whole. `null` for any other one, and where
- * bodies hold too much memory: it must stream.
+ * Counts an answer with a declared length that is short enough to be held whole. Returns `null` for any other one, and
+ * if bodies hold too much memory: it must be streamed.
  */
 export function holdShort({ headers, body }: Response, bodies: BodyMemory): BodyAccount | null {
   const length = Number(headers.get('content-length') ?? Number.NaN)
@@ -70,13 +70,13 @@ export function holdShort({ headers, body }: Response, bodies: BodyMemory): Body
   return new BodyMeter(account).mayRead(length) ? account : null
 }
 
-/** Whether a request's body is known to be no longer than what is held whole: it is searched, if only for a notice. */
+/** Whether a request's body is known to fit the limit for whole bodies: it is searched, if only for a notice. */
 export function isDeclaredShort(request: Request): boolean {
   const length = declaredLength(request)
   return length !== null && length <= BODY_LIMIT
 }
 
-/** The runtime sends the length of bytes, and of no stream. Releases what `held` counts of them. */
+/** Reads a body whole: the runtime sends no length of a stream. Releases its count in `held`. */
 export async function wholeOf(
   response: Response,
   held: BodyAccount,

@@ -1,4 +1,4 @@
-/** What a proxy takes from the environment: settings of a server that hold here as they do there. */
+/** Settings that a proxy reads from the environment, with the same meaning as for a server. */
 
 import { type BodyMemory, openBodyMemory } from '../core/body_memory.ts'
 import { ConfigError, problemLine } from '../core/config/config.ts'
@@ -22,7 +22,7 @@ export function readProxySettings(env: Record<string, string | undefined>) {
   throw new ConfigError(parsed.error.issues.map((issue) => problemLine(issue)))
 }
 
-/** One owner for all bodies: a proxy serves one person. */
+/** Opens the memory with one owner for all bodies: a proxy serves one person. */
 export function openProxyBodies(
   config: Pick<ReturnType<typeof readProxySettings>, 'BODY_MEMORY_MIB'>,
 ): BodyMemory {

@@ -1,7 +1,7 @@
 /**
- * The TLS listeners, one for each host and protocol that is intercepted: its certificate names that host,
- * and whatever a request says of itself, it goes to that host. They are sockets in a directory that only
- * this user can enter, so the proxy's port and its password cannot be bypassed.
+ * The TLS listeners, one for each intercepted host and protocol: its certificate names that host, and every request is
+ * sent to that host, whatever its headers name. They are sockets in a directory that only this user can enter, so the
+ * proxy's port and its password cannot be bypassed.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,7 @@ export function openTlsListeners(authority: ProxyAuthority, backend: Backend): T
           : listen(path, leaf ? handler : closing(handler), leaf)
       const other = listeners.get(name)
       if (other?.leaf === leaf) {
-        // Opened meanwhile, for a client that came at the same time.
+        // Another client's connection opened one meanwhile.
         void server.stop(true)
         return other.path
       }
@@ -105,9 +105,9 @@ function closing(handler: BackendHandler): BackendHandler {
   }
 }
 
-/** A refusal has the form of forward mode: an SDK takes it for an error, and agents need to know one form only. */
+/** A refusal has the form of forward mode: an SDK reads it as an error, and agents need only one form. */
 export async function answer(backend: Backend, inbound: Inbound): Promise<Response | undefined> {
-  // Read before stand-ins are taken out of it.
+  // Read before stand-ins are replaced.
   const { request, authority, pathAndQuery, requestId } = inbound
   const format = refusalFormatOf(new Headers(request.headers), `${authority}${pathAndQuery}`)
   try {

@@ -1,6 +1,6 @@
 /**
- * How programs come to trust the proxy: by variables of their environment that name a bundle of
- * the system's authorities and ours. The machine's own trust store is never touched.
+ * Makes programs trust the proxy: variables of their environment name a bundle of the system's authorities and the
+ * proxy's. The machine's trust store is never changed.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ const SYSTEM_BUNDLES = [
 ]
 const NEVER_PROXIED = ['localhost', '127.0.0.1', '::1']
 
-/** Variables with the bundle, and what reads them. */
+/** Variables for the bundle, and the programs that read them. */
 export const bundleVariables = {
   SSL_CERT_FILE: 'OpenSSL, Go, Ruby, Rust, .NET and most others',
   CURL_CA_BUNDLE: 'curl',
@@ -64,7 +64,7 @@ export function trustEnvironment(bundle: string): Record<string, string> {
 /** Variables that make a program use the proxy. With `all`, also for http. */
 export function proxyEnvironment(url: string, env: Env, all: boolean): Record<string, string> {
   const kept = (env.NO_PROXY ?? env.no_proxy ?? '').split(',').map((name) => name.trim())
-  // Hosts that were to bypass another proxy may be just those that need credentials: only ours stay.
+  // Hosts that bypass another proxy may be just those that need credentials, so only local names stay.
   const local = kept.filter((name) => /^(localhost|127\.|::1|\[::1\])/.test(name))
   const noProxy = [...new Set([...NEVER_PROXIED, ...local])].join(',')
   return {
@@ -94,8 +94,8 @@ function cloudEnvironment(url: string): Record<string, string> {
 }
 
 /**
- * What Java needs: its own trust store, and the proxy by name. From outside of a program it takes no password
- * for a proxy, so none is asked of our program (`own_descendant.ts`).
+ * Returns Java's settings: its trust store, and the proxy's address. Java accepts no proxy password from outside of a
+ * program, so a program that this process started needs none (`own_descendant.ts`).
  */
 export function javaEnvironment(
   url: string,

@@ -1,4 +1,4 @@
-/** From a stored root to the credential that a call gets (protocol 13). No caller gets the root. */
+/** Obtains the credential that a call gets for a stored root (protocol 13). No caller gets the root. */
 import type { Snapshot } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { UnreadBefore } from '../core/async/unread.ts'
@@ -66,7 +66,7 @@ export function derivedCredential(parts: DerivedParts, root: StoredRoot): Secret
   throw new UnreadBefore(() => parts.waitFor(renewals.renew(renewal)))
 }
 
-/** That the root opens proves its policy; nothing is derived. @throws Fault `unreadable_secret` */
+/** Proves a root's policy by opening the root; nothing is derived. @throws Fault `unreadable_secret` */
 export function proveRoot(root: StoredRoot): void {
   proven(root)
 }
@@ -74,7 +74,7 @@ export function proveRoot(root: StoredRoot): void {
 /** A root that opened once with a key, which proves its policy. No value is kept. */
 type Proven = { stateKey: Uint8Array; message: GcmMessage | null; times: Times }
 
-/** For as long as the key is cached, and the secret of one policy version. */
+/** Kept as long as the cached key, and the secret of one policy version. */
 const kept = new WeakMap<Secret, WeakMap<SealedSecret, Proven>>()
 
 function proven(root: StoredRoot): Proven {
@@ -112,7 +112,7 @@ function openDerivedState(stateKey: Uint8Array, sealed: SealedSecret): DerivedSt
   return openState(stateKey, { ...sealed, generation: derived.generation }, derived.state)
 }
 
-/** A credential that an API rejected ends when its row says so. What is guarded lasts as long as the state says. */
+/** A credential that an API rejected ends at the time in its row. Values are guarded until the time in the state. */
 function timesOf(state: DerivedState | null, { derived }: SealedSecret): Times {
   if (state === null) return { expires_at: null, derived_at: null }
   const { expires_at, derived_at } = state

@@ -19,8 +19,8 @@ const isFree = (row: string) => `(${row}.lease_until is null or ${row}.lease_unt
   and (${row}.generation = $5::text::bigint or ($5 = '0' and ${row}.state is null))`
 
 /**
- * $5 generation, $6 lease, $7 its milliseconds, $8 token, $9 policy version. The proof is that of the audit's
- * journal. A lease that lost its holder to a write of the secret says nothing about what was sent.
+ * $5 generation, $6 lease, $7 its milliseconds, $8 token, $9 policy version. The proof is that of the audit's journal.
+ * If a write of the secret ended a lease, it is unknown whether its holder sent a request.
  */
 export const TAKE = `with live as (
     select w.id from workspaces w

@@ -1,6 +1,6 @@
 /**
- * Leases on derived credentials: of all processes, one at a time renews a secret's credential. Each
- * method is one statement and goes by the database's clock; times are milliseconds since 1970.
+ * Leases on derived credentials: only one process at a time renews a secret's credential. Each method is one statement
+ * and uses the database's clock; times are milliseconds since 1970.
  */
 import type postgres from 'postgres'
 import { toBase64 } from '../core/crypto/encoding.ts'
@@ -39,7 +39,7 @@ export type LeaseResult =
 
 export type DerivedSuccess = {
   expectedGeneration: number
-  /** As sealed for generation `expectedGeneration` + 1, without the outer layer. */
+  /** Sealed for generation `expectedGeneration` + 1, without the outer layer. */
   sealedState: Uint8Array
   /** When the request was sent, as `takeLease` or `extendLease` returned it. */
   derivedAt: number
@@ -150,8 +150,8 @@ export class Leases {
   }
 
   /**
-   * After an upstream rejected the credential: expires it, at most six times an hour, if it is of this
-   * generation and over 60 s old. Processes drop what they cached. Returns whether it did.
+   * Expires a credential that an upstream rejected, at most six times an hour, if it is of this generation and over 60
+   * s old. Processes drop their cached copies. Returns whether it did.
    */
   async expireCredential(place: DerivedPlace, generation: number): Promise<boolean> {
     const values = [String(generation), MIN_AGE_S, MAX_EXPIRED_AN_HOUR]

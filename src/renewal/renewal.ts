@@ -1,4 +1,4 @@
-/** One renewal of a derived credential: of which secret, and what it takes. */
+/** One renewal of a derived credential: its secret, and its inputs. */
 import type { LiveToken } from '../access/tokens.ts'
 import type { SecretPlace } from '../core/crypto/secret_value.ts'
 import type { Secret } from '../core/secret.ts'

@@ -18,7 +18,7 @@ export function faultOfFailure(
 ): { fault: Fault; waitMs: number } {
   if (failure.kind === 'final') return { fault: reconnectRequired(name, failure), waitMs: FINAL_MS }
   const retryAt = failure.kind === 'waiting' ? failure.retryAt : now
-  // A row says nothing that a caller would wait for longer than an endpoint may ask.
+  // No row can make a caller wait for longer than an endpoint may require.
   const waitMs = Math.min(Math.max(1000, retryAt - now), MAX_WAIT_MS)
   const fault = new Fault('derivation_failed', {
     message: `The credential ${name} could not be renewed. Retry later.`,
@@ -27,7 +27,7 @@ export function faultOfFailure(
   return { fault, waitMs }
 }
 
-/** Without the stored code: no text of a database reaches a caller. */
+/** Leaves out the stored code: no text of a database reaches a caller. */
 function reconnectRequired(
   name: string,
   { failedAt, mayHaveLost }: Extract<Failure, { kind: 'final' }>,

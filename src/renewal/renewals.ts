@@ -1,6 +1,6 @@
 /**
  * Renews derived credentials (protocol 13.3). One process at a time holds a secret's lease, and the calls of a process
- * share one renewal. What was sent completes: no caller that leaves, no deadline and no shutdown cancels it.
+ * share one renewal. A sent request completes: no caller that disconnects, no deadline and no shutdown cancels it.
  */
 import type { AuditTrail } from '../audit/trail.ts'
 import type { Timers } from '../core/async/timers.ts'
@@ -33,7 +33,7 @@ type Parts = {
   notices: Pick<Notices, 'announce'>
   timers: Timers
   log: Log
-  /** A workspace has another state: what is cached of it is read again, and then nothing shows it. */
+  /** Called when a workspace's state changed: its cache is read again, without any other notice. */
   onChange(workspaceId: string): Promise<void>
 }
 
@@ -68,9 +68,8 @@ export class Renewals {
   }
 
   /**
-   * Resolves when the state has changed, or when `faultOf` says why it has not.
-   *
-   * @throws Fault `audit_unavailable`, `unavailable`
+   * Resolves when the state has changed, or when `faultOf` returns why it has not. @throws Fault `audit_unavailable`,
+   * `unavailable`
    */
   renew(renewal: Renewal): Promise<void> {
     const name = nameOf(renewal)
@@ -88,7 +87,7 @@ export class Renewals {
     renewing.catch((error) => this.#warn('a credential was not renewed', error))
   }
 
-  /** After an API answered 401: the credential counts as expired, if it is old enough (protocol 13.3). */
+  /** Expires a credential after an API answered 401, if it is old enough (protocol 13.3). */
   expire(workspaceId: string, place: SecretPlace, generation: number): void {
     const { leases, onChange } = this.#parts
     const expiring = leases

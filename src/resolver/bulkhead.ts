@@ -1,7 +1,6 @@
 /**
- * A separate bulkhead for each workspace's calls: however slow the upstreams of one are, and however
- * many calls it makes, no other waits for them. A bulkhead also bounds a workspace's part of what all share,
- * such as the queue of the audit.
+ * A separate bulkhead for each workspace's calls: slow upstreams and many calls of one workspace do not delay others. A
+ * bulkhead also limits a workspace's part of shared resources, such as the queue of the audit.
  */
 
 import { systemTimers, type Timers } from '../core/async/timers.ts'
@@ -11,7 +10,7 @@ import { ALONE, type Sharers, shareOf } from '../database/limits/sharers.ts'
 type Bulkhead = { running: number; waiting: Set<() => void> }
 
 type Options = {
-  /** Calls of one workspace that run at once, and as many that may wait: of both the part of this process. */
+  /** Running calls of one workspace, and the same number of waiting ones. This process's share. */
   width: number
   sharers?: Sharers
   timers?: Timers
@@ -39,12 +38,11 @@ export class Bulkheads {
   }
 
   /**
-   * Takes a place, waiting in order for one; returns what gives it back, which works once. Without a wait
-   * where there is one.
+   * Takes a place, waiting in order for one. Returns the function that gives it back once. Does not wait if a place is
+   * free.
    *
-   * @param returning whether the call had a place and gave it up: it is not refused because many wait
-   * @throws Fault `rate_limited` when too many wait, and for a wait that takes too long or that
-   * `deadline` ends
+   * @param returning whether the call had a place and gave it back: it is not refused because many wait
+   * @throws Fault `rate_limited` if too many wait, and for a wait that takes too long or that `deadline` ends
    */
   enter(
     workspaceId: string,
@@ -70,13 +68,13 @@ export class Bulkheads {
     }
   }
 
-  /** Who leaves gives the place, which is taken again before the wait ends. */
+  /** Waits for a place. A leaving call hands its place over before this wait ends. */
   async #wait({ waiting }: Bulkhead, deadline: AbortSignal, returning: boolean): Promise<void> {
     const isFull = !returning && waiting.size >= this.#width
     if (isFull || deadline.aborted) throw busy()
     const place = Promise.withResolvers<void>()
     const giveUp = () => {
-      // At once: a place that is handed over at this very moment must go to the next.
+      // Delete it immediately: a place that is handed over at this moment must go to the next call.
       waiting.delete(place.resolve)
       place.reject(busy())
     }
@@ -93,7 +91,7 @@ export class Bulkheads {
 
   #leave(workspaceId: string, bulkhead: Bulkhead): void {
     bulkhead.running -= 1
-    // None while more run than may since the part became smaller, several where it grew.
+    // No call starts while more run than the reduced share allows. Several may start after it grew.
     for (const next of bulkhead.waiting) {
       if (bulkhead.running >= this.#width) break
       bulkhead.waiting.delete(next)

@@ -15,7 +15,7 @@ export class CallPlace {
     deadline.afterwards(() => this.#leave())
   }
 
-  /** Without a wait where there is a place. @throws Fault `rate_limited` */
+  /** Takes a place, without a wait if one is free. @throws Fault `rate_limited` */
   enter(returning = false): Promise<void> | undefined {
     const place = this.#bulkheads.enter(this.#workspaceId, this.#deadline.signal, returning)
     if (place instanceof Promise) return place.then((leave) => this.#hold(leave))
@@ -34,7 +34,7 @@ export class CallPlace {
     }
   }
 
-  /** A place that comes after the end of the call is given back at once. */
+  /** Keeps a place. After the end of the call, it is given back immediately. */
   #hold(leave: () => void): void {
     this.#leave = leave
     if (this.#deadline.signal.aborted) leave()

@@ -65,7 +65,7 @@ const outboundCall = z
 
 export type OutboundCall = z.output<typeof outboundCall>
 
-/** What the steps of a call can answer, whichever way it was asked for. */
+/** Faults that the steps of a call can answer, for every way to make a call. */
 export const outboundFaults = [
   'invalid_target',
   'invalid_header',
@@ -162,7 +162,7 @@ export const listCredentials = defineEndpoint({
   faults: ['audit_unavailable'],
 })
 
-/** What of a credential a stand-in is made of; a value only of settings, for tokens that may read. */
+/** Lists the shapes of stand-ins. Includes values only of settings, for tokens that may read. */
 export const listShapes = defineEndpoint({
   name: 'resolver.shapes',
   summary: 'List the shapes of stand-in values for the credentials of this token',

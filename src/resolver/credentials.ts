@@ -1,6 +1,6 @@
 /**
- * GET /v1/credentials/: what a token may name, for programs that show it to an agent. That somebody looked
- * is recorded, without names and once in a while: programs look often.
+ * GET /v1/credentials/: the credentials that a token may name, for programs that show them to an agent. Reads are
+ * recorded occasionally and without names, because programs read often.
  */
 import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'

@@ -1,6 +1,6 @@
 /**
- * Calls whose answer may still come while a credential that their token may use is renewed. Their guards cover the new
- * credential too, because another call may store it where this one's answer comes from (protocol 13.4).
+ * Calls with an answer that may still arrive while a credential of their token is renewed. Their guards also cover the
+ * new credential, because another call may store it where this call's answer comes from (protocol 13.4).
  */
 import type { KeyCache } from '../access/keys.ts'
 import { snapshotSince } from '../access/snapshots/snapshot_now.ts'
@@ -28,7 +28,7 @@ export class Followers {
     this.#services = services
   }
 
-  /** Until the returned function is called; `null` where the token may use no derived credential. */
+  /** Follows a call until the returned function is called; `null` if the token may use no derived credential. */
   hold(follower: Follower): (() => void) | null {
     if (this.#services.guards.derivedIn(follower.following.prepared) === null) return null
     const { workspaceId } = follower.token
@@ -40,7 +40,7 @@ export class Followers {
     }
   }
 
-  /** Something of a workspace changed, or may have of any. Resolves when all guards cover what is stored now. */
+  /** Updates the guards after a change of a workspace, or of all. Resolves when they cover all stored values. */
   async update(workspaceId?: string): Promise<void> {
     const changed = workspaceId === undefined ? [...this.#held.keys()] : [workspaceId]
     const followers = changed.flatMap((id) => [...(this.#held.get(id) ?? [])])
@@ -50,7 +50,7 @@ export class Followers {
   async #update({ token, scope, following }: Follower): Promise<void> {
     const { snapshots, keys, guards, log } = this.#services
     try {
-      // Read again where the workspace changes meanwhile.
+      // Reads again if the workspace changes meanwhile.
       const guard = await snapshotSince({ snapshots }, token, 0, (snapshot) => {
         const parts = { snapshots, keys, guards, snapshot, token }
         const permission = new TokenPermission(parts, scope)
@@ -58,7 +58,7 @@ export class Followers {
       })
       if (guards.derivedIn(guard) !== guards.derivedIn(following.prepared)) following.follow(guard)
     } catch (error) {
-      // A token that was revoked meanwhile: what is open for it ends.
+      // A token that was revoked meanwhile: its open calls end.
       log.warning('the guard of an open answer was not updated', describeError(error))
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Forward mode: `ANY /v1/forward/{host}/{path…}`. An SDK works by setting its base URL to
- * `{resolver}/v1/forward/api.openai.com/v1` and its API key to `svc_agt_….SVC_SECRET_OPENAI_KEY`; it
- * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
+ * Forward mode: `ANY /v1/forward/{host}/{path…}`. An SDK needs only `{resolver}/v1/forward/api.openai.com/v1` as its
+ * base URL and `svc_agt_….SVC_SECRET_OPENAI_KEY` as its API key. It sends its usual requests, which take the same steps
+ * as for POST /v1/resolve.
  */
 
 import type { z } from 'zod'
@@ -32,7 +32,7 @@ import { sendsToken, takeToken } from './forwarding/forward_token.ts'
 import { deadlineFor, resolveTokenCall, type TokenCall } from './resolve.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 
-/** Of a local proxy whose programs see the answer under the real host's name. No browser sends it by itself. */
+/** Sent by a local proxy, for programs that see the real host's name. Browsers never send it by themselves. */
 const PROXY_HEADER = 'x-service-proxy'
 
 type Settings = z.output<typeof forwardSettings>
@@ -87,7 +87,7 @@ async function readForward(
   const isStrict = settings.strict_placeholders === 'true'
   return {
     call: {
-      // As the caller wrote it: what a router decodes or repairs would not be what is judged.
+      // As the caller wrote it: a router's decoded or repaired form is not what the policies judge.
       targetUrl: `https://${rest}`,
       method: request.method,
       headers,
@@ -113,8 +113,8 @@ async function readForward(
 }
 
 /**
- * The prefix under which a call came, the host that led to it, and what follows: host, path and query as written, but for the colon
- * before a port, which clients made from the OpenAPI document escape.
+ * Splits a URL: the prefix of the call, the host that linked to it, and the rest. Host, path and query stay as written,
+ * except for the colon before a port, which clients generated from the OpenAPI document escape.
  */
 function placeOf(url: string): { prefix: string; from: string | null; rest: string } {
   const path = url.slice(url.indexOf('/', url.indexOf('//') + 2))
@@ -162,9 +162,9 @@ function settingsOf(headers: Headers): Record<string, string> {
 }
 
 /**
- * The body: whole if `isNeeded`, for a signature or to refuse a placeholder in it before anything is sent, and if
- * placeholders have to be put in or it may ask for another method or for operations (JSON, forms, what may be either, and
- * GraphQL), otherwise as it arrives.
+ * Returns the body. It is read whole if `isNeeded`, for a signature or to refuse a placeholder in it before anything is
+ * sent; and if it needs placeholders or may override the method or name operations (JSON, forms, unclear types, and
+ * GraphQL). Otherwise, it is streamed.
  *
  * @throws Fault `payload_too_large`, `validation_error` for a body with GET or HEAD
  */
@@ -184,7 +184,7 @@ async function bodyOf(
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
   const isScanned = isNeeded || isReadForPolicies(contentType)
-  // One that is passed on as it arrives is held as far as the upstream has not taken it.
+  // A streamed body is held until the upstream has taken it.
   const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
 }

@@ -1,4 +1,4 @@
-/** The values of an environment that a token may use, with what can be made of them, opened for the guard to prepare. */
+/** Opens the values of an environment that a token may use, and the values derived from them, for the guard. */
 import { environmentKeyOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
@@ -11,7 +11,7 @@ import type { MadeBytes, NamedBytes } from '../leak_guard/index.ts'
 import { derivedValues } from '../outbound/derived_values.ts'
 import { guardedDerived } from '../renewal/derived_credential.ts'
 
-/** What it takes to open a value. */
+/** The services and state that open a value. */
 export type GuardedValueParts = {
   snapshots: SnapshotCache
   keys: KeyCache
@@ -19,13 +19,13 @@ export type GuardedValueParts = {
   token: LiveToken
 }
 
-/** A value, and what can be made of it in any call; of a root one of its secret fields, or what was derived from it. */
+/** A value, and all that a call can derive from it. A root's `value` is one of its secret fields or a derived value. */
 type Guarded = { value: NamedBytes; made: MadeBytes[]; state?: string }
 
 /** Values that are opened between two pauses: well under a millisecond. */
 const OPENED_AT_ONCE = 32
 
-/** Settings are no secrets; what does not open cannot be used either. */
+/** Opens all secrets, except for settings and those that do not open, which cannot be used either. */
 export async function openAll(
   parts: GuardedValueParts,
   place: Granted,
@@ -45,7 +45,7 @@ export async function openAll(
   return values
 }
 
-/** `null` where the token was not given the present key. */
+/** Returns `null` if the token was not given the present key. */
 export async function openedKeyOf(
   parts: GuardedValueParts,
   place: Granted,

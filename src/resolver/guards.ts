@@ -1,8 +1,7 @@
 /**
- * What answers are searched for (protocol 6.1): every value that a token may use, prepared once for each
- * set of environments and policy version, whichever of the tokens that hold their keys calls. Kept are
- * keyed fingerprints, and exactly as long as the opened keys are: for KEY_CACHE_SECONDS, and not beyond a
- * change of the workspace.
+ * Guards for the search of answers (protocol 6.1): every value that a token may use, prepared once for each set of
+ * environments and policy version, and shared by all tokens with the same keys. A guard keeps keyed fingerprints,
+ * exactly as long as the opened keys are kept: for KEY_CACHE_SECONDS, and not beyond a change of the workspace.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { keyNameOf } from '../access/environment_key.ts'
@@ -35,7 +34,7 @@ type Opened = { place: Granted; keyId: string }
 /** Under which name the guard of a token is kept, and the names of the keys that it was given. */
 type Opening = { name: string; keyNames: readonly string[]; workspaceId: string }
 
-/** Of a token that can open nothing. */
+/** The guard of a token that can open nothing. */
 const UNGUARDED = prepareGuard([])
 const MAX_GUARDS = 256
 /** Workspaces with obtained tokens. */
@@ -49,11 +48,11 @@ export class GuardCache {
   readonly #obtained = new LruMap<string, ObtainedTokens>({ max: MAX_WORKSPACES })
   readonly #derived = new WeakMap<Guard, string>()
   readonly #timer: Timer
-  /** By the grants of a token in one snapshot; some may hold no key that opens. */
+  /** Opened environments by a token's grants in one snapshot. Some may hold no key that opens. */
   readonly #openings = new WeakMap<readonly Granted[], Opening>()
   /**
-   * What is being prepared, by where it reads: a decision under a lock must not wait for one that waits
-   * for its connection.
+   * Guards in preparation, by the snapshot cache that they read from: a decision under a lock must not wait for one
+   * that waits for its connection.
    */
   readonly #pending = new WeakMap<SnapshotCache, Map<string, Promise<Guard>>>()
 
@@ -64,7 +63,7 @@ export class GuardCache {
     this.#timer.unref()
   }
 
-  /** The prepared guard, where it and the token's keys are cached. `granted` as its snapshot has it. @throws Unread */
+  /** Returns the guard if it and the token's keys are cached. `granted` is of the snapshot. @throws Unread */
   get(parts: GuardedValueParts, granted: readonly Granted[]): Guard | undefined {
     const { snapshot, token } = parts
     const known = this.#openings.get(granted)
@@ -80,7 +79,7 @@ export class GuardCache {
 
   /** @throws StaleSnapshot */
   async of(parts: GuardedValueParts, granted: readonly Granted[]): Promise<Guard> {
-    // Preparing asks for these without a wait.
+    // The preparation reads these without a wait.
     await whenRead(() => parts.snapshots.releases(parts.snapshot, parts.token.id))
     const known = this.get(parts, granted)
     if (known) return known
@@ -104,7 +103,7 @@ export class GuardCache {
     known.add(tokens)
   }
 
-  /** Drops what was opened with a key that is not cached any more. */
+  /** Drops guards that were opened with a key that is no longer cached. */
   sweep(): void {
     for (const [name, kept] of this.#guards) if (!this.#isLive(kept)) this.#guards.delete(name)
   }
@@ -165,7 +164,7 @@ export class GuardCache {
     this.#pending.set(parts.snapshots, pending)
     const { name, keyNames, workspaceId } = opening
     const obtained = this.#versionOf(workspaceId)
-    // One that began before a token was obtained does not cover it.
+    // A preparation that began before a token was obtained does not cover that token.
     const pendingName = `${name}/${obtained}`
     const known = pending.get(pendingName)
     if (known) return known
@@ -206,8 +205,8 @@ export class GuardCache {
 }
 
 /**
- * By version, environments and keys: what one token opens is only for another that opens the same. A token
- * that was given a wrong key, or none, would else leave the values unguarded for all.
+ * Names a guard by version, environments and keys: only tokens that open the same values share it. Otherwise, a token
+ * with a wrong key, or without one, would leave the values unguarded for all.
  */
 function nameOf({ workspaceId, policyVersion }: Snapshot, opened: readonly Opened[]): string {
   const places = opened.map(
@@ -217,10 +216,10 @@ function nameOf({ workspaceId, policyVersion }: Snapshot, opened: readonly Opene
 }
 
 const ID_KEY = randomBytes(32)
-/** Of keys that are cached, each worked out once. */
+/** IDs of cached keys, each computed once. */
 const ids = new WeakMap<Secret, string>()
 
-/** The same for the same key, and of no use without the process. */
+/** Returns a stable id of a key, which is useless outside of this process. */
 function idOf(key: Secret): string {
   const known = ids.get(key)
   if (known) return known

@@ -32,15 +32,15 @@ import { usableShapes } from './shapes.ts'
 
 export type Resolver = {
   routes: Route[]
-  /** The policy of a workspace changed, or may have in any: what is open is judged again. */
+  /** Judges open calls again after a change of a workspace's policy, or of any. */
   recheck(workspaceId?: string): void
-  /** Resolves when open answers are searched for what is derived by now, in a workspace or in all. */
+  /** Resolves when open answers are searched for all derived values, in a workspace or in all. */
   follow(workspaceId?: string): Promise<void>
   /** Whether a text holds a value that the token's calls could use. */
   holdsValue(token: LiveToken, text: string): Promise<boolean>
   /** Streams and WebSockets that are open. */
   readonly open: { calls: number; workspaces: number }
-  /** Resolves when what tokens spent is stored. */
+  /** Resolves when the tokens' usage is stored. */
   close(): Promise<void>
 }
 
@@ -111,10 +111,10 @@ export function openResolver(
 }
 
 /**
- * The allowlist for a token: which hosts a proxy has to read at all. A token could find it out call by call; the
- * list spares the calls, and spares the resolver what else a program wants to reach.
+ * Returns the allowlist for a token: the hosts that a proxy has to read at all. A token could find it out call by call;
+ * the list saves these calls, and hides a program's other hosts from the resolver.
  *
- * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and what `snapshotNow` throws
+ * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and the faults of `snapshotNow`
  */
 async function allowedDomains(
   services: ResolverServices,

@@ -1,8 +1,7 @@
 /**
- * What is open goes on only while the same call would still be let through: streams and WebSockets are
- * judged again whenever the policy of their workspace changes, and end when their token is no longer
- * live or one of steps 3 to 6 refuses now. A notice makes this happen at once; a look every few seconds
- * makes it happen without one, and sees tokens expire.
+ * Ends open calls that would no longer be allowed. Streams and WebSockets are judged again whenever the policy of their
+ * workspace changes. They end when their token is no longer live, or when one of steps 3 to 6 refuses. A notice
+ * triggers this immediately. A periodic check works without notices, and finds expired tokens.
  */
 import type { KeyCache } from '../access/keys.ts'
 import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snapshots/snapshots.ts'
@@ -16,10 +15,10 @@ import { Scheduler } from '../outbound/scheduler.ts'
 import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
 
-/** What a call was let through on. */
+/** The state on which a call was allowed. */
 export type TokenBasis = CallBasis & {
   token: LiveToken
-  /** The window of held secrets that let it through, if one did. */
+  /** The window of held secrets that allowed the call, if any. */
   windowId?: string | null
 }
 
@@ -87,7 +86,7 @@ export class LiveCalls {
     this.#timer.cancel()
   }
 
-  /** One statement for all; what is not as it was is looked at. */
+  /** One statement checks all calls; changed ones are judged. */
   async #sweep(): Promise<void> {
     const calls = [...this.#calls.values()].flatMap((some) => [...some])
     if (calls.length === 0) return
@@ -118,14 +117,14 @@ export class LiveCalls {
         await this.#judgeAll([...(this.#calls.get(workspaceId) ?? [])])
       }
     } catch (error) {
-      // The next look tries again; a database that is unavailable for a while does not end what is open.
+      // The next check tries again: a database that is temporarily unavailable does not end open calls.
       this.#warn(error)
     } finally {
       this.#checks.delete(workspaceId)
     }
   }
 
-  /** All of one workspace. Dead tokens come first: they need no policy. */
+  /** Judges all calls of one workspace. Dead tokens come first: they need no policy. */
   async #judgeAll(calls: readonly OpenCall[]): Promise<void> {
     if (calls.length === 0) return
     const versions = await this.#versionsOf(calls)
@@ -171,7 +170,7 @@ export class LiveCalls {
     if (!isOpen) throw new Fault('approval_required')
   }
 
-  /** A revoke removes the grants too: that the token is gone says more. */
+  /** A revoke also removes the grants: a revoked token is the better reason. */
   async #end(call: OpenCall, fault: Fault): Promise<void> {
     const versions = await this.#versionsOf([call])
     call.end(versions.has(call.basis.token.id) ? fault : new Fault('invalid_token'))

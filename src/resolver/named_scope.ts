@@ -3,10 +3,10 @@ import { outsideScope, type ScopeField } from '../access/scope.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { CallScope } from '../outbound/policy/permission.ts'
 
-/** The scope that a call names; `null` where it leaves it to its token. */
+/** The scope that a call names; `null` to use the token's. */
 export type NamedScope = { projectId: string | null; environment: string | null }
 
-/** @throws Fault `scope_required` for what contradicts the token's own */
+/** @throws Fault `scope_required` for a scope that contradicts the token's own */
 export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): CallScope {
   return {
     projectId: within('project_id', token.projectId, projectId),

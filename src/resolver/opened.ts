@@ -14,7 +14,7 @@ const OPENED_AT_ONCE = 32
 type Parts = Pick<ResolverServices, 'keys' | 'outbound'> & { snapshots: SnapshotCache }
 
 /**
- * Hands over those that `isWanted`, with `null` for what does not open.
+ * Passes the wanted secrets to `take`, with `null` for a value that does not open.
  *
  * @throws Fault `key_not_provisioned`
  * @throws StaleSnapshot

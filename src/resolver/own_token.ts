@@ -1,7 +1,7 @@
 /**
- * A call does not carry its own token to the upstream (protocol 6.3): who has it is the agent. It is looked
- * for by its secret part, in the target, in names and values of headers, there also in Basic credentials,
- * in what is said of a signature and in the body. A caller that encodes its token can still disclose it.
+ * Keeps a call's own token out of the request to the upstream (protocol 6.3): anyone with the token can act as the
+ * agent. It searches for the secret part in the target, in names and values of headers, also in Basic credentials, in a
+ * signature's options and in the body. A caller that encodes its token can still disclose it.
  */
 
 import { Fault } from '../core/fault.ts'
@@ -11,11 +11,7 @@ import type { Call, CallBody } from '../outbound/call.ts'
 const BASIC = /^\s*basic +([A-Za-z0-9+/_-]+)/i
 const ESCAPE = /%([0-9A-Fa-f]{2})/g
 
-/**
- * The call, with a body that breaks off where the token's secret part would come.
- *
- * @throws Fault `invalid_header`
- */
+/** Returns the call, with a body that breaks off before the token's secret part. @throws Fault `invalid_header` */
 export function withoutOwnToken(call: Call, sought: string): Call {
   const { targetUrl, headers, body, signing } = call
   const isIn = (text: string) => text.includes(sought)
@@ -32,7 +28,7 @@ export function withoutOwnToken(call: Call, sought: string): Call {
     const { buffer, byteOffset, byteLength } = bytes
     if (Buffer.from(buffer, byteOffset, byteLength).includes(sought)) throw repeated(place)
   }
-  // Whole messages: after one nothing may come before it is answered, so no end of it can wait.
+  // Whole messages: the next one may depend on this one's answer, so no end of it can be held back.
   if (call.answer === 'grpc') return { ...call, checkMessage: checkFor('A message') }
   if (!('bytes' in body)) return { ...call, body: watched(body, sought) }
   checkFor('The body')(body.bytes)
@@ -51,12 +47,12 @@ function credentialsIn(value: string): string {
 
 type Streamed = Extract<CallBody, { stream: unknown }>
 
-/** As many characters as no text has by chance: fewer go on, so that what a client waits to see answered does. */
+/** Characters that match by no accident. A shorter match is sent on: the client may wait for its answer. */
 const HELD_FROM = 8
 
-/** What may begin the token waits for what comes next. */
+/** Refuses a body that repeats the token. A possible beginning of the token waits for the bytes after it. */
 function watched({ stream, length }: Streamed, sought: string): CallBody {
-  /** What may begin it, of which the first bytes went on already. */
+  /** A possible beginning of the token, with first bytes that may already be sent. */
   let begun: Uint8Array = new Uint8Array()
   let gone = 0
   const transform = (

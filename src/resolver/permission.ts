@@ -1,6 +1,6 @@
 /**
- * What a token may use, by one snapshot of its workspace: the allowlist, its scope, and of the secrets
- * there those for which it was given an envelope.
+ * A token's permissions, by one snapshot of its workspace: the allowlist, its scope, and the secrets that it was
+ * given an envelope for.
  */
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
@@ -46,7 +46,7 @@ export class TokenPermission implements CallPermission {
   readonly holder = 'this token'
   readonly #parts: Parts
   readonly #named: NamedScope
-  /** The keys opened for this decision. Caches can be asked not to keep them. */
+  /** The keys opened for this decision. Caches may not keep them. */
   readonly #keys = new Map<string, Secret>()
   #guard: Guard | undefined
   #released: ReleasedValues = new Map()
@@ -59,7 +59,7 @@ export class TokenPermission implements CallPermission {
     this.#named = named
   }
 
-  /** Also the first look at what members signed: what does not verify is refused before the allowlist. */
+  /** This first step also verifies signed state: state that does not verify is refused before the allowlist. */
   allows({ host, port }: Target): boolean {
     const { snapshots, snapshot, token } = this.#parts
     snapshots.requireVerified(snapshot, token)
@@ -145,7 +145,7 @@ export class TokenPermission implements CallPermission {
     })
   }
 
-  /** To be used at once: the next change of the workspace may wipe it. @throws Unread */
+  /** Returns a key for immediate use: the next change of the workspace may wipe it. @throws Unread */
   keyOf(place: SealedSecret): Secret {
     const { keys, snapshot, token } = this.#parts
     const name = keyNameOf(snapshot, token, place)
@@ -159,7 +159,7 @@ export class TokenPermission implements CallPermission {
   }
 
   /**
-   * Whether the token may still open what is there, without opening it.
+   * Checks that the token may still open the place, without opening it.
    *
    * @throws Fault `key_not_provisioned`
    * @throws StaleSnapshot
@@ -173,7 +173,7 @@ export class TokenPermission implements CallPermission {
 class TokenSecret implements UsableSecret {
   readonly #permission: TokenPermission
   readonly #sealed: SealedSecret
-  /** Its own, or that of a part of it. */
+  /** Its name, or the name of a part of it. */
   readonly name: string
 
   constructor(permission: TokenPermission, sealed: SealedSecret, name = sealed.key) {

@@ -1,4 +1,4 @@
-/** Who makes the calls of the resolver: a token, as outbound/execute.ts needs it. */
+/** The caller of the resolver: a token, as outbound/execute.ts needs it. */
 import { decideDurably, orRefusal } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
 import type { Decided } from '../access/locked_decision.ts'
@@ -40,9 +40,9 @@ export type TokenCaller = {
   headers: Record<string, string>
   bodies: BodyAccount
   running: CallPlace
-  /** How long it waits for an approval, in milliseconds, and what its caller tells the approver. */
+  /** How long the call waits for an approval, in milliseconds, and the caller's reason for the approver. */
   approval: { waitMs: number; reason: string | null }
-  /** Of a token with limits. */
+  /** Only for a token with limits. */
   limited: LimitedCall | null
 }
 
@@ -58,7 +58,7 @@ export class TokenPrincipal implements Principal {
   /** The fault if no credential was there in time. */
   #lateFault: Fault | null = null
   readonly #approval: CallApproval
-  /** From what is sent to the end of its answer. */
+  /** The span from the sending to the end of the answer. */
   readonly #call: Span | undefined
 
   constructor(services: ResolverServices, caller: TokenCaller) {
@@ -76,7 +76,7 @@ export class TokenPrincipal implements Principal {
     return this.#caller.limited ?? undefined
   }
 
-  /** Of the call that is sent, where that is traced. */
+  /** The trace context of the sent call, if it is traced. */
   get traceparent(): string | null {
     return this.#call?.traceparent ?? null
   }
@@ -95,7 +95,7 @@ export class TokenPrincipal implements Principal {
       const release = this.#services.followers.hold({ token, scope, following: request })
       if (release) deadline.afterwards(release)
     }
-    // What takes its time ends when it is not permitted any more.
+    // A long call ends when it is no longer permitted.
     const basis = isLong ? basisOf(record) : null
     const { liveCalls } = this.#services
     const end = (fault: Fault) => deadline.refuse(fault)
@@ -107,7 +107,7 @@ export class TokenPrincipal implements Principal {
     return request
   }
 
-  /** Headers are looked at only where the call is traced, because reading them takes time. */
+  /** Reads the headers only for a traced call, because reading them takes time. */
   received(response: Response): void {
     if (response.status === 401) this.#expireDerived()
     if (!this.#call) return
@@ -153,8 +153,8 @@ export class TokenPrincipal implements Principal {
   }
 
   /**
-   * Counts a call that may be sent, right before its record. Where the decision holds a lock on the workspace, the
-   * lock is freed first.
+   * Counts an allowed call, directly before its record. If the decision holds a lock on the workspace, the lock is
+   * freed first.
    */
   #withinLimits<T extends object>(result: T | Fault, snapshot: Snapshot, isShared: boolean) {
     const { limited } = this.#caller
@@ -213,7 +213,7 @@ export class TokenPrincipal implements Principal {
       if (derived) this.#services.renewals.expire(workspaceId, place, derived.generation)
   }
 
-  /** A renewal goes on when the call is over; the call that did not get it is refused, and on record. */
+  /** Waits for a renewal, which continues after the call. A call that did not get it is refused and recorded. */
   async #waitFor(renewal: Promise<void>): Promise<void> {
     const { signal } = this.#caller.deadline
     await untilAborted(renewal, signal, () => new Fault('upstream_timeout')).catch((error) => {
@@ -240,7 +240,7 @@ export class TokenPrincipal implements Principal {
   }
 }
 
-/** As the audit has it, without the path. */
+/** Returns the target as in the audit, without the path. */
 function sentTo({ method, target }: CallRecord) {
   return {
     'http.request.method': method,

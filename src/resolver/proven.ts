@@ -15,15 +15,15 @@ import { type Policy, policy as policySchema } from '../core/policy/policy.ts'
 import { eachOpened } from './opened.ts'
 import type { ResolverServices } from './services.ts'
 
-/** By project, environment and name. */
+/** Policies and credentials by project, environment and name. */
 export type Proven = {
-  /** Of held secrets those that the database has, in signed workspaces and without their descriptions. */
+  /** Policies by credential. A held secret's policy is the stored one, without its description. */
   policies: ReadonlyMap<string, Policy>
-  /** What a signed workspace holds where the token may look; null in a plain one. */
+  /** The contents of a signed workspace that the token may see; null in a plain one. */
   credentials: Credential[] | null
 }
 
-/** By snapshot and token: what was proven holds until the workspace changes. */
+/** Proven credentials by snapshot and token, valid until the workspace changes. */
 const known = new WeakMap<Snapshot, Map<string, Promise<Proven>>>()
 
 export function credentialNameOf(place: Granted, name: string): string {
@@ -74,7 +74,7 @@ async function proveAll(
   return { policies, credentials: credentials?.sort(inOrder) ?? null }
 }
 
-/** That of the database. */
+/** Sorts as the database does. */
 function inOrder(one: Credential, other: Credential): number {
   const keys = ['name', 'environment', 'projectId'] as const
   const key = keys.find((each) => one[each] !== other[each])
@@ -102,7 +102,7 @@ async function prove(
   })
 }
 
-/** What a held secret's policy lists, as far as it has the form of a policy. A description is free text, so it is left out. */
+/** Returns the stored policy of a held secret if it is well-formed. A description is free text, so it is left out. */
 function unprovenPolicy(sealed: SealedSecret): Policy | null {
   if (!isSealedHeld(sealed)) return null
   const { success, data } = policySchema.safeParse(sealed.policy)

@@ -1,6 +1,6 @@
 /**
- * A token's calls: step 1 of protocol 6 is here; outbound/execute.ts takes all others
- * with what the token may use, and a record that is durable before anything is sent.
+ * A token's calls: step 1 of protocol 6 is here. outbound/execute.ts takes all others with the token's permissions, and
+ * a record that is durable before anything is sent.
  */
 import { type Admitted, admitToken } from '../access/admission.ts'
 import { decideDurably, orRefusal } from '../access/decide.ts'
@@ -26,11 +26,11 @@ import { withoutOwnToken } from './own_token.ts'
 import { TokenPrincipal } from './principal.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 
-/** What a caller asks the resolver for. */
+/** A caller's request to the resolver. */
 export type TokenCall = {
   call: Call
   scope: NamedScope
-  /** Milliseconds for the whole call; between two signs of life unless the answer is `whole`. */
+  /** Milliseconds for the whole call if the answer is `whole`; otherwise, milliseconds of silence. */
   timeoutMs: number
   /** Whether the upstream receives the trace. */
   passesTrace: boolean
@@ -87,7 +87,7 @@ async function performCounted(
   const { call, scope, timeoutMs, passesTrace } = await readLive(services, token, () =>
     readCall(request, bodies),
   )
-  // From here on the call's own deadline limits it, not the listener's patience with connections.
+  // From here on, the call's own deadline limits it, not the listener's time-out for connections.
   context.holdOpen()
   const deadline = new CallDeadline(timeoutMs, services.timers)
   deadline.afterwards(context.putOff)
@@ -164,7 +164,7 @@ function withLimit(
   return error.withFix({ setting })
 }
 
-/** Milliseconds: a stream's longest silence is bounded by the operator, also where the call names one. */
+/** Returns milliseconds. The operator limits a stream's longest silence, even if the call names one. */
 export function deadlineFor(
   isWhole: boolean,
   named: number | null | undefined,
@@ -173,7 +173,7 @@ export function deadlineFor(
   return isWhole ? (named ?? wholeMs) : Math.min(named ?? silenceMs, silenceMs)
 }
 
-/** A call is only complained about to a token that is live at this moment. */
+/** Reads a call. Only a token that is live at this moment learns about its errors. */
 async function readLive(
   services: ResolverServices,
   token: LiveToken,

@@ -1,4 +1,4 @@
-/** What the resolver's steps stand on. */
+/** Services that the resolver's steps use. */
 import type { Access } from '../access/index.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import type { Timers } from '../core/async/timers.ts'
@@ -32,16 +32,16 @@ export type ResolverServices = Access & {
   bulkheads: Bulkheads
   /** Limits of tokens. */
   limits: CallLimits
-  /** What calls hold of bodies. */
+  /** The memory for the bodies of calls. */
   bodies: BodyMemory
-  /** What the answers of calls are searched for. */
+  /** Guards for the search of answers. */
   guards: GuardCache
   /** Calls with guards that cover values derived meanwhile. */
   followers: Followers
   /** Streams and WebSockets, for as long as they last. */
   liveCalls: LiveCalls
   listings: Listings
-  /** For calls that name no deadline, and the longest silence of a stream. */
+  /** Deadlines for calls that name none, and the longest silence of a stream. */
   deadlines: Deadlines
   timers: Timers
   log: Log

@@ -1,7 +1,7 @@
 /**
- * GET /v1/shapes/ (protocol 6.8): what stand-ins for the credentials of a token are made of. Values are
- * opened for it and none is returned, except for settings to tokens that may read. It is recorded with the names,
- * before the answer leaves, by a statement that proves that the token is live.
+ * GET /v1/shapes/ (protocol 6.8): the shapes of stand-ins for a token's credentials. Values are opened for it and none
+ * is returned, except for settings to tokens that may read. It is recorded with the names, before the answer is sent,
+ * by a statement that proves that the token is live.
  */
 import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'
@@ -54,7 +54,7 @@ export async function usableShapes(
   return jsonResponse(result, { headers }, putOff)
 }
 
-/** A query is only complained about to a token that is live at this moment. */
+/** Reads a query. Only a token that is live at this moment learns about its errors. */
 async function readScope(
   { tokens }: ResolverServices,
   token: LiveToken,
@@ -112,7 +112,7 @@ async function addShapes(
       (sealed, value) => {
         const { key: name, policy } = sealed
         if (!coversSecret(opening.token, name)) return
-        // Only what opens proves its policy.
+        // Only an opened value proves its policy.
         const allowed_locations = (value && policy?.allowed_locations) ?? null
         const closed = isSealedHeld(sealed) ? UNAPPROVED : UNREADABLE
         const shaped = value ? shapedBy(policy, value.reveal(), mayRead) : closed

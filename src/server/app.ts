@@ -1,6 +1,4 @@
-/**
- * The composition root: configuration in, two listeners out. Nothing else in the code knows all of them.
- */
+/** The composition root: configuration in, two listeners out. No other module depends on all parts. */
 import { Cron } from 'croner'
 import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
 import { scheduleApprovalUpkeep } from '../approvals/upkeep.ts'
@@ -41,15 +39,15 @@ export type App = {
   resolver: string | null
   /** `null` without ADMIN_PORT. */
   admin: string | null
-  /** Writes what the audit knows and has not written yet. */
+  /** Writes all unwritten audit records. */
   flushAudit(): Promise<void>
-  /** Counts of what waits, is kept and is open, for a report. */
+  /** Counts of waiting, cached and open objects, for a report. */
   figures(): object
-  /** What the bodies of this process take. */
+  /** The memory that this process's bodies use. */
   bodies: BodyMemory
-  /** `null` where nothing is traced. */
+  /** `null` if tracing is off. */
   tracer: Tracer | null
-  /** Says so for DRAIN_SECONDS, then stops accepting, finishes what runs, flushes the audit and closes the database. */
+  /** Drains for DRAIN_SECONDS, stops accepting, finishes requests, flushes the audit and closes the database. */
   stop(): Promise<void>
 }
 
@@ -62,13 +60,13 @@ export type AppOptions = {
   passwordCost?: PasswordCost
   /** Name resolution of the resolver; DNS unless given. */
   lookup?: Lookup
-  /** Which of WORKERS processes this is, from 0. */
+  /** The index of this process among WORKERS, from 0. */
   worker?: number
-  /** Called when the process can no longer do its work, such as after the embedded database died. */
+  /** Called when the process can no longer work, for example after the embedded database died. */
   onFailure(reason: string): void
 }
 
-/** Milliseconds that each service gets to store what it has not stored yet: a frozen database must not prevent a stop. */
+/** Milliseconds for each service to store pending data: a frozen database must not prevent a stop. */
 const FLUSH_MS = 5_000
 
 export async function startApp(
@@ -181,7 +179,7 @@ function jobsOf(
   ]
 }
 
-/** What other processes change is dropped here, and what is open judged again. */
+/** Drops state that other processes changed, and judges open streams again. */
 function followChanges(bus: Bus, access: Access, { resolver, approvals }: OutgoingServices): void {
   const onChange = (workspaceId?: string) => {
     forgetWorkspace(access, workspaceId)
@@ -232,10 +230,8 @@ export function adminPortOf({ ADMIN_PORT }: Pick<Ports, 'ADMIN_PORT'>, worker: n
 }
 
 /**
- * The ports of this product on this machine, as configured: those of every worker and of processes with another
- * ROLE too, so that no process of it can be led to another's listener.
- *
- * Without those that the system picks.
+ * Returns the product's configured ports on this machine: those of every worker and of processes with another ROLE too,
+ * so that no call can reach another process's listener. Ports that the system picks are missing.
  */
 export function configuredPorts(config: Ports): number[] {
   const { PORT, RESOLVER_PORT, ADMIN_PORT, WORKERS } = config

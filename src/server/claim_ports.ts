@@ -36,7 +36,7 @@ export async function claimPorts(config: Ports): Promise<Partial<Record<Variable
       else problems.push(problemOf(variable, port, outcome.code))
     }
   } finally {
-    // Only now: a free port that was let go could be picked again, and workers would share it unawares.
+    // Release the ports only now: an earlier one could be picked again, and workers would share it unawares.
     await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))))
   }
   if (problems.length > 0) throw new PortsTaken(problems)
@@ -54,7 +54,7 @@ function wantedPorts(config: Ports): [Variable, number][] {
   ]
 }
 
-/** What holds the port, or the system's code, empty for a name that has no address. */
+/** Returns the server that holds the port, or the system's code, which is empty for a name without an address. */
 function takeAlone(host: string, port: number): Promise<Server | { code: string }> {
   const server = createServer()
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Counts of what waits, is kept and is open, for a report. */
+/** Counts of waiting, cached and open objects, for a report. */
 import type { Access } from '../access/index.ts'
 import type { AuditTrail } from '../audit/trail.ts'
 import type { BodyMemory } from '../core/body_memory.ts'

@@ -1,4 +1,4 @@
-/** The two listeners: what each serves, over the same identity, limits and audit. */
+/** The two listeners and their routes, over shared identity, limits and audit. */
 import type { Access } from '../access/index.ts'
 import { reporterOf } from '../access/reporters.ts'
 import { storeDenial } from '../audit/changes.ts'
@@ -30,7 +30,7 @@ import type { Renewals } from '../renewal/renewals.ts'
 import type { Resolver } from '../resolver/index.ts'
 import { controlPlaneRoutes, documented } from './routes.ts'
 
-/** Milliseconds that running requests get after a stop was asked for. */
+/** Milliseconds that running requests get after the start of a stop. */
 const DRAIN_MS = 30_000
 
 type Parts = Pick<Services, 'storeChanges' | 'onChange' | 'onRequest' | 'tracer'> & {
@@ -39,7 +39,7 @@ type Parts = Pick<Services, 'storeChanges' | 'onChange' | 'onRequest' | 'tracer'
   renewals: Renewals
   notices: Notices
   activity: ActivityLog
-  /** Writes what the audit knows and has not written yet. */
+  /** Writes all unwritten audit records. */
   flushAudit(): Promise<void>
 }
 

@@ -1,8 +1,8 @@
-/** What a server prints when it serves: where it is, and how to try and stop it. */
+/** The text that a server prints when it is ready: its addresses, and how to try it and stop it. */
 import type { Config } from '../core/config/config.ts'
 import { dialledAddress, hostToAsk } from '../core/config/own_address.ts'
 
-/** Origins of the listeners; `null` where ROLE leaves one out. */
+/** Origins of the listeners; `null` if ROLE leaves one out. */
 export type Origins = { controlPlane: string | null; resolver: string | null; admin: string[] }
 
 /** `consoleHash` is the console's hash as a release publishes it, or `null` from source. */

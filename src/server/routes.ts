@@ -1,4 +1,4 @@
-/** All routes of the product by listener; also what the role matrix and the documentation walk. */
+/** All routes of the product by listener; also read by the role matrix and the documentation. */
 import { accountsRoutes, openAccountServices } from '../features/accounts/index.ts'
 import { agentsRoutes } from '../features/agents/index.ts'
 import { allowlistRoutes } from '../features/allowlist/index.ts'
@@ -28,10 +28,10 @@ import type { Route } from '../http/route.ts'
 import { listCredentials, listDomains, listShapes, resolveCall } from '../resolver/contract.ts'
 import { forwardCalls } from '../resolver/forwarding/contract.ts'
 
-/** Write what this process still holds of what a route is about to read. */
+/** Write this process's pending data before a route reads it. */
 export type Flushes = { activity: () => Promise<void>; audit: () => Promise<void> }
 
-/** All of the control plane but those that tokens use and its documentation. */
+/** Returns all routes of the control plane, except those for tokens and its documentation. */
 export function controlPlaneRoutes(
   services: SignedServices,
   flushes: Flushes,
@@ -62,7 +62,7 @@ export function controlPlaneRoutes(
   ]
 }
 
-/** What both listeners serve, for the documentation. */
+/** Returns the documented endpoints of both listeners. */
 export function documented(routes: readonly Route[]): Documented[] {
   return [
     {

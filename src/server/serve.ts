@@ -1,4 +1,4 @@
-/** `cloakroom serve`: starts the application or its workers, says where it is, and stops it gracefully. */
+/** `cloakroom serve`: starts the application or its workers, prints its addresses, and stops it gracefully. */
 import { writeSync } from 'node:fs'
 import { embeddedConsoleHash } from '../console/serve.ts'
 import { enterCleanEnvironment, ignoredProxies } from '../core/clean_environment.ts'
@@ -39,12 +39,12 @@ export async function runServe(): Promise<number> {
     if (isSupervisor) process.exit(await superviseWorkers(config))
     return await serveUntilStopped(config, notices)
   } catch (error) {
-    // A start that failed half-way may have left a listener or a timer: nothing of it may live on.
+    // A failed start may have left a listener or a timer: end all of them.
     process.exit(explain(error))
   }
 }
 
-/** Written at once, because this process replaces itself next. The log's own level is not read yet. */
+/** Writes synchronously, because this process replaces itself next. The log's own level is not read yet. */
 function warnOfProxies(): void {
   const ignored = ignoredProxies(process.env)
   const least = process.env.LOG_LEVEL === 'error' ? 'error' : 'warning'
@@ -55,7 +55,7 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
   const { log, problems } = remembering(openLog(config.LOG_LEVEL))
   const failed = Promise.withResolvers<number>()
   const worker = workerIndex()
-  // A worker shares its ports with the others: who started it has looked.
+  // A worker shares its ports with the others, and its supervisor has checked them.
   if (worker === null) await claimPorts(config)
   await interruptible(awaitServer(config, log))
   const app = await startApp(config, {
@@ -76,7 +76,7 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
   process.exit(code)
 }
 
-/** As the first process of a container it would not be ended by a signal that it does not handle. */
+/** Exits on a signal: the first process of a container is not ended by signals without a handler. */
 async function interruptible(work: Promise<void>): Promise<void> {
   const end = () => process.exit(1)
   for (const signal of STOP_SIGNALS) process.on(signal, end)
@@ -84,7 +84,7 @@ async function interruptible(work: Promise<void>): Promise<void> {
   for (const signal of STOP_SIGNALS) process.off(signal, end)
 }
 
-/** The first signal asks; a second one does not wait for what the first has begun. */
+/** Stops on the first signal. A second one exits immediately. */
 function toldToStop(log: Log): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let asked = false
@@ -101,7 +101,7 @@ function toldToStop(log: Log): Promise<void> {
   return promise
 }
 
-/** To the supervisor, or to the people at the terminal. */
+/** Reports to the supervisor, or to the people at the terminal. */
 async function announce(
   app: App,
   {
@@ -119,10 +119,10 @@ async function announce(
   process.stdout.write(readyText({ ...place, config, location, consoleHash, notices }))
 }
 
-/** What another start may find otherwise. */
+/** Problems that a retry may not find again. */
 const PASSING = new Set<DataDirectoryError['problem']>(['in_use', 'not_writable'])
 
-/** A start that fails says why in one line per problem, and shows no stack. */
+/** Prints a failed start's reasons, one line per problem, without a stack. */
 function explain(error: unknown): number {
   if (error instanceof ConfigError || error instanceof PortsTaken) {
     process.stderr.write(complaints(error.problems))
@@ -136,7 +136,7 @@ function explain(error: unknown): number {
     process.stderr.write(complaints([`${error.problem}: ${error.message}`]))
     return PASSING.has(error.problem) ? 1 : EX_CONFIG
   }
-  // It has said why, in its own line.
+  // The worker has logged the reason.
   if (error instanceof WorkerFailed) return error.code
   process.stderr.write(complaints([reasonOf(error)]))
   return 1

@@ -7,7 +7,7 @@ import type { Log } from '../core/log.ts'
 
 const LIMIT_MS = 5_000
 
-/** Tells a state such as `READY=1`; nothing where no manager asked for it. */
+/** Sends a state such as `READY=1`, if a service manager has requested it. */
 export async function tellServiceManager(state: string, log: Log): Promise<void> {
   if (process.env.NOTIFY_SOCKET === undefined) return
   try {

@@ -1,6 +1,6 @@
 /**
- * What asks a server to stop. A hang-up does where there is a terminal that disappears; without one it is what reloads
- * other daemons, or what `nohup` blocks, and ends nothing. Nor do signals that mean nothing to us.
+ * Signals that stop a server. A hang-up stops a server with a terminal, which then disappears. Without a terminal it
+ * reloads other daemons, or `nohup` blocks it, so it is ignored, like signals without a meaning here.
  */
 import { isatty } from 'node:tty'
 
@@ -10,7 +10,7 @@ export const STOP_SIGNALS: readonly NodeJS.Signals[] = hasTerminal
   ? ['SIGTERM', 'SIGINT', 'SIGHUP']
   : ['SIGTERM', 'SIGINT']
 
-/** Their default would end the process. */
+/** Signals that end a process by default. */
 export function ignoreOtherSignals(): void {
   for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)
     if (!STOP_SIGNALS.includes(signal)) process.on(signal, () => {})

@@ -1,6 +1,6 @@
 /**
- * Keeps a number of workers alive. One that ends is started again, after a wait that grows while it
- * keeps failing, so that a worker that cannot live does not take the machine with it.
+ * Keeps a number of workers running. One that ends is started again, after a wait that grows with repeated failures, so
+ * that a broken worker does not overload the machine.
  */
 
 import { systemTimers, type Timers } from '../core/async/timers.ts'
@@ -37,7 +37,7 @@ export class WorkerFailed extends Error {
   }
 }
 
-/** Milliseconds before the next start, after so many failures in a row. */
+/** Returns the milliseconds before the next start, after this many failures in a row. */
 export function restartWait(failures: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, failures - 1))
 }
@@ -53,9 +53,9 @@ export class Supervisor<Ready> {
   }
 
   /**
-   * Starts all; returns what they reported when the last was ready. From then on they are replaced.
+   * Starts all workers. Returns their reports once the last is ready. From then on they are replaced.
    *
-   * @throws WorkerFailed when one ends before; the others are killed
+   * @throws WorkerFailed if one ends before; the others are killed
    */
   async start(): Promise<Ready[]> {
     const failed = Promise.withResolvers<never>()
@@ -77,7 +77,7 @@ export class Supervisor<Ready> {
     }
   }
 
-  /** Asks all to finish, kills those that have not after `timeoutMs`; returns whether none was killed. */
+  /** Asks all workers to finish, and kills those that have not after `timeoutMs`. Returns whether none was killed. */
   async stop(timeoutMs: number): Promise<boolean> {
     this.#stopping = true
     const running = [...this.#workers.values()]
@@ -88,12 +88,12 @@ export class Supervisor<Ready> {
     return codes.every((code) => code === 0)
   }
 
-  /** Has each write what it knows of itself. */
+  /** Makes each worker write a report. */
   report(): void {
     for (const worker of this.#workers.values()) worker.kill('SIGUSR1')
   }
 
-  /** At once, without finishing anything. */
+  /** Kills all workers immediately. */
   kill(): void {
     this.#stopping = true
     for (const worker of this.#workers.values()) worker.kill('SIGKILL')

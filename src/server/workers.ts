@@ -15,9 +15,9 @@ import { tellServiceManager } from './service_manager.ts'
 import { STOP_SIGNALS } from './signals.ts'
 import { Supervisor, type Worker } from './supervisor.ts'
 
-/** Which worker a process is, from 0; set together with a channel to the supervisor. */
+/** A worker's index, from 0; set together with a channel to the supervisor. */
 const INDEX_VARIABLE = 'CLOAKROOM_WORKER'
-/** Milliseconds that workers get to finish what runs, after DRAIN_SECONDS. */
+/** Milliseconds that workers get to finish running requests, after DRAIN_SECONDS. */
 const STOP_MS = 35_000
 
 /** The index of this process among the workers, or `null` if it is not a worker. */
@@ -26,7 +26,7 @@ export function workerIndex(): number | null {
   return process.send === undefined || index === undefined ? null : Number(index)
 }
 
-/** Runs until a stop signal; returns the exit code. @throws WorkerFailed, and what stops any start */
+/** Runs until a stop signal; returns the exit code. @throws WorkerFailed, and the errors of any start */
 export async function superviseWorkers(config: Config): Promise<number> {
   const log = openLog(config.LOG_LEVEL)
   const { PORT, RESOLVER_PORT } = await claimPorts(config)
@@ -59,14 +59,14 @@ export async function superviseWorkers(config: Config): Promise<number> {
   return code
 }
 
-/** What a worker says of itself when it serves. */
+/** Sends a worker's origins to the supervisor once it serves. */
 export function reportReady(place: Origins): void {
   process.send?.(place)
 }
 
 /**
- * Workers finish on request, or when the supervisor is gone. A Ctrl-C at a terminal, or its end, reaches
- * them too: it is the supervisor's to act on.
+ * Resolves when the worker should finish: on request, or when the supervisor is gone. Ctrl-C at a terminal, or the
+ * terminal's end, also reaches workers, but only the supervisor acts on it.
  */
 export function workerStopped(): Promise<void> {
   return new Promise((resolve) => {

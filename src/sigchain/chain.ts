@@ -1,7 +1,7 @@
 /**
- * The chain of a workspace: links that each name the one before, replayed from the first. What it leads to
- * (members with keys and roles, allowlist, epoch, revoked tokens) is believed for its signatures alone: who
- * stores and serves the links need not be trusted. A chain that breaks a rule anywhere is refused whole.
+ * The chain of a workspace: links that each name the previous one, replayed from the first. The resulting state
+ * (members with keys and roles, allowlist, epoch, revoked tokens) is trusted for its signatures alone: the server that
+ * stores the links need not be trusted. A chain that breaks a rule anywhere is refused whole.
  */
 import { about, Refusal } from './refusal.ts'
 import { applyLink } from './rules.ts'
@@ -65,25 +65,25 @@ export function requireContinues(
   throw new Refusal('order', detail, 'the chain')
 }
 
-/** What a link says; nothing of it is believed before it has been verified. @throws Refusal `form`, `key` */
+/** Parses a link. Its contents are untrusted until it has been verified. @throws Refusal `form`, `key` */
 export function readLink({ statement }: SignedText): Link {
   return readText('link', statement)
 }
 
-/** Hash of the first link: by it a workspace is the same one, and a token's secret vouches for it. */
+/** Returns the hash of the first link. It identifies the workspace, and a token's secret vouches for it. */
 export function firstHash({ positions }: Chain): string {
   const [first = ''] = positions.keys()
   return first
 }
 
-/** What a link says besides its place. */
+/** A link's contents, without its position. */
 export type LinkChange = Link extends infer Each
   ? Each extends Link
     ? Pick<Each, 'type' | 'body' | 'at' | 'signer'>
     : never
   : never
 
-/** The link that follows in a chain, signed. @throws Refusal `form`, `key` */
+/** Signs the next link of a chain. @throws Refusal `form`, `key` */
 export async function signLink(
   { workspaceId, seq, head }: Chain,
   change: LinkChange,

@@ -1,6 +1,6 @@
 /**
- * What honest histories leave behind: grants and envelopes that an administrator signed, and that are over. They count for
- * nothing, as forged ones do, but they are no sign of tampering.
+ * Leftovers of honest histories: ended grants and envelopes that an administrator signed. They are as invalid as forged
+ * ones, but they are no sign of tampering.
  */
 import { type Reason, Refusal } from './refusal.ts'
 import { requireSignature, type SignedText } from './signed_text.ts'
@@ -21,8 +21,8 @@ const ENDS: Partial<Record<Reason, End>> = {
 }
 
 /**
- * Why a statement that `refusal` refuses is over, with its text; null where nobody signed it as it is. `isMeant` says
- * whether the text is about what it was shown for.
+ * Returns why a refused statement ended, with its text; null if nobody signed it as it is. `isMeant` checks that the
+ * text is about the object it was shown for.
  */
 export async function endOf<K extends 'grant' | 'envelope'>(
   kind: K,

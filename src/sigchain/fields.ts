@@ -1,7 +1,7 @@
 /**
- * The fields of signed texts, each with one spelling. What is signed is verified for as long as the
- * workspace lives, so nothing here depends on what changes with time, such as the list of public suffixes or
- * the tables of Unicode: whether a domain may be added is decided when it is added.
+ * The fields of signed texts, each with one spelling. Signed texts are verified for as long as the workspace exists. So
+ * nothing here depends on data that changes with time, such as the list of public suffixes or the tables of Unicode:
+ * whether a domain is allowed is decided when it is added.
  */
 import { z } from 'zod'
 import { fromBase64, fromBase64Url } from '../core/crypto/encoding.ts'
@@ -23,11 +23,11 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 /** The characters of RFC 3986 in a path, with escapes. */
 const PATH = /^\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/
 const DOTS = /^(?:\.|%2e){1,2}$/i
-/** The last label of what a URL parser reads as an IPv4 address. */
+/** The last label of a host that a URL parser reads as an IPv4 address. */
 const NUMBER = /^(?:\d+|0x[0-9a-f]*)$/
 
 export const id = z.string().regex(ID)
-/** Of a signed workspace, or of a token in one: such an id says that signatures must be there. */
+/** The id of a signed workspace, or of a token in one. Such an id requires signatures. */
 export const signedId = z.string().regex(ID_OF_VERSION_8)
 
 /** Whether an id is that of a signed workspace, or of a token in one. */

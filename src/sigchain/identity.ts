@@ -1,6 +1,6 @@
 /**
- * Who somebody is to others: two public keys, derived from one seed that never leaves the client, and a
- * proof that one person holds both and calls an address theirs (protocol 3.1).
+ * A person's identity for others: two public keys, derived from one seed that never leaves the client, and a proof that
+ * one person holds both and claims an address (protocol 3.1).
  */
 
 import { isSoundPoint, signEd25519, signingKeyOf, verifyEd25519 } from '../core/crypto/ed25519.ts'
@@ -59,8 +59,8 @@ export async function requireKeyProof(
 }
 
 /**
- * For two people to compare over another channel: 24 characters of base32, 120 bits; without a signing key that
- * of the public key.
+ * Returns a fingerprint that two people can compare over another channel: 24 characters of base32, 120 bits. Without a
+ * signing key, it is that of the public key.
  */
 export async function identityFingerprint({ signing_key, public_key }: ShownKeys): Promise<string> {
   if (signing_key === null) return fingerprint(fromBase64(public_key) ?? new Uint8Array(0))

@@ -1,7 +1,7 @@
 /**
- * Signed workspaces: what is believed of a workspace because its members signed it. Who stores and serves it
- * need not be trusted. No I/O and no clock: texts go in, a verified state or a `Refusal` comes out, on
- * servers, in workers and in browsers alike.
+ * Signed workspaces: state that is trusted because its members signed it. The server that stores it need not be
+ * trusted. No I/O and no clock: texts go in, a verified state or a `Refusal` comes out, on servers, in workers and in
+ * browsers.
  */
 export { makeBinding, requireBinding } from './binding.ts'
 export {

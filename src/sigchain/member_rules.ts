@@ -1,7 +1,7 @@
 /**
- * Who may change whose membership (protocol 10): the part of the matrix that depends on the member that is
- * touched. An owner may do all of it; that the last owner stays is checked elsewhere. The server decides by
- * it what a session may ask for, and every verifier what a link may say.
+ * Rules for changes of memberships (protocol 10): the part of the matrix that depends on the affected member. An owner
+ * may do all of it; another check keeps the last owner. The server uses these rules for a session's requests, and every
+ * verifier for links.
  */
 import type { Role } from './fields.ts'
 
@@ -33,7 +33,7 @@ function mayGive(role: Role): boolean {
   return role !== 'owner'
 }
 
-/** Only an owner demotes an admin; an admin may leave another as they are. */
+/** Only an owner demotes an admin; an admin may leave another one unchanged. */
 function mayMove(from: Role, to: Role): boolean {
   return isBelowAdmins(from) || (from === 'admin' && to === 'admin')
 }

@@ -28,7 +28,7 @@ export class Refusal extends Error {
 
   readonly reason: Reason
   readonly detail: string | undefined
-  /** What is refused, such as `link 4`. */
+  /** The refused text, such as `link 4`. */
   readonly subject: string | undefined
 
   constructor(reason: Reason, detail?: string, subject?: string) {

@@ -1,6 +1,6 @@
 /**
- * What a link may change, and what it changes. A link holds as a whole: rights are judged by the state
- * before it, and what it breaks in its middle breaks it from its beginning.
+ * The changes that a link may make, and their effects. A link is valid only as a whole: rights are judged by the state
+ * before it, and an invalid part makes all of it invalid.
  */
 import { mayChangeMember } from './member_rules.ts'
 import { Refusal } from './refusal.ts'
@@ -171,7 +171,7 @@ function release({ taken }: ChainDraft, member: Member): void {
   for (const name of namesOf(member)) taken.delete(name)
 }
 
-/** What only one member may have, each kind by itself. */
+/** Returns values that are unique to a member, prefixed with their kind. */
 function namesOf({ email, signing_key, public_key }: Member): string[] {
   return [email, `signing ${signing_key}`, `public ${public_key}`]
 }

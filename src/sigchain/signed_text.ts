@@ -1,6 +1,6 @@
 /**
- * Texts with a signature. What is verified is the text as received, and only if it is the RFC 8785 form of
- * what was understood: so it contains nothing that was not read, and no text has a second spelling.
+ * Texts with a signature. The text is verified as received, and only if it is the RFC 8785 form of its parsed contents:
+ * so it contains nothing unread, and no text has a second spelling.
  */
 import canonicalize from 'canonicalize'
 import type { z } from 'zod'
@@ -23,7 +23,7 @@ export type SignedText = { statement: string; signature: string }
 const MAX_BYTES = 65_536
 const SIGNATURE_LENGTH = 88
 
-/** The kinds differ in what their signature covers, so that none can be shown as another. */
+/** The kinds differ in the bytes that their signature covers, so that none can be shown as another. */
 const prefixes: Record<Kind, Bytes> = {
   link: utf8('cloakroom/v2/link\n'),
   grant: utf8('cloakroom/v2/grant\n'),
@@ -33,12 +33,12 @@ const prefixes: Record<Kind, Bytes> = {
 }
 
 /**
- * What a text says, before anything of it is believed.
+ * Parses a text before any of its contents is trusted.
  *
  * @throws Refusal `form`, `key`
  */
 export function readText<K extends Kind>(kind: K, statement: string): TextOf<K> {
-  // A text has at least as many bytes as UTF-16 units: what is too long is not even encoded.
+  // A text has at least as many bytes as UTF-16 units, so a text that is too long is not even encoded.
   const fits = statement.length <= MAX_BYTES && utf8(statement).length <= MAX_BYTES
   if (!fits) throw new Refusal('form')
   const text = parseText(schemas[kind], statement)
@@ -59,7 +59,7 @@ function parseText<T>(schema: z.ZodType<T>, statement: string): T | null {
   }
 }
 
-/** RFC 8785. @throws Refusal `form` for what it knows no form of, such as a lone surrogate */
+/** RFC 8785. @throws Refusal `form` for a value without a canonical form, such as a lone surrogate */
 function canonicalOf(text: unknown): string {
   try {
     return canonicalize(text) ?? ''
@@ -85,7 +85,7 @@ export async function requireSignature(
   if (!isGood) throw new Refusal('signature')
 }
 
-/** The signed form of a text. @throws Refusal `form`, `key` for what no verifier would take */
+/** Returns the signed form of a text. @throws Refusal `form`, `key` for a text that verifiers reject */
 export async function signText<K extends Kind>(
   kind: K,
   text: TextOf<K>,
@@ -97,7 +97,7 @@ export async function signText<K extends Kind>(
   return { statement, signature: toBase64(signature) }
 }
 
-/** b64url of the SHA-256 of a text: what `prev` and `head` name a link by. */
+/** Returns b64url of the SHA-256 of a text: `prev` and `head` name a link by it. */
 export async function hashOf(statement: string): Promise<string> {
   return toBase64Url(await webSha256(utf8(statement)))
 }

@@ -1,8 +1,8 @@
-/** What a chain of links leads to. It is data: it can be kept, and handed to another thread. */
+/** The state that a chain of links results in. It is plain data that can be kept and passed to another thread. */
 import type { Role } from './fields.ts'
 import type { Member } from './texts.ts'
 
-/** What somebody was from a link on; `role` is null for who is no member then. */
+/** A person's role and key from a link on. `role` is null after a removal. */
 export type Period = { since: number; role: Role | null; signingKey: string }
 
 export type Chain = {
@@ -22,13 +22,13 @@ export type Chain = {
   readonly revokedTokens: ReadonlySet<string>
   /** The number of each link, by its hash. */
   readonly positions: ReadonlyMap<string, number>
-  /** What each person was, oldest first. */
+  /** The periods of each person, oldest first. */
   readonly history: ReadonlyMap<string, readonly Period[]>
-  /** Whose each address and key is now. */
+  /** The current owner of each address and key. */
   readonly taken: ReadonlyMap<string, string>
 }
 
-/** What a link changes of it. */
+/** A mutable copy of the state, which a link changes. */
 export type ChainDraft = {
   -readonly [Field in keyof Chain]: Chain[Field] extends ReadonlySet<infer T>
     ? Set<T>
@@ -71,12 +71,12 @@ export function copyOf(chain: Chain): ChainDraft {
   }
 }
 
-/** What somebody was at a link; null before the first time. */
+/** Returns a person's period at a link; null before the first one. */
 export function periodAt({ history }: Chain, userId: string, seq: number): Period | null {
   return history.get(userId)?.findLast(({ since }) => since <= seq) ?? null
 }
 
-/** Whether somebody who had the key of this epoch left, may not store any more, or has new keys since. */
+/** Whether somebody with the key of this epoch left, may no longer store, or got new keys since. */
 export function isRekeyDue({ history, epochSince }: Chain): boolean {
   return [...history.values()].some((periods) =>
     periods.some(({ since, role, signingKey }, at) => {

@@ -17,11 +17,11 @@ type Admitted<K extends StatementKind> = { text: TextOf<K>; headSeq: number }
 const ADMINS: readonly Role[] = ['owner', 'admin']
 const WRITERS: readonly Role[] = [...ADMINS, 'member']
 
-/** A grant is over a day late by the clock of a process: the database knows the time better, or lies. */
+/** Milliseconds after a grant's end by a process's clock until it is refused, whatever the database's clock shows. */
 export const GRANT_GRACE_MS = 86_400_000
 
 /**
- * What a token may do: what its grant says, whatever is stored beside it.
+ * Verifies a grant and returns a token's rights. Only the grant counts, not the stored row.
  *
  * @throws Refusal
  */
@@ -42,19 +42,19 @@ export function verifyGrant(
   })
 }
 
-/** Whether a grant says what the other says: signed again, only `head` and `signer` may differ. */
+/** Whether two grants are equal: after signing again, only `head` and `signer` may differ. */
 export function isSameGrant(grant: TokenGrant, other: TokenGrant): boolean {
   const { head, signer } = other
   return canonicalize({ ...grant, head, signer }) === canonicalize(other)
 }
 
-/** Where an envelope of a token was found, and its raw bytes. */
+/** A token's envelope: its place and its raw bytes. */
 export type EnvelopeEntry = {
   tokenId: string
   projectId: string
   environment: string
   epoch: number
-  /** Null where it was not shown: then only the place was granted. */
+  /** Null if it was not shown: then only the place was granted. */
   envelope: Bytes | null
 }
 
@@ -79,9 +79,9 @@ export function verifyEnvelope(
 }
 
 /**
- * What a member released. The caller compares it with the approval, the stored secrets and both clocks.
+ * Verifies a member's release. The caller compares it with the approval, the stored secrets and both clocks.
  *
- * @throws Refusal for a release whose signer has not had a role that satisfies `by`, with one key, from `head` until now
+ * @throws Refusal unless its signer has had a role that satisfies `by`, with one key, from `head` until now
  */
 export function verifyRelease(
   chain: Chain,
@@ -96,7 +96,7 @@ export function verifyRelease(
 
 export type Rows = ReadonlyMap<string, Bytes>
 
-/** Where a manifest was found, what it must cover, and the newest one that was seen there. */
+/** A manifest's place, the rows that it must cover, and the newest manifest seen in that place. */
 export type ManifestPlace = {
   projectId: string
   environment: string
@@ -104,17 +104,17 @@ export type ManifestPlace = {
   seen?: SeenManifest | undefined
 }
 
-/** `headSeq` is the number of the link that it names; without one it was kept by an older client. */
+/** `headSeq` is the number of the link that the manifest names. It is missing if an older client kept it. */
 export type SeenManifest = { revision: number; root: string; headSeq?: number | undefined }
 
-/** What is counted to 2³¹ − 1 must not end there: nobody wrote so often, or so often since it was seen. */
+/** Bounds against exhausting a counter to 2³¹ − 1: nobody writes that often, in total or since the last seen one. */
 const MAX_FIRST_REVISION = 2 ** 30
 const MAX_REVISION_STEP = 2 ** 20
 
 /**
- * `rows` are all secrets that are stored there: names, and the SHA-256 of their raw values.
+ * Verifies the manifest over all stored secrets of a place: `rows` has names, and the SHA-256 of raw values.
  *
- * @throws Refusal for rows that are not, one and all, what somebody stored who could write secrets
+ * @throws Refusal unless a member who could write secrets stored exactly these rows
  */
 export function verifyManifest(
   chain: Chain,
@@ -136,8 +136,8 @@ export function verifyManifest(
 }
 
 /**
- * That who signed a manifest can still write, with that key: what was stored stays good when they leave, and
- * nothing more of theirs is stored.
+ * Requires that a manifest's signer can still write, with that key. Stored secrets remain valid when a member leaves,
+ * but nothing more of theirs is stored.
  *
  * @throws Refusal
  */
@@ -177,7 +177,7 @@ export function readStatement<K extends StatementKind>(
   return { text, headSeq }
 }
 
-/** Signed by a member who has had one of the roles without a break from `head` until now, with the same key. */
+/** Reads a text by a member who has had one of the roles, with one key, without a break from `head` until now. */
 async function readByHolder<K extends 'grant' | 'envelope' | 'release'>(
   chain: Chain,
   kind: K,
@@ -215,7 +215,7 @@ function isOfPlace(
   return text.project_id === place.projectId && text.environment === place.environment
 }
 
-/** Of the epoch of now, and signed when it had begun. */
+/** Requires the current epoch, and a signature from after its beginning. */
 function requireEpoch(chain: Chain, epoch: number, headSeq: number): void {
   if (epoch !== chain.epoch || headSeq < chain.epochSince) throw new Refusal('epoch')
 }

@@ -1,4 +1,4 @@
-/** What is signed: links of a workspace's chain, and statements about its tokens, envelopes and secrets. */
+/** Signed texts: links of a workspace's chain, and statements about its tokens, envelopes and secrets. */
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import { isInOrder, MAX_APPROVED_SECRETS } from '../core/crypto/approval/call.ts'
@@ -195,25 +195,25 @@ export type Narrowing = {
   limits: z.output<typeof limits>
 }
 
-/** What a grant narrows its token to. */
+/** Returns how a grant narrows its token. */
 export function narrowingIn(grant: TokenGrant): Narrowing {
   if (grant.v !== 3) return { hosts: null, secrets: null, limits: null }
   return { hosts: grant.hosts, secrets: grant.secrets, limits: grant.limits }
 }
 
-/** Whether two narrowings are the same, with lists in the same order. */
+/** Whether two narrowings are equal, with lists in the same order. */
 export function isSameNarrowing(one: Narrowing, other: Narrowing): boolean {
   return canonicalize(said(one)) === canonicalize(said(other))
 }
 
-/** Without a row's other columns. */
+/** Returns only the narrowing of a row. */
 function said({ hosts, secrets, limits }: Narrowing) {
   return { hosts, secrets, limits }
 }
 export type Person = z.output<typeof person>
 export type Member = z.output<typeof member>
 
-/** The public keys that a text introduces: what others will verify with, and seal to. */
+/** Returns the public keys that a text introduces, with which others will verify and seal. */
 export function keysOf(text: TextOf<Kind>): { signing_key?: string; public_key: string }[] {
   if ('public_key' in text) return [text]
   if (!('body' in text)) return []

@@ -13,13 +13,13 @@ export type ChainOutcome =
   | { kind: 'refused'; refusal: ConstructorParameters<typeof Refusal> }
   | { kind: 'failed'; message: string }
 
-/** Links that are handed over in one turn: to copy them takes a millisecond or two. */
+/** Links that are sent in one turn: to copy them takes a millisecond or two. */
 const PORTION = 500
 const MAX_WAITING = 100
 
 const threads = new Semaphore({ width: 1, queue: MAX_WAITING })
 
-/** As `extend` does. @throws Refusal, and Fault `unavailable` where too many chains wait */
+/** Extends a chain as `extend` does. @throws Refusal, and Fault `unavailable` if too many chains wait */
 export function extendOnThread(chain: Chain, links: readonly SignedText[]): Promise<Chain> {
   return threads.run(async () => {
     const worker = new Worker(workerAddress('access/signed/chain_worker'))

@@ -7,7 +7,7 @@ let verified: Promise<Chain> | undefined
 self.addEventListener('message', ({ data: order }: MessageEvent<Order>) => {
   if (order.kind === 'begin') verified = Promise.resolve(order.chain)
   if (order.kind === 'extend') verified = verified?.then((chain) => extend(chain, order.links))
-  // What fails on the way is said at the end.
+  // A failure is reported after the `end` order.
   verified?.catch(() => {})
   if (order.kind === 'end')
     verified?.then(

@@ -1,7 +1,7 @@
 /**
- * The chains of signed workspaces, as this process has verified them: once, then continued link by link. What
- * was seen stays seen, so a database that goes back to an older state, or shows another one, is noticed. Only
- * links that are committed may be read into it.
+ * The chains of signed workspaces, as this process has verified them: once, then continued link by link. Seen links are
+ * remembered, so a database that returns to an older state, or shows another one, is detected. Only committed links may
+ * be read into it.
  */
 import { Fault, messageOf } from '../../core/fault.ts'
 import { LruMap } from '../../core/lru.ts'
@@ -18,12 +18,12 @@ import {
 import { extendOnThread } from './chain_thread.ts'
 import { SeenStates } from './seen_states.ts'
 
-/** At most so many links are read at once, here and by clients (protocol 12.1). */
+/** Links that are read together at most, by servers and clients (protocol 12.1). */
 export const LINKS_PAGE = 500
 /** A chain that has as many, or as many characters, takes no more. */
 const MAX_LINKS = 100_000
 const MAX_SIZE = 64 * 1_048_576
-/** So many links at once are verified on another thread: some ten milliseconds. */
+/** From this many links on, they are verified on another thread: some ten milliseconds. */
 const MANY_LINKS = 200
 
 /** The links after a number, in order: at most a page of them, fewer only where the chain ends. */
@@ -65,7 +65,7 @@ export class ChainCache {
   async #read(workspaceId: string, read: ReadStoredLinks): Promise<Chain> {
     const seen = this.seen.get(workspaceId)
     const known = this.#chains.get(workspaceId) ?? emptyChain(workspaceId)
-    // With the newest link that is known: whether it is still there is what shows that nothing was cut off.
+    // Also read the newest known link again: if it is still present, nothing was cut off.
     const links = await readAll(read, Math.max(0, known.seq - 1))
     return this.#inTurn(workspaceId, async () => {
       const chain = await continued(this.#longer(known), known, links)
@@ -75,13 +75,13 @@ export class ChainCache {
     })
   }
 
-  /** What another request has verified in the meantime need not be verified again. */
+  /** Returns the longer chain if another request has verified one in the meantime. */
   #longer(known: Chain): Chain {
     const kept = this.#chains.peek(known.workspaceId)
     return kept && kept.seq > known.seq ? kept : known
   }
 
-  /** One after the other within a workspace: who waits here waits for no database. */
+  /** Runs one task at a time within a workspace. A waiting task holds no database connection. */
   async #inTurn<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(workspaceId)
     const run = before ? before.then(work, work) : work()
@@ -112,7 +112,7 @@ export class ChainCache {
   }
 }
 
-/** Whether a link of so many characters can follow, and leaves what is reserved. */
+/** Whether a link of this many characters can follow, and leaves the reserved room. */
 export function hasRoomFor(
   { seq, size }: Pick<Chain, 'seq' | 'size'>,
   characters: number,
@@ -152,7 +152,7 @@ async function continued(chain: Chain, known: Chain, links: readonly SignedText[
   return rest.length > MANY_LINKS ? extendOnThread(chain, rest) : extend(chain, rest)
 }
 
-/** What is stored is refused: nothing is done by it. */
+/** The fault for stored state that was refused: nothing is done with that state. */
 export function unverified(refusal: Refusal): Fault {
   const message = `${messageOf('unverified_state')} ${refusal.message}.`
   return new Fault('unverified_state', { message, cause: refusal })

@@ -1,4 +1,4 @@
-/** The statements that read what members signed. Each also reads the policy version that its rows are of. */
+/** Statements that read signed texts. Each also reads the policy version of its rows. */
 
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { SignedText } from '../../sigchain/index.ts'

@@ -1,7 +1,6 @@
 /**
- * What was found not to be what the members of a workspace signed: one line in the log, one more in the
- * figures. For a moment it is remembered, so that who asks again and again costs others nothing; what is
- * mended is seen after it.
+ * Remembers stored state that the members of a workspace did not sign, counts it, and logs it. A refusal is remembered
+ * for a moment, so that repeated requests cost others nothing. A repair takes effect after that moment.
  */
 import type { Clock } from '../../core/clock.ts'
 import { Fault } from '../../core/fault.ts'
@@ -10,7 +9,7 @@ import { LruMap } from '../../core/lru.ts'
 import { Refusal } from '../../sigchain/index.ts'
 import { unverified } from './chains.ts'
 
-/** Milliseconds for which a refusal is remembered, and in which a workspace has one line in the log. */
+/** Milliseconds for which a refusal is remembered, and milliseconds between two log lines about one workspace. */
 const RECENT_MS = 5_000
 const LOGGED_MS = 60_000
 const MAX_KEPT = 10_000
@@ -19,7 +18,7 @@ export class Refusals {
   readonly #log: Log
   readonly #recent: LruMap<string, Fault>
   readonly #logged: LruMap<string, true>
-  /** What was said already, also of the chain that a token was looked at by. */
+  /** Faults that were already reported, also a fault of the chain that a token was verified against. */
   readonly #found = new WeakSet<Fault>()
   #count = 0
 
@@ -39,9 +38,9 @@ export class Refusals {
   }
 
   /**
-   * Verifies, unless the same was refused a moment ago.
+   * Verifies, unless an equal state was refused a moment ago.
    *
-   * @throws Fault `unverified_state` for a Refusal, and what else `verify` throws
+   * @throws Fault `unverified_state` for a Refusal, and the other errors of `verify`
    */
   async unlessRefused<T>(
     workspaceId: string,

@@ -15,12 +15,12 @@ export type SeenState = { number: number; hash: string; head: number }
 
 type Options = { file?: string | undefined; log?: Log | undefined; clock?: Clock }
 
-/** By which name the newest manifest of an environment is kept; a chain is by its workspace's id. */
+/** Returns the name under which an environment's newest manifest is kept. A chain is kept by its workspace's id. */
 export function seenName(workspaceId: string, place: Granted): string {
   return `${workspaceId}/${placeNameOf(place)}`
 }
 
-/** Milliseconds after which what others keep in the file is looked for. */
+/** Milliseconds between reads of the states that other processes keep in the file. */
 const LOOK_MS = 1_000
 
 export class SeenStates {
@@ -36,7 +36,7 @@ export class SeenStates {
     this.#database = file === undefined ? opened('') : openedFile(file)
   }
 
-  /** While it stays the same, nothing newer was seen: it grows with what is kept here, and each second. */
+  /** Grows with each kept state, and each second. While it is unchanged, no newer state was seen. */
   get era(): number {
     return this.#kept + Math.floor(this.#clock.now() / LOOK_MS)
   }
@@ -48,7 +48,7 @@ export class SeenStates {
     return found ?? undefined
   }
 
-  /** Keeps what is newer than all that was seen, by whichever process. A disk that is full keeps nobody from working. */
+  /** Keeps a state that is newer than all states seen by any process. A full disk stops nobody. */
   see(name: string, { number, hash, head }: SeenState): void {
     this.#kept += 1
     try {
@@ -70,7 +70,7 @@ const LINE = 'what was seen of a signed workspace cannot be kept: check SIGNED_S
 
 function openedFile(file: string): Database {
   try {
-    // Made here, so that nobody else ever reads it: SQLite gives its other files the same mode.
+    // Create the file with this mode, so that nobody else can read it: SQLite gives its other files the same mode.
     closeSync(openSync(file, 'a', 0o600))
     return opened(file)
   } catch {

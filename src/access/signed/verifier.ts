@@ -1,7 +1,7 @@
 /**
- * What is loaded of a signed workspace counts only as far as its members signed it (protocol 12.3): the chain,
- * a token's grant, the recipients of its envelopes, and the contents of its environments. The database
- * may narrow that, a row revoked or expired, and widen nothing.
+ * Accepts loaded state of a signed workspace only as far as its members signed it (protocol 12.3): the chain, a token's
+ * grant, the recipients of its envelopes, and the contents of its environments. The database may narrow that state (a
+ * row revoked or expired), and cannot widen it.
  */
 import { inSlices } from '../../core/async/time_slice.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -49,16 +49,16 @@ export class Verifier {
     this.refusals = new Refusals({ log, clock })
   }
 
-  /** Whether a token that was verified still is, for who presents it now. */
+  /** Whether a verified token is still verified for its present bearer. */
   isCurrent({ terms, isBound, until }: VerifiedToken, token: LiveToken): boolean {
     return terms === token.terms && (isBound || token.isSealed) && this.#clock.now() < until
   }
 
   /**
-   * What administrators granted a token, and that its secret vouches for the chain. A sealed token cannot say
-   * so: its client does.
+   * Verifies what administrators granted a token, and that the token's secret vouches for the chain. A sealed token
+   * cannot vouch: its client does.
    *
-   * @throws Refusal, and Fault `invalid_token` for what the chain revoked or is over
+   * @throws Refusal, and Fault `invalid_token` for a token that the chain revoked or that has expired
    */
   async token(
     chain: Chain,
@@ -93,13 +93,13 @@ export class Verifier {
     await verifyEnvelope(chain, signed, { ...entry, envelope: new Uint8Array(envelope) })
   }
 
-  /** The newest manifest of an environment that was seen: to be asked for before the stored one is read. */
+  /** Returns the newest seen manifest of an environment: call it before the stored one is read. */
   seenAt(workspaceId: string, place: Granted): SeenManifest | undefined {
     const seen = this.chains.seen.get(seenName(workspaceId, place))
     return seen && { revision: seen.number, root: seen.hash, headSeq: seen.head }
   }
 
-  /** Whether something newer was seen since of what a snapshot was verified by: by who changed it, or elsewhere. */
+  /** Whether this process or another one has seen newer state than that a snapshot was verified by. */
   isBehind({ workspaceId, signed }: Snapshot, compared: { era: number }): boolean {
     const { seen } = this.chains
     if (!signed || signed.chain instanceof Fault || compared.era === seen.era) return false
@@ -111,7 +111,7 @@ export class Verifier {
   }
 
   /**
-   * All that is stored of an environment, and its manifest.
+   * Verifies the complete stored environment, and its manifest.
    *
    * @throws Refusal
    */
@@ -135,18 +135,18 @@ export class Verifier {
   }
 }
 
-/** Of a plain workspace and a token of a signed one, or the other way round. */
+/** A token of a signed workspace in a plain one, or a token of a plain workspace in a signed one. */
 export function ofAnotherKind(): Refusal {
   return new Refusal('mismatch', 'only one of token and workspace is signed', 'the token')
 }
 
-/** What the chain revoked, and what is over, is a token like any other that is. */
+/** Turns a refusal of a revoked or expired token into the usual `invalid_token`. */
 function invalidWhereOver(error: unknown): never {
   const isOver = error instanceof Refusal && ['revoked', 'expired'].includes(error.reason)
   throw isOver ? new Fault('invalid_token', { cause: error }) : error
 }
 
-/** The database may let a token end before its grant does; all else is what was granted. */
+/** The database may let a token end before its grant does. All other fields must be as granted. */
 function isStoredAs(grant: TokenGrant, token: LiveToken): boolean {
   const { kind, registrationId, capabilities, projectId, environment, terms } = token
   return (
@@ -176,8 +176,7 @@ async function hashesOf(secrets: readonly SealedSecret[]): Promise<VerifiedEnvir
 }
 
 /**
- * That secrets which were read by name are those of a verified environment: none of it is missing, and none
- * is another.
+ * Requires that secrets read by name are those of a verified environment: none is missing, and none differs.
  *
  * @throws Refusal
  */

@@ -3,7 +3,7 @@ import { type OuterLayer, secretRow } from '../../core/crypto/outer_layer.ts'
 import type { DerivedRow, SealedSecret } from '../../core/crypto/secret_value.ts'
 import type { SecretRow } from './snapshot_queries.ts'
 
-/** In the order of `rows`. What does not open is null. */
+/** Opens rows in their order. A row that does not open is null. */
 export async function openSecretRows(
   outer: OuterLayer,
   workspaceId: string,
@@ -40,7 +40,7 @@ function derivedOf(
   return { ...hints, state: state ?? null }
 }
 
-/** A secret that nobody may use: neither its value nor its state was opened. */
+/** Returns a secret that cannot be used: neither its value nor its state was opened. */
 export function lockedSecret({ projectId, environment, key, policy }: SecretRow): SealedSecret {
   return { projectId, environment, key, policy, ciphertext: null }
 }

@@ -16,7 +16,7 @@ const storedEnvelopes = z.array(
 
 export type StoredRelease = {
   id: string
-  /** Whether its row says that it may be used; its statement has the final word. */
+  /** Whether its row allows its use. Its statement decides finally. */
   isLive: boolean
   signed: SignedText
   envelopes: z.output<typeof storedEnvelopes>
@@ -31,7 +31,7 @@ type ReleaseRow = {
   envelopes: Uint8Array
 }
 
-/** The newest 200 releases of a token, with at most 16 MiB of envelopes together. What does not open is left out. */
+/** Reads the newest 200 releases of a token that open, with at most 16 MiB of envelopes together. */
 export async function readReleases(
   read: AccessReader,
   outer: OuterLayer,

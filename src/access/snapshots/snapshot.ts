@@ -1,4 +1,4 @@
-/** One workspace as of one policy version. What is read on demand is in its maps. */
+/** A workspace at one policy version. Its maps hold data read on demand. */
 import { Unread } from '../../core/async/unread.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import type { Fault } from '../../core/fault.ts'
@@ -10,7 +10,7 @@ import type { StoredRelease } from './releases.ts'
 /** A project's environment for which a token was given an envelope. */
 export type Granted = { projectId: string; environment: string }
 
-/** By which name an environment is kept, and back. */
+/** Returns the name under which an environment is kept, and the environment of a name. */
 export function placeNameOf({ projectId, environment }: Granted): string {
   return `${projectId}/${environment}`
 }
@@ -19,41 +19,41 @@ export function environmentIn(placeName: string): string {
   return placeName.slice(placeName.indexOf('/') + 1)
 }
 
-/** A secret that may stand elsewhere than in headers, by its stored policy. */
+/** A secret that may be used outside of headers, by its stored policy. */
 export type PlaceableSecret = { projectId: string; key: string; locations: readonly string[] }
 
-/** `signed` is what an administrator of a signed workspace said of it. */
+/** `signed` is the statement of a signed workspace's administrator. */
 export type SealedEnvelope = {
   epoch: number
   envelope: Uint8Array | null
   signed: SignedText | null
 }
 
-/** A token whose grant was verified, as far as what is stored of it does not change. */
+/** A token with a verified grant, as long as its stored row does not change. */
 export type VerifiedToken = {
   grant: SignedText
   binding: Uint8Array
-  /** What of the stored row was compared with the grant. */
+  /** Terms of the stored row that were compared with the grant. */
   terms: LiveToken['terms']
-  /** Whether the secret was there, which vouches for the chain. */
+  /** Whether the secret was present, which vouches for the chain. */
   isBound: boolean
-  /** Milliseconds: the end of the grant by the clock of this process. */
+  /** Milliseconds: when the grant ends, by the clock of this process. */
   until: number
 }
 
-/** What an environment holds: the SHA-256 of each value, and the manifest over them; null over nothing. */
+/** The contents of an environment: the SHA-256 of each value, and the manifest of all values; null for an empty one. */
 export type VerifiedEnvironment = {
   hashes: ReadonlyMap<string, Uint8Array<ArrayBuffer>>
   manifest: SignedText | null
-  /** Of the manifest; 0 without one. */
+  /** The manifest's revision; 0 without a manifest. */
   revision: number
 }
 
-/** What of a signed workspace was verified: its chain, or why it was refused; the rest on demand. */
+/** The verified parts of a signed workspace: its chain or the reason of its refusal, and other parts on demand. */
 export type Signed = {
   chain: Chain | Fault
   tokens: Map<string, VerifiedToken>
-  /** Tokens of which all environments that they were given were verified. */
+  /** IDs of tokens with a verified state of every environment that they were given. */
   whole: Set<string>
   environments: Map<string, VerifiedEnvironment>
 }
@@ -64,16 +64,16 @@ export type Snapshot = {
   epoch: number
   allowlist: readonly Domain[]
   secrets: Map<string, readonly SealedSecret[]>
-  /** By environment: what policies let stand outside of headers. */
+  /** Secrets that policies allow outside of headers, by environment. */
   placeable: Map<string, readonly PlaceableSecret[]>
   envelopes: Map<string, SealedEnvelope | null>
-  /** By token. */
+  /** Grants by token. */
   grants: Map<string, readonly Granted[]>
   /** Whole environments, by name; null for a project that is not of this workspace. */
   environments: Map<string, readonly SealedSecret[] | null>
   /** Whether a token of the workspace has releases of held secrets, live or ended. */
   hasReleases: boolean
-  /** By token. */
+  /** Releases by token. */
   releases: Map<string, readonly StoredRelease[]>
   /** Null for a plain workspace. */
   signed: Signed | null
@@ -99,14 +99,14 @@ export function emptySnapshot(known: Known, chain: Chain | Fault | null = null):
 
 /** Secrets, envelopes and grants that one snapshot may hold before it is read again. */
 const MAX_PARTS = 5000
-/** Bytes of the ciphertexts of an environment up to which it is kept with whatever it was read for. */
+/** Maximum bytes of an environment's ciphertexts for which it is kept. */
 const SMALL_BYTES = 65_536
 
 export function isFull(snapshot: Snapshot): boolean {
   return partsOf(snapshot) > MAX_PARTS
 }
 
-/** Half of the room is for what is not to be read twice. */
+/** Whether an environment fits. Half of the room is for data that is not to be read twice. */
 export function fitsInto(snapshot: Snapshot, environment: readonly SealedSecret[]): boolean {
   const bytes = environment.reduce((sum, secret) => sum + bytesOf(secret), 0)
   return bytes <= SMALL_BYTES && partsOf(snapshot) + environment.length < MAX_PARTS / 2
@@ -129,7 +129,7 @@ function partsOf({
   return lists.reduce((sum, list) => sum + (list?.length ?? 1), single)
 }
 
-/** What was read of the environment by name before was not verified. */
+/** Keeps a verified environment, and drops secrets that were read from it by name before it was verified. */
 export function keepVerified(
   { signed, secrets }: Snapshot,
   place: Granted,
@@ -145,7 +145,7 @@ export function keepVerified(
 /** Names of verified secrets in all snapshots together, each of about 150 bytes. */
 const MAX_VERIFIED_NAMES = 500_000
 
-/** The workspaces whose snapshots make room for what was verified of one: the first, which are the least used. */
+/** Returns the least used workspaces, whose snapshots make room for newly verified data. */
 export function crowdedOut(
   kept: Iterable<[workspaceId: string, { snapshot: Snapshot | null }]>,
   { workspaceId }: Snapshot,

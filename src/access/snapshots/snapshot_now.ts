@@ -1,4 +1,4 @@
-/** For answers that no record proves: that the token is live at this moment, and what is cached current. */
+/** Checks for answers without a record: that the token is live at this moment, and cached data current. */
 import { whenRead } from '../../core/async/unread.ts'
 import { Fault } from '../../core/fault.ts'
 import { isSignedId } from '../../sigchain/index.ts'
@@ -11,10 +11,10 @@ const MAX_ATTEMPTS = 5
 type Reading = Pick<Access, 'tokens' | 'snapshots'>
 
 /**
- * A snapshot of its workspace in which the token was granted what its row says.
+ * Returns a snapshot of the workspace in which the token was granted the rights of its row.
  *
- * @throws Fault `invalid_token`, `unverified_state`, `key_not_provisioned`; `unavailable` while the workspace
- * keeps changing
+ * @throws Fault `invalid_token`, `unverified_state`, `key_not_provisioned`; `unavailable` while the workspace keeps
+ *   changing
  */
 export async function snapshotNow(
   { tokens, snapshots }: Reading,
@@ -28,7 +28,7 @@ export async function snapshotNow(
   })
 }
 
-/** What is done with a snapshot that is not older than a version. @throws Fault `unavailable` */
+/** Calls `use` with a snapshot that is not older than a version. @throws Fault `unavailable` */
 export async function snapshotSince<T>(
   { snapshots }: Pick<Access, 'snapshots'>,
   { workspaceId }: LiveToken,
@@ -47,7 +47,7 @@ export async function snapshotSince<T>(
   throw new Fault('unavailable')
 }
 
-/** That the token is live and was granted what its row says; in a plain workspace the caller has asked. */
+/** Requires a live token with the granted rights of its row. In a plain workspace, the caller has checked that. */
 export async function requireGrantedNow(access: Reading, token: LiveToken): Promise<void> {
   const isSigned = token.terms !== null || isSignedId(token.workspaceId)
   if (isSigned) await snapshotNow(access, token)

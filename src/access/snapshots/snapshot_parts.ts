@@ -1,6 +1,5 @@
 /**
- * Reads what a snapshot is made of: all of its policy version, out of the outer layer, and in a signed
- * workspace verified.
+ * Reads the parts of a snapshot: all of its policy version, out of the outer layer, and verified in a signed workspace.
  */
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
@@ -57,7 +56,7 @@ export class SnapshotParts {
     this.#verifier = verifier
   }
 
-  /** A snapshot without parts. @throws StaleSnapshot, Fault `invalid_token` for a workspace that is gone */
+  /** Returns a snapshot without parts. @throws StaleSnapshot, Fault `invalid_token` for a deleted workspace */
   async workspace(workspaceId: string): Promise<Snapshot> {
     const [row] = await readWorkspace(this.#read, workspaceId)
     if (!row) throw new Fault('invalid_token')
@@ -112,12 +111,12 @@ export class SnapshotParts {
       for (const [place, { hashes }] of environments)
         if (environmentIn(place) === environment) requireNamed(place, hashes, names, opened)
     })
-    // Of an environment that no token was given there is nothing to use, and nothing was verified.
+    // An environment that no token was given has no usable secret, and was not verified.
     const others = stored.filter((row) => !isVerified(row))
     return [...opened, ...others.map(lockedSecret)]
   }
 
-  /** What policies let stand outside of headers; that they are their authors' shows when a value opens. */
+  /** Reads secrets with policies that allow places outside of headers. Opening a value verifies its policy's author. */
   async placeable(snapshot: Snapshot, environment: string): Promise<PlaceableSecret[]> {
     const rows = await readPlaceable(this.#read, snapshot.workspaceId, environment)
     this.#checkVersion(snapshot, rows[0]?.version)
@@ -144,7 +143,7 @@ export class SnapshotParts {
   async environment(snapshot: Snapshot, place: Granted): Promise<EnvironmentPart> {
     const { workspaceId, signed } = snapshot
     const { projectId, environment } = place
-    // Asked for before the rows are read: a read that was overtaken is no older state.
+    // Call this before reading the rows: an overtaken read is no older state.
     const seen = this.#verifier.seenAt(workspaceId, place)
     const [rows, [manifest]] = await Promise.all([
       readPlaceSecrets(this.#read, workspaceId, projectId, environment),
@@ -174,7 +173,7 @@ export class SnapshotParts {
     this.#checkVersion(snapshot, row?.version)
     if (!row || row.epoch === null) return null
     const { epoch } = row
-    // Of another epoch it is not used, so nobody needs to have signed it.
+    // An envelope of another epoch is not used, so it needs no signature.
     if (snapshot.signed && epoch !== snapshot.epoch) return { epoch, envelope: null, signed: null }
     const parts = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
     const column = 'token_envelopes.envelope'
@@ -190,9 +189,9 @@ export class SnapshotParts {
   }
 
   /**
-   * What a token was granted, in a signed workspace.
+   * Reads and verifies what a token was granted, in a signed workspace.
    *
-   * @throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned` for one without a grant
+   * @throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned` for a token without a grant
    */
   token(snapshot: Snapshot, token: LiveToken): Promise<VerifiedToken> {
     return this.#verifying(snapshot, token.id, async () => {

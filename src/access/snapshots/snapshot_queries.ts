@@ -28,8 +28,8 @@ export function readWorkspace(read: AccessReader, workspaceId: string): Promise<
 }
 
 /**
- * Of all projects. `kind` is looked for in the text, because PostgreSQL takes no JSON apart that has U+0000 in it, which
- * policies may have.
+ * Reads secrets by name from all projects. `kind` is searched in the policy's text, because PostgreSQL cannot parse
+ * JSON that contains U+0000, which policies may contain.
  */
 export function readStoredSecrets(
   read: AccessReader,
@@ -53,7 +53,7 @@ export function readStoredSecrets(
 
 type PlaceableRow = SecretPlace & { policy: Policy | null }
 
-/** Of all projects: secrets whose policy lists locations, found in its text as `kind` is above. */
+/** Reads secrets of all projects with policies that list locations, searched in the text as `kind` is above. */
 export function readPlaceable(
   read: AccessReader,
   workspaceId: string,

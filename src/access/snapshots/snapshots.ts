@@ -1,7 +1,7 @@
 /**
- * What resolver and delivery know of a workspace: allowlist, sealed values and envelopes, all of one policy
- * version. A snapshot is kept until the recorded decision turns out to be of an older version; then it is
- * discarded and read again. Secrets are kept as the client's ciphertext, never in the clear.
+ * Snapshots of workspaces for the resolver and deliveries: allowlist, sealed values and envelopes, all of one policy
+ * version. A snapshot is discarded and read again when a recorded decision finds it outdated. Secrets are kept as the
+ * client's ciphertext, never in the clear.
  */
 import { Unread, whenRead } from '../../core/async/unread.ts'
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
@@ -30,7 +30,7 @@ import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
 
 export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 
-/** A read that is shared, and what came of it. */
+/** A shared read, and its result. */
 type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null; era: number }
 
 const MAX_SNAPSHOTS = 1000
@@ -41,7 +41,7 @@ export class SnapshotCache {
   readonly #counts = { hits: 0, misses: 0 }
   readonly #snapshots = new LruMap<string, Reading>({ max: MAX_SNAPSHOTS })
   readonly #verifying = new Sharing()
-  /** What was read last to be verified: the guard of the same call reads it next. */
+  /** The last environment read for verification: the guard of the same call reads it next. */
   #handed: { snapshot: Snapshot; name: string; secrets: readonly SealedSecret[] | null } | null =
     null
 
@@ -50,14 +50,14 @@ export class SnapshotCache {
     this.#verifier = verifier
   }
 
-  /** The snapshot of a workspace, where it has been read. */
+  /** Returns a workspace's snapshot if it has been read. */
   known(workspaceId: string): Snapshot | null {
     const snapshot = this.#current(workspaceId)?.snapshot ?? null
     if (snapshot) this.#counts.hits += 1
     return snapshot
   }
 
-  /** The snapshot of a workspace; requests that come at once share one read. */
+  /** Returns a workspace's snapshot. Simultaneous requests share one read. */
   async of(workspaceId: string): Promise<Snapshot> {
     const known = this.#current(workspaceId)
     this.#counts[known ? 'hits' : 'misses'] += 1
@@ -73,7 +73,7 @@ export class SnapshotCache {
     }
   }
 
-  /** What is kept, unless something newer was seen of the workspace since: the database need not say so. */
+  /** Returns the kept snapshot, unless this process has seen newer state of the workspace. */
   #current(workspaceId: string): Reading | undefined {
     const kept = this.#snapshots.get(workspaceId)
     if (!kept?.snapshot || !this.#verifier.isBehind(kept.snapshot, kept)) return kept
@@ -91,7 +91,7 @@ export class SnapshotCache {
   }
 
   /**
-   * What administrators granted a token of a signed workspace; null in a plain one.
+   * Returns what administrators granted a token of a signed workspace; null in a plain workspace.
    *
    * @throws Unread, whose reading throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned`
    */
@@ -103,7 +103,7 @@ export class SnapshotCache {
     throw new Unread(this.#verifying.once(snapshot, name, () => this.#verify(snapshot, token)))
   }
 
-  /** The same, and that all environments whose keys it was given hold what members stored. @throws Unread */
+  /** Also requires that every environment with a key for the token holds what members stored. @throws Unread */
   requireVerified(snapshot: Snapshot, token: LiveToken): void {
     if (this.requireGranted(snapshot, token) === null) return
     if (snapshot.signed?.whole.has(token.id)) return
@@ -112,7 +112,7 @@ export class SnapshotCache {
     )
   }
 
-  /** Whether the grant of a token that was verified is over by now, though nothing changed. */
+  /** Whether a verified token's grant has expired, though nothing changed. */
   isOver(token: LiveToken): boolean {
     const { signed } = this.#snapshots.peek(token.workspaceId)?.snapshot ?? {}
     const known = signed?.tokens.get(token.id)
@@ -137,7 +137,7 @@ export class SnapshotCache {
   }
 
   /**
-   * All secrets of these names in one environment, over all projects of the workspace.
+   * Returns all secrets with these names in one environment, over all projects of the workspace.
    *
    * @throws Unread, whose reading throws StaleSnapshot
    */
@@ -153,25 +153,25 @@ export class SnapshotCache {
     return known
   }
 
-  /** What of one environment, over all projects, may stand outside of headers. @throws Unread */
+  /** Returns one environment's secrets, of all projects, that may be used outside of headers. @throws Unread */
   placeable(snapshot: Snapshot, environment: string): readonly PlaceableSecret[] {
     const read = () => this.#parts.placeable(snapshot, environment)
     return snapshotPart(snapshot.placeable, environment, read)
   }
 
-  /** Where a token was given an envelope, of whatever epoch. @throws Unread */
+  /** Returns the places for which a token was given an envelope, of any epoch. @throws Unread */
   grants(snapshot: Snapshot, tokenId: string): readonly Granted[] {
     return snapshotPart(snapshot.grants, tokenId, () => this.#parts.grants(snapshot, tokenId))
   }
 
-  /** Releases of held secrets to a token, live and ended ones. @throws Unread */
+  /** Returns releases of held secrets to a token, live and ended. @throws Unread */
   releases(snapshot: Snapshot, tokenId: string): readonly StoredRelease[] {
     if (!snapshot.hasReleases) return []
     return snapshotPart(snapshot.releases, tokenId, () => this.#parts.releases(snapshot, tokenId))
   }
 
   /**
-   * All secrets of a project's environment, by name, or `null` when the workspace has no such project.
+   * Returns all secrets of a project's environment, by name, or `null` when the workspace has no such project.
    *
    * @throws StaleSnapshot
    */
@@ -212,7 +212,7 @@ export class SnapshotCache {
   ): Promise<void> {
     const verified = snapshot.signed?.environments.size
     const sealed = await this.#parts.secrets(snapshot, environment, names)
-    // What was verified meanwhile would be missing.
+    // Read again: environments that were verified meanwhile would be missing.
     if (snapshot.signed?.environments.size !== verified)
       return this.#loadSecrets(snapshot, environment, names)
     for (const name of names) {
@@ -221,7 +221,7 @@ export class SnapshotCache {
     }
   }
 
-  /** The same, kept only where it is small. */
+  /** Reads an environment's secrets, and keeps them only if they are small. */
   async readEnvironment(
     snapshot: Snapshot,
     projectId: string,

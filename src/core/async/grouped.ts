@@ -1,10 +1,10 @@
-/** What is asked for at the same moment, done as one: for statements that take many as cheaply as one. */
+/** Combines simultaneous items into one task, for statements that take many as cheaply as one. */
 import { untraced } from '../trace/span.ts'
 
 type Settings = {
-  /** Items that one task takes at most. */
+  /** Items per task, at most. */
   size: number
-  /** Tasks at a time; what comes meanwhile is one task together. */
+  /** Tasks that run at a time. Items that arrive meanwhile share the next task. */
   width: number
 }
 
@@ -29,7 +29,7 @@ export class Grouped<Item, Result> {
   run(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      // What comes in the same tick of the event loop is in the same task.
+      // Items from the same tick of the event loop share a task.
       if (this.#waiting.length === 1) untraced(() => setImmediate(() => this.#start()))
     })
   }

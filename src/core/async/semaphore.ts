@@ -55,7 +55,7 @@ function busy(): Fault {
   return new Fault('unavailable', { headers: { 'retry-after': '1' } })
 }
 
-/** One for each key. */
+/** A semaphore for each key. */
 export class Semaphores {
   readonly #bounds: Bounds
   readonly #byKey = new Map<string, Semaphore>()

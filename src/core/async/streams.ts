@@ -1,7 +1,7 @@
 /** Streams of bytes, read and written piece by piece. */
 import type { Writable } from 'node:stream'
 
-/** Each piece is made when it is asked for; `cancel` is called for a reader that wants no more. */
+/** Creates a stream of pieces, each produced on demand. `cancel` is called if the reader cancels. */
 export function streamOf(
   pieces: AsyncGenerator<Uint8Array, void>,
   cancel: () => void | Promise<void>,
@@ -21,7 +21,7 @@ export async function* chunksOf(
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
 }
 
-/** Where not every browser iterates over a stream itself; who wants no more of it cancels it. */
+/** Iterates over a stream, which not every browser can do itself. Ending the iteration cancels the stream. */
 export async function* piecesOf(
   body: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<Uint8Array, void> {

@@ -1,6 +1,6 @@
 /**
- * Work on megabytes, a few milliseconds at a time: between two time slices the process serves others.
- * In one turn of the event loop at most one time slice begins, however many such works there are.
+ * Divides work on megabytes into slices of a few milliseconds: between two slices the process serves others. One turn
+ * of the event loop begins at most one slice, for any number of such tasks.
  */
 
 /** Milliseconds of one slice. */
@@ -15,7 +15,7 @@ export class TimeSlice {
     return performance.now() >= this.#endsAt
   }
 
-  /** Resolves when the next slice begins: at once while this one lasts. */
+  /** Resolves when the next slice begins, or immediately during this one. */
   async next(): Promise<void> {
     if (!this.isSpent) return
     queue = queue.then(nextTurn)

@@ -1,4 +1,4 @@
-/** Bounds on waiting. The work itself goes on; its later result or error is dropped. */
+/** Limits on waiting. The work itself continues; its later result or error is dropped. */
 import { systemTimers } from './timers.ts'
 
 /** The result of the work, or the error of `late` if it takes longer than `ms` milliseconds. */
@@ -32,7 +32,7 @@ export async function endsWithin(
   }
 }
 
-/** The result of `task`, unless `signal` aborts before; the task then goes on by itself. */
+/** Returns the result of `task`, unless `signal` aborts first; the task then continues by itself. */
 export function untilAborted<T>(
   task: Promise<T>,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * Decisions are made in one go, by what is known: nothing can change between their steps, and what is known
- * costs no wait. What is not known yet is read, and then the decision is made from its beginning.
+ * Decisions are made in one step, by known data: nothing can change in between, and known data needs no wait. Unknown
+ * data is read, and then the decision starts again.
  */
 
 /** Thrown where something has to be read first. */
@@ -33,7 +33,7 @@ export async function whenRead<T>(decide: () => T): Promise<T> {
 /** Thrown in a transaction where something has to be read first that takes its time. */
 export class UnreadBefore extends Error {
   readonly read: () => Promise<unknown>
-  /** What was read of the workspace before is still good afterwards. */
+  /** Whether the workspace's snapshot stays valid after the reading. */
   readonly keepsSnapshot: boolean
 
   constructor(read: () => Promise<unknown>, { keepsSnapshot = false } = {}) {
@@ -43,7 +43,7 @@ export class UnreadBefore extends Error {
   }
 }
 
-/** Begins a transaction again when what it needs has been read outside of it: nobody waits for it meanwhile. */
+/** Repeats a transaction after reading its missing data outside of it, so that nobody waits for the reading. */
 export async function transactWhenRead<T>(transact: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,7 +1,7 @@
 /**
- * Ed25519 (RFC 8032) by Web Crypto, which servers, workers and browsers have alike. What implementations
- * disagree about is refused here before they are asked: keys and signatures that one takes and another does
- * not would let one signature be good for the server and bad for a client.
+ * Ed25519 (RFC 8032) by Web Crypto, which servers, workers and browsers share. Keys and signatures on which
+ * implementations disagree are refused here first: otherwise, one signature could be valid for the server and invalid
+ * for a client.
  */
 import { type Bytes, concat, fromBase64Url } from './encoding.ts'
 
@@ -46,8 +46,8 @@ export async function verifyEd25519(
 }
 
 /**
- * Whether 32 bytes are neither of low order nor a second spelling of a point. Under a key of low order
- * signatures are good for texts that nobody signed.
+ * Whether 32 bytes are neither of low order nor a second spelling of a point. Under a key of low order, signatures are
+ * valid for texts that nobody signed.
  */
 export function isSoundPoint(bytes: Uint8Array): boolean {
   const y = littleEndian(bytes) & (2n ** 255n - 1n)

@@ -18,7 +18,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** A byte array without shared memory: what Web Crypto accepts. */
 export type Bytes = Uint8Array<ArrayBuffer>
 
-/** UTF-8 of a text. A lone surrogate becomes U+FFFD, as the Encoding Standard says. */
+/** Returns the UTF-8 of a text. A lone surrogate becomes U+FFFD, as the Encoding Standard defines. */
 export function utf8(text: string): Bytes {
   return encoder.encode(text)
 }
@@ -50,7 +50,7 @@ export function concat(...parts: readonly Uint8Array[]): Bytes {
   return joined
 }
 
-/** Four bytes, big-endian. Throws RangeError for what is not an integer from 0 to 2^32 - 1. */
+/** Returns four bytes, big-endian. Throws RangeError for a value that is not an integer from 0 to 2^32 - 1. */
 export function u32be(value: number): Bytes {
   if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
     throw new RangeError('u32be takes an unsigned 32-bit integer')
@@ -182,8 +182,8 @@ export function decodeBase62(text: string, byteLength: number): Bytes | null {
 }
 
 /**
- * A new id as of `uuidv7`, but of version 8 (RFC 9562, section 5.8), which names signed workspaces and their tokens: it says
- * that signatures must be there.
+ * Returns a new id like `uuidv7`, but of version 8 (RFC 9562, section 5.8). Such an id marks signed workspaces and
+ * their tokens: it requires signatures.
  */
 export function uuidv8(): string {
   const id = uuidv7()

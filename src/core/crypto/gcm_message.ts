@@ -1,10 +1,10 @@
-/** The form of what AES-256-GCM sealed (protocol 3), the same on every platform. */
+/** The form of a message sealed with AES-256-GCM (protocol 3), for every platform. */
 
 export const KEY_BYTES = 32
 export const NONCE_BYTES = 12
 export const TAG_BYTES = 16
 
-/** What `sealGcm` made, in its parts. */
+/** The parts of a message that `sealGcm` made. */
 export type GcmMessage = {
   nonce: Uint8Array
   additionalData: Uint8Array
@@ -12,7 +12,7 @@ export type GcmMessage = {
   tag: Uint8Array
 }
 
-/** `null` for what is too short for a tag. */
+/** Splits a message; `null` if it is too short for a tag. */
 export function gcmMessage(
   nonce: Uint8Array,
   additionalData: Uint8Array,
@@ -25,7 +25,7 @@ export function gcmMessage(
   return { nonce, additionalData, ciphertext, tag }
 }
 
-/** GCM hashes a nonce of another length into its counter; the protocol knows 12 bytes only. */
+/** Requires 12 bytes, the only length in the protocol: GCM hashes a nonce of another length into its counter. */
 export function requireNonce(nonce: Uint8Array): void {
   if (nonce.length !== NONCE_BYTES) throw new RangeError('a nonce has 12 bytes')
 }

@@ -6,7 +6,7 @@
 import { type Bytes, concat, utf8 } from './encoding.ts'
 import { hmac, KEY_BYTES, NONCE_BYTES, openGcm, x25519 } from './primitives.ts'
 
-/** What a sender sent, and what it bound that to. */
+/** A sealed message, and the context that the sender bound it to. */
 type Sealed = {
   encapsulatedKey: Uint8Array
   ciphertext: Uint8Array

@@ -1,6 +1,6 @@
 /**
- * A commitment to a workspace key: who has the key can check it, and it tells nothing of the key. By it a
- * client remembers which key a workspace had in an epoch without keeping the key.
+ * A commitment to a workspace key: anyone with the key can check it, and it reveals nothing of the key. With it, a
+ * client remembers a workspace's key of an epoch without keeping the key.
  */
 import { concat, toBase64, u32be, utf8, uuidToBytes } from './encoding.ts'
 import { hkdf } from './primitives.ts'

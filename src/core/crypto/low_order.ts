@@ -1,6 +1,6 @@
 /**
- * Public keys of low order: points with which X25519 gives the same secret for every private key (RFC
- * 7748, section 6.1), so that what is sealed to one is open to all. Nothing is stored or sealed for one.
+ * Public keys of low order: points with which X25519 gives one secret for every private key (RFC 7748, section 6.1), so
+ * that anybody can open a message sealed to one. Nothing is stored or sealed for one.
  */
 
 const FIELD = 2n ** 255n - 19n

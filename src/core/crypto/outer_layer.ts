@@ -46,7 +46,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES
 const MAX_SUBKEYS = 4096
-/** Web Crypto is given so many messages in one go; the event loop goes round before the next. */
+/** Messages that Web Crypto gets together. The event loop runs before the next ones. */
 const OPENED_AT_ONCE = 128
 
 // The check row belongs to no workspace: it has the nil UUID as salt and no row identity.
@@ -106,7 +106,7 @@ export class OuterLayer {
     return opened
   }
 
-  /** The same for many rows of one column and salt, in their order, at a fraction of the cost of each. */
+  /** Opens many rows of one column and salt, in their order, at a fraction of the cost of single calls. */
   async openAll(
     column: Place['column'],
     saltId: string,
@@ -129,7 +129,7 @@ export class OuterLayer {
     return this.#sealAt(CHECK_PLACE, utf8(CHECK_TEXT))
   }
 
-  /** Whether one of the keys opens what `sealCheck` made. */
+  /** Whether one of the keys opens the check that `sealCheck` made. */
   async openCheck(blob: Uint8Array): Promise<boolean> {
     const { column, saltId, row } = CHECK_PLACE
     const [text = null] = await this.openAll(column, saltId, [{ row, blob }])
@@ -147,7 +147,7 @@ export class OuterLayer {
     return concat(Uint8Array.of(VERSION), this.#primary.id, nonce, new Uint8Array(sealed))
   }
 
-  /** What is to be decrypted, and how, or `null` for what is no blob of one of the keys. */
+  /** Returns what to decrypt, and how; `null` if the blob is not under one of the keys. */
   #sealedAt(binding: Bytes, blob: Uint8Array, subkeys: readonly CryptoKey[]): Sealed | null {
     if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return null
     const isOf = ({ id }: OuterKey) => id.every((byte, at) => byte === blob[1 + at])
@@ -160,7 +160,7 @@ export class OuterLayer {
     }
   }
 
-  /** Of each key, in their order. */
+  /** Returns a subkey of each key, in their order. */
   #subkeysOf(saltId: string, column: string): Promise<CryptoKey[]> {
     return Promise.all(this.#keys.map((key) => this.#subkey(key, saltId, column)))
   }
@@ -191,8 +191,8 @@ async function deriveSubkey(key: OuterKey, salt: Bytes, column: string): Promise
 }
 
 /**
- * Web Crypto decrypts in a thread that sleeps when it has nothing to do, and waking it costs several times
- * what a small message does: many are given to it without anything in between.
+ * Web Crypto decrypts in a thread that sleeps when idle, and waking it costs several times as much as a small message.
+ * So it gets many messages without a pause in between.
  */
 function decrypt(sealed: Sealed | null): Promise<Uint8Array | null> | null {
   if (!sealed) return null
@@ -221,7 +221,7 @@ function gcm(iv: Bytes, additionalData: Bytes): AesGcmParams {
   return { name: 'AES-GCM', iv, additionalData, tagLength: TAG_BYTES * 8 }
 }
 
-// Web Crypto takes no shared memory, which the general type allows, and copies what it is given.
+// Copies the bytes: Web Crypto accepts no shared memory, which the general type allows.
 function unshared(bytes: Uint8Array): Bytes {
   return isUnshared(bytes) ? bytes : new Uint8Array(bytes)
 }

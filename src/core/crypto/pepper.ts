@@ -1,14 +1,14 @@
 /**
- * What proves a caller, as it is stored (protocol 4): under a key that is not in the database. Who can
- * write there can neither make a row that lets somebody in nor move one to another account, because the
- * MAC names its kind, its id and its owner. Each row carries the id of the key that it was made under,
- * so that checking takes one MAC however many keys there are, and a start can count what is left of each.
+ * Seals the proofs of callers for storage (protocol 4), under a key that is not in the database. An attacker who can
+ * write there can neither create a valid row nor move one to another account, because the MAC covers its kind, id and
+ * owner. Each row carries the id of its key, so that a check takes one MAC with any number of keys, and a start can
+ * count the rows that each key still has.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Bytes, concat, lp, toBase64, u32be, utf8, uuidToBytes } from './encoding.ts'
 import { hkdf, sha256 } from './primitives.ts'
 
-/** A token's owner: a person for a session, otherwise the workspace. */
+/** A token's identity. The owner is a person for a session, otherwise the workspace. */
 export type TokenIdentity = {
   kind: 'agt' | 'wkl' | 'ses' | 'ref' | 'pky'
   id: string
@@ -21,14 +21,14 @@ export type Match = 'current' | 'older' | 'wrong'
 type PepperKey = { id: Bytes; key: Bytes }
 
 const KEY_ID_BYTES = 4
-/** What `lp` puts before a UUID. */
+/** The length prefix that `lp` writes before a UUID. */
 const UUID_LENGTH = u32be(16)
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 const NO_TOKEN: TokenIdentity = { kind: 'agt', id: NIL_UUID, ownerId: NIL_UUID }
 const LABEL = 'cloakroom/v2/token-pepper'
 const SUCCESSOR_LABEL = 'cloakroom/v3/session-successor'
 
-/** The entries of SECRET_KEY, a list separated by commas: the first makes, all are tried. */
+/** Returns the entries of SECRET_KEY, a list separated by commas. The first entry seals, and all are tried. */
 export function secretKeysOf(secretKey: string): [first: string, ...others: string[]] {
   const [first = '', ...others] = secretKey.split(',').map((entry) => entry.trim())
   return [first, ...others]
@@ -36,7 +36,7 @@ export function secretKeysOf(secretKey: string): [first: string, ...others: stri
 
 export class Pepper {
   readonly #first: PepperKey
-  /** By the id in hex. */
+  /** Keys by id in hex. */
   readonly #keys: ReadonlyMap<string, PepperKey>
 
   private constructor(first: PepperKey, keys: ReadonlyMap<string, PepperKey>) {
@@ -59,12 +59,12 @@ export class Pepper {
     return [first, ...[...this.#keys.keys()].filter((id) => id !== first)]
   }
 
-  /** What is stored for a token: the key's id and the MAC of its verifier. */
+  /** Returns what is stored for a token: the key's id and the MAC of its verifier. */
   sealVerifier(token: TokenIdentity, verifier: Uint8Array): Bytes {
     return concat(this.#first.id, verifierMac(this.#first, token, verifier))
   }
 
-  /** Takes constant time, and without a row the same as with one that does not fit. */
+  /** Compares in constant time. A missing row takes as long as a wrong one. */
   matchVerifier(
     token: TokenIdentity | null,
     verifier: Uint8Array,
@@ -81,9 +81,9 @@ export class Pepper {
   }
 
   /**
-   * The secret of a token that follows another one: the same whenever it is asked for, and only from the server, so that a
-   * lost answer can be repeated. Made under the first key, or under the one that the stored row names; null where that is
-   * gone.
+   * Derives the secret of a token's successor. It is equal on every call, and only the server can derive it, so that a
+   * lost answer can be repeated. Made under the first key, or under the key that the stored row names; null if that key
+   * is missing.
    */
   deriveSuccessor(
     { kind, id }: Pick<TokenIdentity, 'kind' | 'id'>,
@@ -100,8 +100,8 @@ export class Pepper {
   }
 
   /**
-   * What takes the place of a password before it is hashed slowly: b64 of its MAC. With `keyId` under
-   * that key, or the first where it is missing of this id.
+   * Replaces a password before it is hashed slowly, with the base64 of its MAC. Uses the key with the id `keyId`, or
+   * the first key if that one is missing.
    */
   pepperPassword(userId: string | null, password: string, keyId?: string): string {
     const key = this.#keys.get(keyId ?? '') ?? this.#first

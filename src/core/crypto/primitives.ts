@@ -48,7 +48,7 @@ export function sealGcm(
   return concat(cipher.update(plaintext), cipher.final(), cipher.getAuthTag())
 }
 
-/** The plaintext of what `sealGcm` made, or `null` when the tag does not fit. */
+/** Opens a ciphertext that `sealGcm` made; `null` if the tag does not match. */
 export function openGcm(
   key: Uint8Array,
   nonce: Uint8Array,
@@ -59,9 +59,9 @@ export function openGcm(
   return message && openGcmMessage(key, message)
 }
 
-/** `openGcm` of what is opened again and again: it is taken apart once. */
+/** Opens a message that is opened repeatedly, and was parsed once. */
 export function openGcmMessage(key: Uint8Array, message: GcmMessage): Bytes | null {
-  // Its options, which cost a tenth of it, would only say how long the tag is: always 16 bytes.
+  // Omit the options, which take a tenth of the time: they would only give the tag's length, always 16 bytes.
   const decipher = createDecipheriv(CIPHER, key, message.nonce)
   decipher.setAAD(message.additionalData)
   decipher.setAuthTag(message.tag)
@@ -88,8 +88,8 @@ export function x25519PublicKey(privateKey: Uint8Array): Bytes {
 }
 
 /**
- * What two key pairs share, with the public half of one's own, which protocols hash along. Throws for keys
- * of another length, and for a public key of low order (RFC 7748, section 6.1).
+ * Returns the shared secret of two key pairs, and the own public key, which protocols include in their hash. Throws for
+ * keys of another length, and for a public key of low order (RFC 7748, section 6.1).
  */
 export function x25519(
   privateKey: Uint8Array,

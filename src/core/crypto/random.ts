@@ -1,4 +1,4 @@
-/** Random bytes of the platform, by Web Crypto: servers, workers and browsers have it alike. */
+/** Random bytes of the platform, by Web Crypto, which servers, workers and browsers share. */
 import type { Bytes } from './encoding.ts'
 
 export function randomBytes(count: number): Bytes {

@@ -20,14 +20,14 @@ import {
 } from './primitives.ts'
 import { randomBytes } from './random.ts'
 
-/** Where a secret lives; the additional data of its ciphertext. */
+/** A secret's place, which is the additional data of its ciphertext. */
 export type SecretPlace = { projectId: string; environment: string; key: string }
 
-/** A secret as its author sealed it; `ciphertext` is null where the stored one is damaged. */
+/** A secret as its author sealed it. `ciphertext` is null if the stored one is damaged. */
 export type SealedSecret = SecretPlace & {
   policy: Policy | null
   ciphertext: Uint8Array | null
-  /** Only of a policy with `kind`, once something was derived or tried. */
+  /** Only for a policy with `kind`, once a value was derived or the derivation was tried. */
   derived?: DerivedRow | null
 }
 
@@ -57,7 +57,7 @@ const HEADER_BYTES = 1 + 4
 export const OVERHEAD_BYTES = HEADER_BYTES + NONCE_BYTES + TAG_BYTES
 
 /**
- * SHA-256 of the policy in JCS (RFC 8785); a missing policy is `null`. Throws for what JCS cannot
+ * Returns the SHA-256 of the policy in JCS (RFC 8785); a missing policy is `null`. Throws for a value that JCS cannot
  * express, such as text with a lone surrogate.
  */
 export function policyHash(policy: unknown): Uint8Array {
@@ -128,7 +128,7 @@ export function openSecretValue(
   return bound && openBoundValue(key, bound)
 }
 
-/** Whether two policies are the same to a ciphertext that binds one; what JCS cannot express is no one's. */
+/** Whether two policies are equal for a ciphertext that binds one. A policy that JCS cannot express equals none. */
 export function isSamePolicy(one: unknown, other: unknown): boolean {
   if ((one ?? null) === null && (other ?? null) === null) return true
   try {
@@ -138,13 +138,13 @@ export function isSamePolicy(one: unknown, other: unknown): boolean {
   }
 }
 
-/** `openSecretValue` of what is opened again and again: it is taken apart once. */
+/** Opens a secret that is opened repeatedly, and parses it only once. */
 export function openSealed(key: Uint8Array, sealed: SealedSecret): Secret | null {
   const bound = keptBound(sealed)
   return bound && openBoundValue(key, bound)
 }
 
-/** As long as the sealed secret itself is kept: of one policy version. */
+/** Messages, kept as long as the sealed secret itself: for one policy version. */
 const kept = new WeakMap<SealedSecret, GcmMessage | null>()
 
 function keptBound(sealed: SealedSecret): GcmMessage | null {
@@ -155,7 +155,7 @@ function keptBound(sealed: SealedSecret): GcmMessage | null {
   return bound
 }
 
-/** With what binds it to its place and policy; `null` for what is no ciphertext, and where none can have been sealed. */
+/** Returns the message bound to its place and policy; `null` if it is not a ciphertext, or cannot have been sealed. */
 function boundOf(
   secret: SecretPlace & { policy: unknown; ciphertext: Uint8Array | null },
 ): GcmMessage | null {
@@ -195,7 +195,7 @@ export function readValueVersion(ciphertext: Uint8Array): 1 | 2 | null {
   return readValueEpoch(ciphertext) !== null && isVersion(version) ? version : null
 }
 
-/** Whether policy and ciphertext both say that no token opens it: otherwise one of them was altered. */
+/** Whether policy and ciphertext both mark a held secret, which no token opens: otherwise one of them was altered. */
 export function isSealedHeld({ policy, ciphertext }: Pick<SealedSecret, 'policy' | 'ciphertext'>) {
   return isHeld(policy) && ciphertext !== null && readValueVersion(ciphertext) === HELD.version
 }

@@ -1,7 +1,7 @@
 /**
- * Tokens (protocol 4). The secret part of a token is the key to the envelopes stored for it, so the
- * server keeps only a MAC of a hash of it (pepper.ts), and a token with a wrong checksum is refused here,
- * before anything asks the database. Parsing never throws.
+ * Tokens (protocol 4). The secret part of a token is the key to the envelopes stored for it, so the server keeps only a
+ * MAC of a hash of it (pepper.ts). A token with a wrong checksum is refused here, before any query. Parsing never
+ * throws.
  */
 import {
   type Bytes,
@@ -67,7 +67,7 @@ export function parseToken(text: string): ParsedToken | null {
   return { kind: parts.kind, id: bytesToUuid(id), secret }
 }
 
-/** The secret part of a token's text. Anyone who has it can make the token. */
+/** Returns the secret part of a token's text. Anyone who has it can create the token. */
 export function secretTextOf(text: string): string {
   return text.slice(-CHECKSUM_CHARACTERS - SECRET_CHARACTERS, -CHECKSUM_CHARACTERS)
 }
@@ -80,23 +80,23 @@ function isTokenKind(kind: string | undefined): kind is TokenKind {
   return kind === 'agt' || kind === 'wkl' || kind === 'ses' || kind === 'ref' || kind === 'sea'
 }
 
-/** What a token proves itself with: HKDF of its secret, useless for decrypting. */
+/** Derives the proof of a token: HKDF of its secret, useless for decryption. */
 export function tokenAuth(id: string, secret: Uint8Array): Uint8Array {
   return hkdf(secret, uuidToBytes(id), 'cloakroom/v1/token-auth')
 }
 
-/** What the server receives of a token: SHA-256(tokenAuth), 32 bytes. */
+/** Returns what the server receives of a token: SHA-256(tokenAuth), 32 bytes. */
 export function verifierOf(auth: Uint8Array): Uint8Array {
   return sha256(auth)
 }
 
-/** The key pair that the token's envelopes are sealed to. */
+/** Returns the key pair that the token's envelopes are sealed to. */
 export function tokenKeyPair(id: string, secret: Uint8Array): RawKeyPair {
   const privateKey = tokenPrivateKey(id, secret)
   return { privateKey, publicKey: x25519PublicKey(privateKey) }
 }
 
-/** Its private half. */
+/** Returns the private key of the pair. */
 export function tokenPrivateKey(id: string, secret: Uint8Array): Uint8Array {
   return hkdf(secret, uuidToBytes(id), 'cloakroom/v1/token-x25519')
 }

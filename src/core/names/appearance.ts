@@ -1,4 +1,4 @@
-/** What people see of a name: the same for compatible characters, for ones that nobody sees, and for space around it. */
+/** Returns a name as people see it: equal for compatible characters, invisible characters, and surrounding space. */
 export function appearance(name: string): string {
   return name
     .normalize('NFKC')

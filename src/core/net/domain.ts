@@ -10,7 +10,7 @@ export type Domain = {
   host: string
   wildcard: boolean
   port: number
-  /** What is stored and shown: `*.` and `:port` as needed, `:443` dropped. */
+  /** The stored and displayed text: `*.` and `:port` as needed, `:443` dropped. */
   text: string
 }
 
@@ -20,13 +20,13 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
 const PORT = /^[1-9]\d{0,4}$/
 
-/** What would let a URL parser see more than a host name, or drop characters without a word. */
+/** Characters that make a URL parser see more than a host name, or that it drops silently. */
 const NOT_IN_A_NAME = /[\p{Cc}\s/?#@:\\%[\]<>^|]/u
 
 /**
- * Reads `host`, `*.host`, `host:port` or `*.host:port`. Null for everything else: a scheme, a path,
- * an IP address in any notation, a bare `*`, a wildcard over a public suffix (public or private
- * list, so `*.github.io` too) or over a single label. Single-label names are fine without wildcard.
+ * Parses `host`, `*.host`, `host:port` or `*.host:port`. Returns null for all other text: a scheme, a path, an IP
+ * address in any notation, a bare `*`, a wildcard over a public suffix (public or private list, so also `*.github.io`)
+ * or over a single label. Single-label names are valid without a wildcard.
  */
 export function parseDomain(text: string): Domain | null {
   const colon = text.indexOf(':')
@@ -62,7 +62,7 @@ export function canonicalHost(text: string): string | null {
   return url === null ? null : canonicalName(url.hostname)
 }
 
-/** The same for a host that a URL parser has already mapped to ASCII. */
+/** Returns the canonical name of a host that a URL parser has already mapped to ASCII. */
 export function canonicalName(hostname: string): string | null {
   const host = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
   if (host.length > MAX_NAME_LENGTH || IPV4.test(host)) return null
@@ -75,8 +75,8 @@ function parsePort(text: string): number | null {
 }
 
 /**
- * A wildcard may not hand out names that strangers can register: neither directly below a public
- * suffix, nor where every name below is a public suffix itself (`*.kawasaki.jp` in the list).
+ * Whether a wildcard may have this base. It must not cover names that strangers can register: neither directly below a
+ * public suffix, nor below a host whose subdomains are all public suffixes (`*.kawasaki.jp` in the list).
  */
 function isWildcardBase(host: string): boolean {
   if (!host.includes('.') || host.length + 2 > MAX_NAME_LENGTH) return false

@@ -1,6 +1,6 @@
 /**
- * The Host check: requests that name another host than ours are refused before anything else, so
- * that DNS rebinding and poisoned links find nothing here.
+ * The Host check: requests for another host than this server's are refused before anything else, so that DNS rebinding
+ * and poisoned links fail.
  */
 import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
@@ -21,7 +21,7 @@ export function hostCheck(
   onRefused: (name: string | null) => void = () => {},
 ): (header: string | null) => void {
   const names = allowed.map((name) => name.toLowerCase())
-  /** Nearly all requests come with the same one. */
+  /** The last accepted header, which nearly all requests share. */
   let accepted: string | undefined
   return (header) => {
     if (header === accepted) return
@@ -34,7 +34,7 @@ export function hostCheck(
   }
 }
 
-/** The name alone, in small letters; `null` where the header is missing or malformed. */
+/** Returns the name alone, in small letters; `null` if the header is missing or malformed. */
 function nameIn(header: string | null): string | null {
   const name = HOST.exec(header?.toLowerCase() ?? '')?.groups?.name?.replace(/\.$/, '')
   return name && URL.canParse(`http://${header}`) ? name : null
@@ -48,7 +48,7 @@ function matches(pattern: string, name: string): boolean {
 /** Milliseconds in which refusals have one line in the log. */
 const LOGGED_MS = 60_000
 
-/** Says which name was refused: the first at once, then one line a minute with how many there were since. */
+/** Logs refused names: the first immediately, then one line a minute with the count since the previous one. */
 export function refusedHosts(log: Log, clock: Clock): (name: string | null) => void {
   let [count, next] = [0, 0]
   return (name) => {

@@ -1,14 +1,13 @@
 /**
- * The caller's network, the key of every limit for callers who are not known yet: an IPv4 address or
- * an IPv6 /64, since a single host commands a whole /64. X-Forwarded-For counts only as far as
- * trusted proxies wrote it.
+ * The caller's network, the key of every limit for unauthenticated callers: an IPv4 address or an IPv6 /64, since a
+ * single host commands a whole /64. X-Forwarded-For counts only as far as trusted proxies wrote it.
  */
 import { type CidrList, isIn, parseAddress, parseCidrs } from './cidr.ts'
 
-/** What makes limits count many clients as one: `stranger` forwards without being our proxy, `nameless` is one that names what is no address. */
+/** Reasons for counting many clients as one: `stranger` is an untrusted proxy, `nameless` sends no valid address. */
 export type Doubt = 'stranger' | 'nameless'
 
-/** Builds the function that names a request's network; `trusted` are our own proxies. The first peer with each doubt is reported. */
+/** Builds the function that names a request's network. The first peer with each doubt is reported. */
 export function networkNamer(
   trusted: CidrList,
   onDoubt: (doubt: Doubt, peer: string) => void = () => {},
@@ -37,8 +36,8 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * Builds the function that returns this server's origin as the caller sees it: `https` also where a trusted
- * proxy that ends TLS says so.
+ * Builds the function that returns this server's origin as the caller sees it: `https` also if a trusted proxy that
+ * ends TLS reports it.
  */
 export function originNamer(trusted: CidrList): (request: Request, peer: string | null) => string {
   return ({ url, headers }, peer) => {

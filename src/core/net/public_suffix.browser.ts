@@ -1,4 +1,4 @@
-/** `public_suffix.ts` without the lists, which are half of what the console would load: the server refuses by them. */
+/** `public_suffix.ts` without the lists, which are half of the console's download: the server uses them. */
 
 export function publicSuffixOf(name: string): string | null {
   return name.split('.').at(-1) ?? null

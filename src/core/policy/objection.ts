@@ -2,13 +2,13 @@
 import type { PolicyRule } from '../fault.ts'
 import type { Policy } from './policy.ts'
 
-/** The sentence goes on from "the policy". */
+/** The sentence continues after "the policy". */
 export type Objection = { rule: PolicyRule; text: string }
 
 /** The most entries of a list that a caller receives. Callers see policies anyway (protocol 6.7). */
 const MAX_LISTED = 10
 
-/** For something that is not in the list of a policy's field. */
+/** Returns an objection to an item outside of the list in a policy's field. */
 export function notPermitted(
   what: string,
   rule: PolicyRule & keyof Policy,

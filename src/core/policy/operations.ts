@@ -3,7 +3,7 @@
  * policy permits. `outbound/operations` reads them from requests, since that needs a parser.
  */
 
-/** The reason goes on after "this request cannot be checked: ". */
+/** The reason continues after "this request cannot be checked: ". */
 export type AskedOperations = readonly string[] | { unread: string }
 
 /** HTTP methods that only read. */
@@ -39,13 +39,13 @@ const READS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Paths at which only GraphQL and JSON-RPC are served. At any other path an API may ignore a body of GraphQL and do
- * what the path says.
+ * Paths that only serve GraphQL and JSON-RPC. At any other path, an API may ignore a body of GraphQL and act on the
+ * path.
  */
 const ENDPOINT =
   /^\/(?:(?:admin\/)?api\/(?:v?\d[\d-]{0,9}\/)?|v\d{1,2}\/)?(?:graphql(?:\.json)?|gql|mcp|rpc|jsonrpc)\/?$/
 
-/** Whether a text is an entry of `allowed_operations`, or an operation that a request may ask for. */
+/** Whether a text is an entry of `allowed_operations`, or an operation that a request may name. */
 export function isOperation(text: string): boolean {
   return OPERATION.test(text)
 }

@@ -11,8 +11,8 @@ import {
 import { callMethods, type Policy } from './policy.ts'
 
 /**
- * The methods that may stand in place of a request's own, if a policy limits any. Where operations are limited, only
- * the body of a POST is checked, so that no other request may become one.
+ * Returns the methods that may replace a request's own, if a policy limits any. If operations are limited, only the
+ * body of a POST is checked, so that no other request may become one.
  */
 export function limitedMethods(policy: Policy): Policy['allowed_methods'] {
   const { allowed_methods, allowed_operations, read_only } = policy
@@ -37,7 +37,7 @@ export function objectionToOperations(
   return objectionToUnlisted(policy, operations) ?? objectionToWrite(policy, operations)
 }
 
-/** At other paths an API may ignore a body of GraphQL, and do what the path says. */
+/** At other paths, an API may ignore a body of GraphQL and act on the path. */
 const OTHER_PATH =
   'it is a POST to a path that is not known to serve GraphQL or JSON-RPC. If it does, list exactly this path in allowed_paths'
 

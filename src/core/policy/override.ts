@@ -1,10 +1,10 @@
 /**
- * Where frameworks look for another method, host or path than the request's own, where stores of objects
- * look for another object, and where APIs look for further requests: with it a call that a policy lets through would do what the policy forbids.
+ * Detects overrides: frameworks accept another method, host or path than the request's own, object stores another
+ * object, and some APIs further requests. With an override, an allowed call would do what its policy forbids.
  */
 import { callMethods } from './policy.ts'
 
-/** Names by which a method is overridden, in a header or in the query; `_` is written as `-`. */
+/** Names that override a method, in a header or in the query; `_` is written as `-`. */
 const METHOD_OVERRIDES = [
   'x-(http|tunnel|real|original)-method(-override)?',
   'x-method(-override)?',
@@ -27,19 +27,19 @@ const IN_HEADERS = new RegExp(
   ].join('|')})$`,
 )
 
-/** `$httpMethod` and the like besides. */
+/** Names in the query, including `$httpMethod` and similar. */
 const IN_QUERY = new RegExp(
   `^(${[...METHOD_OVERRIDES, '[$-]?http-?method(-override)?'].join('|')})$`,
 )
-/** A name that APIs also use for other things: it asks for a method where its value is one. */
+/** A name that APIs also use for other things: it overrides the method only if its value is a method. */
 const AMBIGUOUS = 'method'
-/** Of escapes within escapes. */
+/** Rounds of unescaping, for escapes within escapes. */
 const MAX_ROUNDS = 5
 /** Characters of a name, however it is escaped. */
 const MAX_NAME = 512
 const METHODS: ReadonlySet<string> = new Set(callMethods)
 
-/** Such a header among names in any case; many servers read `_`, and some `.`, as `-`. */
+/** Returns the first overriding header among names in any case. Many servers read `_`, and some `.`, as `-`. */
 export function overrideAmong(names: readonly string[]): string | null {
   return names.find(isOverrideHeader) ?? null
 }
@@ -49,7 +49,7 @@ function isOverrideHeader(name: string): boolean {
   return /^[-_.fhmx]/i.test(name) && IN_HEADERS.test(name.toLowerCase().replace(/[_.]/g, '-'))
 }
 
-/** The methods, in upper case, that a query (empty, or with its `?`) asks for in the place of the request's. */
+/** Returns the methods, in upper case, with which a query (empty, or with its `?`) overrides the request's. */
 export function methodsAskedFor(search: string): string[] {
   return search
     .slice(1)
@@ -63,14 +63,14 @@ export function methodsAskedFor(search: string): string[] {
     })
 }
 
-/** Whether a field of a form or a member of JSON with that name asks for another method. */
+/** Whether a form field or JSON member with that name overrides the method. */
 export function isOverrideName(name: string): boolean {
   return name.length <= MAX_NAME && IN_QUERY.test(keyOf(name))
 }
 
 /**
- * Objects that are named in the body, of S3 (`?delete`, whatever it says there) and Azure (`comp=batch`); an object
- * that is read by a body (S3 Select).
+ * Whether the body names objects: for S3 (`?delete`, with any value) and Azure (`comp=batch`), or for an object that is
+ * read with a body (S3 Select).
  */
 export function namesObjectsInBody(
   search: string,
@@ -99,7 +99,7 @@ export function isForBatches(path: string): boolean {
   return /^\$?batch([;.(].*)?$/is.test(last.trim())
 }
 
-/** As the most lenient of frameworks reads it: PHP takes dots and blanks for `_`, and `a[]` for `a`. */
+/** Returns a key as the most lenient framework reads it: PHP takes dots and blanks for `_`, and `a[]` for `a`. */
 function keyOf(name: string): string {
   return decode(name)
     .trimStart()

@@ -1,6 +1,6 @@
 /**
- * Methods that a body asks for in the place of the request's: many frameworks read a field `_method` of forms,
- * and some a member of JSON. Names are read as the most lenient of frameworks reads them.
+ * Methods with which a body overrides the request's: many frameworks read a field `_method` of forms, and some a member
+ * of JSON. Names are read as the most lenient framework reads them.
  */
 import { isOverrideName, methodsAskedFor } from './override.ts'
 import { type AskedMethods, methodsInParts } from './override_parts.ts'
@@ -17,13 +17,13 @@ export type BodyKind = 'form' | 'multipart' | 'json'
 
 const ALL_KINDS: readonly BodyKind[] = ['form', 'multipart', 'json']
 const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/
-/** A field's name that may ask for a method, as it is or escaped: `%6dethod=`, `_method[]=`. */
+/** Matches a field's name that may override the method, plain or escaped: `%6dethod=`, `_method[]=`. */
 const FIELD = new RegExp(
   `${[...'method'].map((letter) => `(?:${letter}|${escapesOf(letter)})`).join('')}[^&;=]{0,64}=`,
   'i',
 )
 
-/** What a body of such a type may be, if fields or members of it may ask for another method; else empty. */
+/** Returns how servers may parse a body of this type, if its fields or members can override the method; else empty. */
 export function overridableKinds(contentType: string | undefined): readonly BodyKind[] {
   if (isTypeOpen(contentType)) return ALL_KINDS
   const type = typeOf(contentType)
@@ -48,7 +48,7 @@ function isJson(contentType = ''): boolean {
   return /json/i.test(contentType)
 }
 
-/** Whether a body's type leaves open what it is: servers read such a body as a form or as JSON by their own choice. */
+/** Whether a body's type leaves its format open: servers read such a body as a form or as JSON by their own choice. */
 export function isTypeOpen(contentType: string | undefined): boolean {
   const type = typeOf(contentType)
   return type === 'text/plain' || !TYPE.test(type)
@@ -102,7 +102,7 @@ const READERS: Record<BodyKind, Reader> = {
   },
 }
 
-/** Of members of the outermost object, also of one that is there twice. */
+/** Returns methods in the outermost object's members, also from a duplicate member. */
 function methodsInJson(text: string): string[] {
   const methods: string[] = []
   let name: string | null = null
@@ -127,7 +127,7 @@ function* outermostTokens(text: string): Generator<string> {
   }
 }
 
-/** How much deeper a character leads. */
+/** Returns the change of depth at a character. */
 function stepOf(character: string): number {
   if (OPENS.has(character)) return 1
   return CLOSES.has(character) ? -1 : 0

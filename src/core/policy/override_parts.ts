@@ -1,16 +1,16 @@
 /**
- * Methods that parts of a multipart body ask for. Servers disagree about folded headers, quoting, escapes and line
- * ends: what one reads as an ordinary part is a field `_method` to another. So only plain part headers are read,
- * and any other body counts as unread.
+ * Methods with which parts of a multipart body override the request's. Servers disagree about folded headers, quoting,
+ * escapes and line ends: a part that one server reads as ordinary is a field `_method` to another. So only plain part
+ * headers are read, and any other body counts as unread.
  */
 import { isOverrideName } from './override.ts'
 
-/** The reason goes on after "the body of this request may override them: ". */
+/** The reason continues after "the body of this request may override them: ". */
 export type UnreadBody = { unread: string }
 export type AskedMethods = readonly string[] | UnreadBody
 
 const MAX_PARTS = 1_000
-/** Of multipart bodies in parts of others. */
+/** Nesting depth of multipart bodies. */
 const MAX_DEPTH = 4
 /** Only these headers name a field; `Content-ID` does so in Rack. */
 const NAMING = /content-(disposition|id)/i
@@ -53,7 +53,7 @@ export function methodsInParts(text: string, contentType: string, depth = 0): As
   return methods
 }
 
-/** Of a content type that names one boundary, in the way that all servers read; else `null`. */
+/** Returns the boundary of a content type with exactly one that all servers read alike; else `null`. */
 function boundaryIn(contentType: string): string | null {
   if (!/^\s*multipart\/[a-z0-9.+-]+\s*;/i.test(contentType)) return null
   if (contentType.match(/boundary/gi)?.length !== 1) return null
@@ -62,7 +62,7 @@ function boundaryIn(contentType: string): string | null {
   return quoted ?? plain ?? null
 }
 
-/** @param piece what is between two delimiters */
+/** @param piece the text between two delimiters */
 function methodsInPart(piece: string, depth: number): AskedMethods {
   const start = piece.indexOf('\r\n\r\n')
   if (!piece.startsWith('\r\n') || !piece.endsWith('\r\n') || start < 0) return NOT_PLAIN

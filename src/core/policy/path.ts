@@ -25,8 +25,8 @@ export function policyPathMatches(prefix: string, path: string): boolean {
 }
 
 /**
- * Whether a value that takes a placeholder's place could become one with the text before it: with the
- * beginning of an escape, or with the dots of a segment. Whether a value does so would tell how it begins.
+ * Whether a placeholder's value could join with the text before it: with the beginning of an escape, or with the dots
+ * of a segment. The result would reveal how the value begins.
  */
 export function hasOpenPlaceholder(path: string): boolean {
   return path
@@ -58,7 +58,7 @@ function coversEveryReading(prefix: string, path: string, readings: number): boo
   return coversEveryReading(nextPrefix, nextPath, readings - 1)
 }
 
-/** Backslashes and compatibility forms count as what a lenient server may make of them. */
+/** Returns segments. Backslashes and compatibility forms count as what a lenient server may convert them to. */
 function segments(path: string): string[] {
   return path.replaceAll('\\', '/').slice(1).split('/')
 }
@@ -78,7 +78,7 @@ function coversSegments(prefix: string[], path: string[]): boolean {
   return wanted.every((segment, index) => path[index] === segment)
 }
 
-/** One round of percent-decoding; null when the path has a broken escape or bytes beyond UTF-8. */
+/** Decodes one round of percent-encoding; null if the path has a broken escape or bytes beyond UTF-8. */
 function decodeOnce(path: string): string | null {
   if (!ESCAPE.test(path)) return path
   let isText = true

@@ -1,7 +1,7 @@
 /**
- * The policy of a secret (protocol 5.5): it narrows where a value may go, in which places it may stand
- * and what may be signed with it. The ciphertext binds the policy as its author wrote it, so it is
- * checked here but never normalised: a rewritten policy would make its secret unreadable.
+ * The policy of a secret (protocol 5.5): it limits where a value may be sent, the locations in which it may be used,
+ * and the texts that may be signed with it. The ciphertext binds the policy as its author wrote it, so it is checked
+ * here but never normalised: a rewritten policy would make its secret unreadable.
  */
 import { z } from 'zod'
 import { parseDomain } from '../net/domain.ts'
@@ -10,7 +10,7 @@ import { line } from '../validation/validate.ts'
 import { isOperation } from './operations.ts'
 
 const MAX_ENTRIES = 100
-/** Characters of what is signed, as the agent wrote it; protocol 6.5. */
+/** Characters of the text to sign, as the agent wrote it; protocol 6.5. */
 export const MAX_TEMPLATE = 1024
 const PATH = /^\/[^?#\p{Cc}\p{Cs}]*$/u
 const HEADER = tokenPattern(128)
@@ -19,7 +19,7 @@ const HEADER = tokenPattern(128)
 export const MAX_CALL_MS = 600_000
 /** The methods that calls may have, and that a policy may name. */
 export const callMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-/** Where in a call a value may stand, or that it may be a variable. */
+/** Places in a call where a value may be used; `env` is a variable. */
 export const policyLocations = [
   'header',
   'basic',
@@ -68,15 +68,15 @@ const operation = z
 export const derivedKinds = ['oauth2', 'github_app', 'aws_role'] as const
 export type DerivedKind = (typeof derivedKinds)[number]
 
-/** Who may release a use of a held secret: any member who may write secrets, or owners and admins only. */
+/** Approvers of a held secret's use: any member who may write secrets, or owners and admins only. */
 export const approvers = ['member', 'admin'] as const
 export type Approver = (typeof approvers)[number]
-/** How long one release may last: a day. */
+/** The maximum duration of a release: a day. */
 export const MAX_APPROVAL_SECONDS = 86_400
 
 export const approval = z.strictObject({
   by: z.enum(approvers).meta({ examples: ['member'] }),
-  /** 0 where each use is released singly. */
+  /** 0 releases each use separately. */
   ttl_seconds: z
     .int()
     .min(0)
@@ -145,28 +145,28 @@ export type Policy = Sent
 
 const { $schema: _, ...documentation } = z.toJSONSchema(fields.nullable(), { io: 'input' })
 
-/** A policy where a contract takes any value, as an example. */
+/** An example for contracts that accept any value as a policy. */
 export const examplePolicy: Policy = {
   allowed_domains: ['api.stripe.com'],
   allowed_methods: ['POST'],
 }
 
-/** What was stored as a policy; whether it is the one that is there is for others to say. */
+/** A stored policy. Callers check whether it is the current one. */
 export const sentPolicy = z.unknown().meta(documentation)
 
-/** Whether a value is to be masked and guarded: all are, unless their policy says that they are settings. */
+/** Whether a value is masked and guarded: yes, unless its policy marks it as a setting. */
 export function isSensitive(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.sensitive !== false
 }
 
 type Location = (typeof policyLocations)[number]
 
-/** Where a secret may stand whose policy does not say (protocol 5.5). */
+/** Locations of a secret with a policy that lists none (protocol 5.5). */
 export const USUAL_LOCATIONS: readonly Location[] = ['header', 'basic', 'env']
 
 const HELD_LOCATIONS = USUAL_LOCATIONS.filter((location) => location !== 'env')
 
-/** Where a secret of this policy may stand. */
+/** Returns the locations that a policy allows. */
 export function allowedLocations(policy: Policy | null): readonly Location[] {
   return policy?.allowed_locations ?? (isHeld(policy) ? HELD_LOCATIONS : USUAL_LOCATIONS)
 }

@@ -1,6 +1,6 @@
 /**
- * What a secret's policy has against a call (protocol 5.5), of what is known of the call. It knows nothing of
- * values or of the network: the resolver judges by it, and so does anyone who tries out a policy on calls that were made.
+ * Judges a call by a secret's policy (protocol 5.5), as far as the call is known. It has no access to values or the
+ * network. The resolver uses it, and so does a trial of a policy against recorded calls.
  */
 import { domainMatches, parseDomain } from '../net/domain.ts'
 import { notPermitted, type Objection } from './objection.ts'
@@ -25,20 +25,20 @@ export type Style =
 export type JudgedPlace = {
   style: Style
   header: string
-  /** What the secret is asked to sign. */
+  /** The text that the secret signs. */
   template?: string
   isForeign?: boolean
 }
 
-/** What is asked of the upstream. */
+/** A request to the upstream, as far as policies judge it. */
 export type JudgedRequest = {
   target: { host: string; port: number; path: string; search: string }
   method: string
-  /** A header that asks for another method or path than these. */
+  /** A header that requests another method or path than these. */
   override: string | null
-  /** Methods that the body asks for instead of the request's method, in upper case, or why they cannot be read. */
+  /** Methods, in upper case, that the body requests instead of the request's method, or why they cannot be read. */
   bodyMethods?: AskedMethods
-  /** Operations of GraphQL and JSON-RPC that it asks for; absent where only a record of the call is left. */
+  /** Requested operations of GraphQL and JSON-RPC; absent for a record of a call. */
   operations?: AskedOperations
   /** Whether its body may hold requests. */
   isMultipart: boolean
@@ -65,8 +65,8 @@ export function objectionTo(
 export type RecordedCall = { method: string; target_url: string; style: Style }
 
 /**
- * The same for a call that was made. Headers, queries, templates and bodies stand in no record: what a policy
- * says of them is not judged.
+ * Judges a recorded call. Records have no headers, queries, templates or bodies, so a policy's rules for these are not
+ * judged.
  */
 export function objectionToRecorded(
   policy: Policy,
@@ -103,7 +103,7 @@ function objectionToOverride(policy: Policy, request: JudgedRequest): Objection 
   return isAllowed ? null : { rule: 'override', text }
 }
 
-/** A POST whose body says which objects it deletes, what it reads of one, or which requests it represents. */
+/** Refuses a POST with a body that names objects to delete, a query on an object, or further requests. */
 function objectionToObjects(
   policy: Policy,
   { style }: JudgedPlace,
@@ -120,7 +120,7 @@ function objectionToObjects(
   return { rule: 'objects', text }
 }
 
-/** What requests a body holds is not judged, so that the very path is to be listed where they may come. */
+/** A batch's inner requests are not judged, so the policy must list the batch's exact path. */
 function objectionToBatch(
   policy: Policy,
   { target: { path }, method, isMultipart }: JudgedRequest,
@@ -200,8 +200,8 @@ function objectionToPlace(
 }
 
 /**
- * Who has an HMAC of any text can pass for the secret, so that is a separate place. A signature of a
- * vendor's scheme is good for its API alone; it shows in a header, and there its secrets must be allowed.
+ * Returns the location that a style needs. An HMAC over any text can impersonate the secret, so it is a separate
+ * location. A vendor scheme's signature is valid for its API alone and appears in a header, so it needs `header`.
  */
 function locationOf(style: Style): Location {
   if (style === 'hmac_sha256') return 'sign'

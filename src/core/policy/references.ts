@@ -1,7 +1,7 @@
 /**
- * References in values (protocol 3.5): where a secret's policy says so, `${NAME}` in its value represents the
- * secret of that name beside it. They are resolved where values are delivered and never stored resolved.
- * What a value without that mark holds is text, whatever it looks like.
+ * References in values (protocol 3.5): if a secret's policy allows them, `${NAME}` in its value represents the sibling
+ * secret with that name. They are resolved at delivery and never stored resolved. A value without that mark is plain
+ * text.
  */
 
 import { SECRET_NAME } from '../names/secret_name.ts'
@@ -16,14 +16,14 @@ export const heldEntry: Entry = {
 
 export type Resolved = { value: string; isSensitive: boolean }
 
-/** All marked values of an environment, with what is put into them. */
+/** Limits for all marked values of an environment, with the values inserted into them. */
 const MAX_BYTES = 1_048_576
 const MAX_SUBSTITUTIONS = 10_000
 const MAX_DEPTH = 32
 /** The most names in one message. */
 const MAX_REASONS = 10
 
-/** All that is wrong, by the names of secrets and without their values. */
+/** All problems, by the names of secrets and without their values. */
 export class UnresolvedReference extends Error {
   readonly reasons: readonly string[]
 
@@ -38,14 +38,14 @@ export function isMarked(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.references === true
 }
 
-/** The names that the value would refer to. @throws UnresolvedReference for a `${` that is neither that nor escaped */
+/** Returns the names that the value refers to. @throws UnresolvedReference for an invalid `${` that is not escaped */
 export function referencesIn(secret: string, value: string): string[] {
   return partsOf(secret, value).flatMap(({ name }) => (name === null ? [] : [name]))
 }
 
 /**
- * The values of these secrets, which are deliverable, as programs get them. Every marked value is resolved
- * once, however often it is referred to, and what was put in is not looked at again.
+ * Returns the deliverable values of these secrets, as programs get them. Every marked value is resolved once, for any
+ * number of references, and inserted values are not scanned again.
  *
  * @throws UnresolvedReference
  */
@@ -142,7 +142,7 @@ function tooMuch(name: string): UnresolvedReference {
 /** Text, and the name of the secret behind it, if there is one. */
 type Part = { text: string; name: string | null }
 
-/** Of the `$` before a brace two stand for one; one that is left over makes a reference. */
+/** Before a brace, `$$` is an escaped `$`. A remaining single `$` starts a reference. */
 const MARK = new RegExp(`(?<!\\$)(\\$+)\\{(?:(${SECRET_NAME})\\})?`, 'g')
 
 function partsOf(secret: string, value: string): Part[] {

@@ -2,7 +2,7 @@
 import { PLACEHOLDER_PREFIX } from '../names/secret_name.ts'
 
 export const unfilledPlaces = ['query', 'path', 'json', 'form', 'body'] as const
-/** `isEscaped` and `allowed` only while a call is decided: they are neither recorded nor sent. */
+/** `isEscaped` and `allowed` exist only while a call is decided: they are neither recorded nor sent. */
 export type Unfilled = {
   name: string
   place: (typeof unfilledPlaces)[number]
@@ -17,7 +17,7 @@ export const MAX_UNFILLED = 16
 export const STRICT_HEADER = 'x-service-strict-placeholders'
 export const UNFILLED_HEADER = 'x-service-unfilled'
 
-/** What happened, why, and what to run. */
+/** Returns the cause, the reason, and the command to run. */
 export function unfilledText(unfilled: Unfilled): string {
   const { name, place, isEscaped = false, allowed } = unfilled
   const [where, why] = WORDS[place]
@@ -33,8 +33,8 @@ export function unfilledText(unfilled: Unfilled): string {
 }
 
 /**
- * Lets the policy list the place beside those that it lists, without the name of the program; undefined where these
- * are not known, or where no policy can.
+ * Returns the command that adds the place to the policy's list, without the program's name; undefined if it is unknown,
+ * or if no policy can allow the place.
  */
 export function unfilledCommand({
   name,
@@ -67,7 +67,7 @@ export function unfilledHeader(unfilled: readonly Unfilled[]): Record<string, st
   return { [UNFILLED_HEADER]: listUnfilled(unfilled) }
 }
 
-/** Reads that header of an answer of our own. */
+/** Reads the header of an answer by Cloakroom. */
 export function readUnfilled(header: string | null): Unfilled[] {
   return (header ?? '').split(', ').flatMap((text) => {
     const [name = '', place = ''] = text.split(';')

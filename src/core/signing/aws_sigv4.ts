@@ -1,9 +1,9 @@
 /**
  * AWS Signature Version 4: the canonical request, the derived key, the Authorization header.
  *
- * `@smithy/signature-v4` was tried in its place. It signs every header that it is not told to leave out, so it cannot sign
- * the ones that a client chose; and checking a client's own signature needs the canonical request all the same. It makes
- * the same signatures, in 1.0 to 2.1 times the processor time.
+ * `@smithy/signature-v4` was tried in its place. It signs every header without an exclusion, so it cannot sign those
+ * that a client chose; and checking a client's own signature still needs the canonical request. It makes equal
+ * signatures, in 1.0 to 2.1 times the processor time.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { Fault } from '../fault.ts'
@@ -52,7 +52,7 @@ export function signAws(
   }
 }
 
-/** What signs for a day, a region and a service, and the text that names these. Signatures are in hexadecimal. */
+/** A signing key for a day, a region and a service, which `scope` names. Signatures are in hexadecimal. */
 export type AwsSigningKey = {
   algorithm: string
   scope: string
@@ -96,7 +96,7 @@ export function canonicalRequest(
   ].join('\n')
 }
 
-/** What is signed of a canonical request. */
+/** Returns the text to sign for a canonical request. */
 export function textToSign(
   { algorithm, scope }: AwsSigningKey,
   stamp: string,
@@ -146,8 +146,8 @@ function signedHeaders(
 }
 
 /**
- * An object's key is its bytes: however it was escaped on the way, here it is escaped alike, and its slashes are
- * not. AWS's SDK for Java sends `//` as `/%2F`, and signs `//`.
+ * Returns an object's path. Its key is a sequence of bytes: every escaping is replaced by one form, which leaves
+ * slashes unescaped. AWS's SDK for Java sends `//` as `/%2F`, and signs `//`.
  */
 function objectPath(path: string): string {
   return path
@@ -156,7 +156,7 @@ function objectPath(path: string): string {
     .join('/')
 }
 
-/** The target has no dot segments any more; `path` begins with a slash. */
+/** The target has no dot segments; `path` begins with a slash. */
 function normalPath(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
   const end = segments.length > 0 && path.endsWith('/') ? '/' : ''

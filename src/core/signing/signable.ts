@@ -2,10 +2,10 @@
 
 export type HeaderPair = [name: string, value: string]
 
-/** What a signature adds to a request, and itself in each of its forms. */
+/** The headers that a signature adds, and the signature itself in each of its forms. */
 export type MadeSignature = { headers: HeaderPair[]; signature: readonly Uint8Array[] }
 
-/** What is signed: the request as it goes out, except the headers that the signature adds. */
+/** The request to sign, as sent, except the headers that the signature adds. */
 export type Signable = {
   method: string
   authority: string

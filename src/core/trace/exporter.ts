@@ -1,9 +1,9 @@
 /**
- * Sends spans to a collector, and lets nothing of it come back: a bounded queue, one request at a time with a
- * deadline, no redirects, and of an answer its status. A collector that is unavailable, slow or hostile costs spans.
+ * Sends spans to a collector, and reads only the status of its answers: a bounded queue, one request at a time with a
+ * deadline, no redirects. A collector that is unavailable, slow or hostile costs spans.
  *
- * OpenTelemetry's SDK in its place would be twelve packages for 200 lines. Its exporter keeps up to 4 MB of an answer and
- * puts it into its errors, and its batches take a span when it ends, when it is not known yet whether a stranger asked.
+ * OpenTelemetry's SDK in its place would be twelve packages for 200 lines. Its exporter keeps up to 4 MB of an answer
+ * and puts it into its errors, and its batches take spans before it is known whether a stranger sent the request.
  */
 import { version } from '../../../package.json'
 import { endsWithin } from '../async/timeout.ts'
@@ -18,7 +18,7 @@ const BATCH = 512
 /** Milliseconds between batches, and that a collector has for its answer. */
 const INTERVAL_MS = 5_000
 const TIMEOUT_MS = 10_000
-/** Answers by which a collector says: later (OTLP/HTTP, "Failures"). */
+/** Statuses with which a collector postpones (OTLP/HTTP, "Failures"). */
 const LATER = new Set([429, 502, 503, 504])
 /** Times that a batch is sent, and milliseconds before the second; then twice as many. */
 const ATTEMPTS = 3
@@ -64,7 +64,7 @@ export class Exporter {
     return this.#waiting.length
   }
 
-  /** Sends what waits. */
+  /** Sends all waiting spans. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0 || this.#sending) {
       this.#begin()
@@ -72,7 +72,7 @@ export class Exporter {
     }
   }
 
-  /** The last ones, at most so many milliseconds long. */
+  /** Sends the last spans, within this many milliseconds. */
   async close(timeoutMs: number): Promise<void> {
     this.#timer.cancel()
     await endsWithin(timeoutMs, this.flush())

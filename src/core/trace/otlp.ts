@@ -1,4 +1,4 @@
-/** OTLP/JSON (opentelemetry-proto 1, ExportTraceServiceRequest): what a collector is sent. */
+/** OTLP/JSON (opentelemetry-proto 1, ExportTraceServiceRequest): the request to a collector. */
 import type { Attributes, Ended, Kind } from './span.ts'
 
 const KINDS: Record<Kind, number> = { internal: 1, server: 2, client: 3 }
@@ -33,7 +33,7 @@ function spanOf({ traceId, spanId, parentId, name, kind, ...span }: Ended): obje
   }
 }
 
-/** As text: a number has not so many digits. */
+/** Returns text: a number has too few digits. */
 function nanosecondsOf(ms: number): string {
   const whole = Math.floor(ms)
   return `${whole}${String(Math.floor((ms - whole) * 1e6)).padStart(6, '0')}`

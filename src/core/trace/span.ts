@@ -1,9 +1,8 @@
 /**
- * The trace of a request: names, codes, counts and times, never a value. Its attributes are in
- * the audit, too. Without a trace that runs, all of this is one look at an empty store.
- *
- * A trace is kept in memory until its request ends, since only then is it known whether the caller asked for one that
- * we know. Until then it has our id: a stranger does not choose the trace that it is found in.
+ * The trace of a request: names, codes, counts and times, never a value. Its attributes are in the audit, too. Without
+ * a running trace, the cost is one look-up in an empty store. A trace is kept in memory until its request ends, because
+ * only then is it known whether the caller is authenticated. Until then, it has an id of this server: a stranger cannot
+ * choose the trace.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Fault } from '../fault.ts'
@@ -31,22 +30,22 @@ export type Ended = {
   isError: boolean
 }
 
-/** Spans of one trace; what a request does beyond that is not exported. */
+/** Spans of one trace. Further spans are not exported. */
 const MAX_SPANS = 128
 /** Characters of an attribute. */
 const MAX_TEXT = 256
 
-/** What becomes of the spans of a trace. */
+/** The receiver of a trace's spans. */
 export type Sink = {
-  /** At its end: whether it is exported. */
+  /** Decides at a trace's end whether it is exported. */
   keeps(trace: Trace): boolean
   add(span: Ended): void
-  /** A span over the bound. */
+  /** A span over the limit was dropped. */
   drop(): void
 }
 
 export class Trace {
-  /** The caller's, as soon as it is known who calls. */
+  /** The trace's id: the caller's, once the caller is authenticated. */
   id = randomId(16)
   readonly remote: TraceContext | null
   /** The span of the caller in which this one is. */
@@ -62,7 +61,7 @@ export class Trace {
     this.#sink = sink
   }
 
-  /** It is known who calls: the trace is the caller's, if it named one. */
+  /** Joins the caller's trace, if the caller named one, once the caller is authenticated. */
   know(): void {
     if (this.isOfKnown || this.#held === null) return
     this.isOfKnown = true
@@ -71,7 +70,7 @@ export class Trace {
     this.remoteParent = this.remote.spanId
   }
 
-  /** As far as it is decided yet: of strangers it is only at the end. */
+  /** Whether the trace is sampled, as far as decided yet: for strangers, this is decided at the end. */
   get isSampled(): boolean {
     return this.isOfKnown && this.#sink.keeps(this)
   }
@@ -87,7 +86,7 @@ export class Trace {
     else if (this.#isKept) this.#sink.add(ended)
   }
 
-  /** The request has its answer. What goes on after it, such as a stream, is exported as it ends. */
+  /** Ends the request's trace. Work that continues after the answer, such as a stream, is exported when it ends. */
   finish(): void {
     const held = this.#held ?? []
     this.#held = null
@@ -128,30 +127,30 @@ export class Span {
     return this
   }
 
-  /** By which others name it. */
+  /** The header with which other services name the span. */
   get traceparent(): string {
     const { id: traceId, isSampled } = this.trace
     return traceparentOf({ traceId, spanId: this.id, isSampled })
   }
 
-  /** What it represents begins only now. */
+  /** Restarts the span's time: the work that it represents begins now. */
   begin(): this {
     this.#from = now()
     return this
   }
 
-  /** That something happened at this moment. */
+  /** Records an event at this moment. */
   note(name: string): void {
     this.#events.push({ name, at: now() })
   }
 
-  /** What an error is called: its message may quote what was submitted. */
+  /** Records an error's name only: its message may quote submitted text. */
   fail(error: unknown): void {
     this.set({ 'error.type': nameOf(error) })
     this.end(!(error instanceof Fault) || error.status >= 500)
   }
 
-  /** The request has its answer: so ends its trace, but for what goes on after it. */
+  /** Ends the trace once the request has its answer, except for work that continues after it. */
   served(requestId: string, { method, route, status }: Served): void {
     const shown = METHODS.has(method) ? method : '_OTHER'
     this.#name = route === null ? shown : `${shown} ${route}`
@@ -194,12 +193,12 @@ export function within<T>(span: Span, work: () => T): T {
   return running.run(span, work)
 }
 
-/** Does work of which many requests have something: it belongs to none of their traces. */
+/** Runs work that many requests share: it belongs to none of their traces. */
 export function untraced<T>(work: () => T): T {
   return running.getStore() ? running.run(undefined, work) : work()
 }
 
-/** Does work in its own span, which ends with it; `work` is given the span where there is one. */
+/** Runs work in a separate span, which ends with it; `work` gets the span if a trace is running. */
 export function traced<T>(name: string, attributes: Attributes, work: (span?: Span) => T): T {
   const parent = running.getStore()
   if (!parent) return work()
@@ -219,7 +218,7 @@ export function traced<T>(name: string, attributes: Attributes, work: (span?: Sp
   }
 }
 
-/** For lines of the log. */
+/** Returns the ids for log lines. */
 export function traceIds(): { trace_id: string; span_id: string } | undefined {
   const span = running.getStore()
   return span && { trace_id: span.trace.id, span_id: span.id }

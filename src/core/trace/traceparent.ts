@@ -1,13 +1,13 @@
-/** W3C Trace Context, level 2: the header by which a caller's trace goes on in ours, and ours in the upstream's. */
+/** W3C Trace Context, level 2: the header that connects a caller's trace to this server's, and to the upstream's. */
 
-/** One span of a trace, as others name it. */
+/** One span of a trace, as other services name it. */
 export type TraceContext = { traceId: string; spanId: string; isSampled: boolean }
 
 /** Versions after 00 may add fields at the end; ff is invalid. */
 const FORM = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/
 const NOTHING = /^0+$/
 
-/** `null` for what is not valid: then a trace begins here. */
+/** Parses the header; `null` if it is invalid: then a new trace begins. */
 export function parseTraceparent(header: string | null): TraceContext | null {
   const [, version = '', traceId = '', spanId = '', flags = '', more] =
     FORM.exec(header ?? '') ?? []
@@ -16,7 +16,7 @@ export function parseTraceparent(header: string | null): TraceContext | null {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** A trace that begins here and that the server is asked to keep. */
+/** Creates a trace that begins here, and that the server should keep. */
 export function newTrace(): TraceContext {
   return { traceId: randomId(16), spanId: randomId(8), isSampled: true }
 }

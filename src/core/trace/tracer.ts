@@ -1,6 +1,6 @@
 /**
- * Begins the trace of a request, and decides whether it is exported. What strangers ask for is never more than
- * a few traces a second, whatever they say by `traceparent`; what they say of sampling does not count.
+ * Begins the trace of a request, and decides whether it is exported. Requests of strangers never export more than a few
+ * traces a second, regardless of `traceparent` and its sampling flag.
  */
 import { readAuthorities } from '../config/authorities.ts'
 import type { Config } from '../config/config.ts'
@@ -10,7 +10,7 @@ import { type Attributes, Span, Trace } from './span.ts'
 import { parseTraceparent } from './traceparent.ts'
 
 export type TraceCounts = {
-  /** By what became of them: `exported`, `dropped`, `failed`. */
+  /** Counts of spans by outcome: `exported`, `dropped`, `failed`. */
   spans: Record<string, number>
   waiting: number
   /** Traces of unauthenticated requests that were over their bound. */
@@ -18,14 +18,14 @@ export type TraceCounts = {
 }
 
 export type Tracer = {
-  /** `null` for a request that is not sampled, whatever its caller. */
+  /** `null` for a request that is not sampled, for any caller. */
   begin(traceparent: string | null, attributes: Attributes): Span | null
   readonly counts: TraceCounts
   flush(): Promise<void>
   close(timeoutMs: number): Promise<void>
 }
 
-/** Traces a second of requests by strangers, and at once. */
+/** Traces of requests by strangers, per second and in a burst. */
 const STRANGERS = 10
 
 type Settings = Pick<
@@ -103,7 +103,7 @@ function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share }
   return { isParentBased: kind !== name, ratio }
 }
 
-/** So many at once, and as many again each second. */
+/** Allows a burst of this size, and as many each second. */
 class Allowance {
   readonly #perSecond: number
   #left: number

@@ -1,10 +1,10 @@
-/** What is wrong with a request, in words: field by field, and never with what was submitted. */
+/** Describes a request's problems field by field, and never quotes submitted text. */
 import type { z } from 'zod'
 import type { FieldFault } from '../fault.ts'
 
 export type Issue = z.core.$ZodIssue
 
-/** As many as a response lists; nothing looks for more. */
+/** The most that a response lists. The search stops there. */
 export const MAX_COMPLAINTS = 100
 
 export function fieldFaults(issues: readonly Issue[]): FieldFault[] {
@@ -24,8 +24,8 @@ function describe(issue: Issue): FieldFault[] {
 }
 
 /**
- * Of a union's branches, the complaints of the one that fits best: it takes a value of that kind, came
- * furthest, and knows most of the fields.
+ * Returns the complaints of a union's closest branch: it accepts a value of that kind, got furthest, and has most of
+ * the fields.
  */
 function closest(issue: z.core.$ZodIssueInvalidUnion): Issue[] {
   const isOtherKind = (branch: Issue[]) =>
@@ -40,7 +40,7 @@ function closest(issue: z.core.$ZodIssueInvalidUnion): Issue[] {
   return first.length > 0 ? first : (others[0] ?? [unknownKind(issue)])
 }
 
-/** No branch fits the field that tells them apart. The path of the union, which the caller adds, ends in that field. */
+/** No branch matches the discriminating field. The path of the union, which the caller adds, ends in that field. */
 function unknownKind(issue: z.core.$ZodIssueInvalidUnion): Issue {
   const kinds = 'options' in issue && Array.isArray(issue.options) ? issue.options : []
   const message = kinds.length > 0 ? `must be one of ${kinds.join(', ')}` : 'is not valid'
@@ -51,7 +51,7 @@ export function prefixed(issue: Issue, path: PropertyKey[]): Issue {
   return { ...issue, path: [...path, ...issue.path] }
 }
 
-/** Keys in paths come from the caller: bounded, and without anything a terminal would act on. */
+/** Formats a path. Keys come from the caller: bounded, and without control characters for a terminal. */
 export function pathOf(path: readonly PropertyKey[]): string {
   return path
     .map((part) =>
@@ -84,7 +84,7 @@ function complaintOf(issue: Issue): string {
   }
 }
 
-/** A pattern's own words where the contract gives it some: few people read expressions. */
+/** Returns a pattern's text in the contract, if it has one: few people read expressions. */
 function formatComplaint({
   format,
   pattern,

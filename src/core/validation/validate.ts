@@ -1,4 +1,4 @@
-/** Validation at the edge: zod's issues become field faults that never repeat what was submitted. */
+/** Validation at the edge: zod's issues become field faults that never repeat submitted text. */
 import { z } from 'zod'
 import { Fault } from '../fault.ts'
 import { SECRET_NAME } from '../names/secret_name.ts'
@@ -23,7 +23,7 @@ export function parsePart<S extends z.ZodType>(schema: S, value: unknown): z.out
 
 /** Shared field types, so that a rule of the protocol is written once. */
 export const uuid = z.string().regex(UUID, 'must be a UUID').toLowerCase()
-/** ISO 8601 UTC with milliseconds and `Z` on the wire; the database's dates come in. */
+/** ISO 8601 UTC with milliseconds and `Z` on the wire; accepts the database's dates. */
 export const timestamp = z.preprocess(
   (value) => (isMoment(value) ? value.toISOString() : value),
   z.iso.datetime({ precision: 3 }),
@@ -32,14 +32,14 @@ export const timestamp = z.preprocess(
 const EARLIEST = Date.parse('0000-01-01T00:00:00Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Of a year of four digits: PostgreSQL has others, and infinity. */
+/** Whether a date has a year of four digits. PostgreSQL also has other years, and infinity. */
 export function isMoment(value: unknown): value is Date {
   return value instanceof Date && value.getTime() >= EARLIEST && value.getTime() <= LATEST
 }
 
 /**
- * Characters that a line of text for people must not have: they would break a log line, drive a
- * terminal, or make a name read as another (U+202E and its kin), and lone surrogates are no text.
+ * Characters that text for people must not contain: they break a log line, control a terminal, or make a name look like
+ * another (U+202E and similar). Lone surrogates are not text.
  */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u
 
@@ -53,19 +53,19 @@ export function line(max: number, min = 1) {
     .refine((text) => min === 0 || text.trim() !== '', 'must not be blank')
 }
 
-/** What a program that puts a name into a path would be led astray by. */
+/** Path steps and escapes that would mislead a program which puts a name into a path. */
 const STEPS_ASIDE = /^\.{1,2}$|%2f|%5c/i
 
-/** A line by which people call something, of at most `max` characters. */
+/** A name of something, in one line of at most `max` characters. */
 export function title(max: number) {
   return line(max).refine((text) => !STEPS_ASIDE.test(text), 'must not look like a step in a path')
 }
 
-/** What nobody sees, so that one name would read as another; what joins the parts of an emoji is let through there. */
+/** Invisible characters, which make different names look alike. Joiners between the parts of an emoji are allowed. */
 const UNSEEN =
   /(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)(?:\u200d|\ufe0f)|(?!\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}|^ | $/u
 
-/** A title of something that is chosen by it, so that no two look the same. */
+/** A title that people choose by, so that no two look alike. */
 export function properName(max: number) {
   return title(max).refine(
     (text) => UNFIT.test(text) || text.trim() === '' || !UNSEEN.test(text),
@@ -84,7 +84,7 @@ export const email = z
   .pipe(z.email())
   .meta({ format: 'email', examples: ['ada@example.com'] })
 
-/** A map of at most `max` entries; its schema says so, and a reader can stop there. */
+/** A map of at most `max` entries. Its schema states the limit, and a reader can stop there. */
 export function map<K extends z.ZodString, V extends z.ZodType>(
   { min = 0, max }: { min?: number; max: number },
   name: K,
@@ -100,7 +100,7 @@ export function map<K extends z.ZodString, V extends z.ZodType>(
 /** The last group of canonical base64, by how many bytes it has. */
 const LAST_GROUPS = ['', '[A-Za-z0-9+/][AQgw]==', '[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=']
 
-/** Canonical base64 with padding (RFC 4648, section 4) of so many decoded bytes. */
+/** Canonical base64 with padding (RFC 4648, section 4) of at most this many decoded bytes. */
 export function base64(maxBytes: number, minBytes = 0): z.ZodType<string, string> {
   const lengthOf = (bytes: number) => Math.ceil(bytes / 3) * 4
   const maxLength = lengthOf(maxBytes)
@@ -109,7 +109,7 @@ export function base64(maxBytes: number, minBytes = 0): z.ZodType<string, string
   const groups = isExact ? `{${Math.floor(maxBytes / 3)}}` : '*'
   const last = isExact ? LAST_GROUPS[maxBytes % 3] : `(?:${one}|${two})?`
   const text = z.string().superRefine((text, context) => {
-    // What is too long is not decoded, and need not even have been read to its end.
+    // Do not decode a value that is too long. Its rest may not have been read.
     const size = text.length > maxLength ? text.length : base64Size(text)
     if (size === null)
       context.addIssue({ code: 'custom', message: 'must be canonical base64 with padding' })

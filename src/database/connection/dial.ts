@@ -62,7 +62,7 @@ async function dial({ host, port }: Place, tls: Reach['tls']): Promise<[Socket, 
   const raw = connect(
     host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port, noDelay: true },
   )
-  // Its listeners come and go.
+  // Keep one listener: the others are added and removed.
   raw.on('error', () => {})
   const secured = async (): Promise<[Socket, Socket]> => {
     await next(raw, 'connect')
@@ -93,7 +93,7 @@ async function offersTls(raw: Socket, isOptional: boolean): Promise<boolean> {
   return false
 }
 
-/** What comes with an event. @throws the socket's error, also if it closes before */
+/** Waits for an event and returns its data. @throws the socket's error, also if it closes first */
 function next(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   const onClose = () => reject(foreign('it closed the connection without an answer'))

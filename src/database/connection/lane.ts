@@ -54,7 +54,7 @@ export class Lane {
     return performance.now() > this.#endsAt
   }
 
-  /** For a statement that has used up some of its ticks. */
+  /** Expects an answer, for a statement that has used up some of its ticks. */
   expect(usedTicks: number): void {
     this.socket.hasReceived = false
     this.silentTicks = usedTicks

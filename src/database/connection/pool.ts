@@ -17,7 +17,7 @@ type Settings = {
   /** Closes silent connections. */
   isServing: boolean
   tickMs?: number
-  /** Which of these server processes work. */
+  /** Returns the server processes that are executing a statement. */
   working?: (pids: number[]) => Promise<Set<number>>
 }
 type Waiting = {
@@ -30,7 +30,7 @@ type Waiting = {
 /** A request is answered within ten seconds, of which a statement may wait these ticks for its answer. */
 const TICK_MS = 250
 const SILENT_TICKS = 26
-/** Ticks after which idle connections must answer before they are used, and after which PostgreSQL is asked. */
+/** Ticks after which idle connections must answer before use, and after which PostgreSQL is asked about statements. */
 const DOUBTFUL_TICKS = 5
 const ASK_TICKS = 13
 /** Ticks a statement waits for a connection, and how many of them do not shorten its wait for an answer. */
@@ -40,10 +40,7 @@ const FREE_TICKS = 10
 const SHORT_LIFE_MS = 1_000
 /** Milliseconds that a statement of a request waits for a lock. */
 const LOCK_WAIT_MS = 5_000
-/**
- * Ends the transaction of a client that is gone, since PostgreSQL does not notice that a network swallows packets, and a wait
- * for a lock that another session keeps.
- */
+/** Ends the transaction of a client that was lost to packet loss, and a wait for another session's lock. */
 const LIMITS = `; set local idle_in_transaction_session_timeout = '30s'; set local lock_timeout = '${LOCK_WAIT_MS}ms'`
 
 export function openPool(options: ServerOptions, settings: Settings): postgres.Sql {
@@ -104,7 +101,7 @@ class Pool {
     }
   }
 
-  /** Transactions that still run after so many seconds are ended. */
+  /** Closes the pool. Transactions that still run after `timeout` seconds are ended. */
   async end(timeout: number): Promise<void> {
     this.#isEnded = true
     clearInterval(this.#timer)

@@ -1,6 +1,6 @@
 /**
- * A client of the driver whose statements another one runs. A statement of the driver is a promise that is sent when
- * it is awaited; `handler` is what sends it.
+ * A client of the driver with statements that another one runs. A statement of the driver is a promise that is sent
+ * when it is awaited; `handler` sends it.
  */
 import type postgres from 'postgres'
 
@@ -18,7 +18,7 @@ type Unsafe = (text: string, values: unknown[], options: Options) => Routed
 
 type Route = {
   route(query: Routed): void
-  /** Statements of drizzle, and those that say whether they are prepared, are sent in the order in which they are made. */
+  /** Statements of drizzle, and those with an option `prepare`, are sent in the order of their creation. */
   isInOrder?: boolean
   begin?: (...args: unknown[]) => Promise<unknown>
   end?: (options?: { timeout?: number }) => Promise<void>
@@ -42,7 +42,7 @@ export function routed(
     unsafe: (text: string, values: unknown[] = [], options: Options = {}) => {
       const prepare = options.prepare || isRepeated(text)
       const made = direct(unsafe(text, values, { ...options, prepare }))
-      // Without the option it may be read by a cursor, which has to say so before.
+      // A statement without the option may be read with a cursor, which must be set before it is sent.
       return isInOrder && options.prepare !== undefined ? made.execute() : made
     },
     notify: (channel: string, payload: string) =>
@@ -50,18 +50,18 @@ export function routed(
   }) as unknown as postgres.Sql
 }
 
-/** Statements that are prepared although nobody asked for it: so many, and not longer than that. */
+/** The most statements, and the most characters of one, that are prepared without an option. */
 const MAX_REPEATED = 300
 const MAX_LENGTH = 2_000
-/** What one look at the database's statistics decides: the planner must see what is searched for. */
+/** Matches searches of the audit: the planner must see their values, because the database's statistics decide. */
 const SEARCHES = /audit_/
 
 const seen = new Set<string>()
 const repeated = new Set<string>()
 
 /**
- * Whether a statement came before. One with parameters takes two round trips and is planned each time, unless it is
- * prepared; a list of values has another text for each length, so their number is bounded.
+ * Whether a statement was sent before. An unprepared statement with parameters takes two round trips and is planned
+ * each time. A list of values has a different text for each length, so the number of prepared ones is bounded.
  */
 function isRepeated(text: string): boolean {
   if (repeated.has(text)) return true
@@ -75,12 +75,12 @@ function isRepeated(text: string): boolean {
   return repeated.has(text)
 }
 
-/** What sends a statement on this client. */
+/** Returns the function that sends a statement on this client. */
 export function handlerOf(client: postgres.Sql): (query: Routed) => void {
   return (client`` as unknown as Routed).handler
 }
 
-/** The driver counts the rows before an error to the next statement's. */
+/** Removes empty elements: the driver adds the row count before an error to the next statement's rows. */
 function withoutHoles(rows: unknown): unknown {
   if (Array.isArray(rows)) while (rows.length > 0 && !(0 in rows)) rows.shift()
   return rows

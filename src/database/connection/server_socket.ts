@@ -1,7 +1,7 @@
 /**
- * The connection that the driver is given in place of a socket. The driver trusts what it reads, and reconnects in the
- * middle of a transaction. This class checks how the server authenticates, bounds the length of messages, and knows
- * whether an answer is due. After a failure it rejects every later statement instead of reconnecting.
+ * Replaces the driver's socket. The driver trusts all input, and reconnects in the middle of a transaction. This class
+ * checks how the server authenticates, bounds the length of messages, and tracks whether an answer is due. After a
+ * failure, it rejects every later statement instead of reconnecting.
  */
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
@@ -20,7 +20,7 @@ export const foreign = (message = 'what listens there does not speak PostgreSQL'
   new ConnectionError('CONNECTION_FOREIGN', message)
 
 type Expectations = {
-  /** Whether the server may ask for the password in clear. */
+  /** Whether the server may request the password in clear. */
   mayAskInClear: boolean
   /** Called instead of a failure by a standby, where only a primary is wanted. */
   onStandby?: (() => void) | undefined
@@ -28,7 +28,7 @@ type Expectations = {
   isKept?: boolean
 }
 
-/** Which authentication requests may follow one another. SCRAM ends with the server's proof (RFC 5802, section 3). */
+/** The authentication requests that may follow each one. SCRAM ends with the server's proof (RFC 5802, section 3). */
 const FOLLOWING: Record<number, readonly number[]> = {
   [-1]: [0, 3, 5, 10],
   3: [0],
@@ -65,7 +65,7 @@ export class ServerSocket extends EventEmitter {
   #isStarting = true
   #startBytes = 0
   #step = -1
-  /** The beginning of a message, or how much of one is still to come. */
+  /** The beginning of a message, or the number of its missing bytes. */
   #held: Buffer = Buffer.alloc(0)
   #skip = 0
   #due = 0
@@ -113,7 +113,7 @@ export class ServerSocket extends EventEmitter {
     this.fail(new ConnectionError('CONNECT_TIMEOUT'))
   }
 
-  /** The system does not go on sending what was written. */
+  /** Fails, and stops the system from sending written bytes. */
   fail(error: Error): void {
     if (this.#failure) return
     this.#failure = error

@@ -1,6 +1,6 @@
 /**
- * Asks PostgreSQL, over a new connection, which of its processes work. A network that swallows packets looks like a
- * statement that takes long.
+ * Asks PostgreSQL, over a new connection, which of its processes execute statements. Packet loss in the network looks
+ * like a slow statement.
  */
 import postgres from 'postgres'
 import { withTimeout } from '../../core/async/timeout.ts'
@@ -17,7 +17,7 @@ export async function workingOf(options: Options, pids: number[]): Promise<Set<n
     const rows = await withTimeout(ASK_MS, workingIn(sql, pids), () => new Error('no answer'))
     return new Set(rows.map(({ pid }) => Number(pid)))
   } catch (error) {
-    // One that refuses us, as when it is full, is there, and may be at work; not so a pooler that cannot reach it.
+    // A server that refuses the connection, perhaps because it is full, may be executing. An unreachable one may not.
     const isThere = error instanceof postgres.PostgresError && !error.code.startsWith('08')
     return new Set(isThere ? pids : [])
   } finally {
@@ -26,8 +26,8 @@ export async function workingOf(options: Options, pids: number[]): Promise<Set<n
 }
 
 /**
- * What waits for its client does not work: its answer, or the rest of what it was asked, was swallowed. A pooler gives
- * its own numbers, so one that PostgreSQL does not know may be any that works for a second or longer.
+ * Returns processes that execute a statement. One that waits for its client does not: its message was lost. A pooler
+ * reports its own pids, so an unknown pid counts if any process has executed a statement for a second or longer.
  */
 function workingIn(sql: postgres.Sql, pids: number[]): Promise<{ pid: string }[]> {
   return sql<{ pid: string }[]>`

@@ -10,10 +10,10 @@ import { ConnectionError } from './server_socket.ts'
 
 type Work = (tx: postgres.TransactionSql) => unknown
 
-/** What a statement that only reads, or locks what it reads, begins with. */
+/** Matches statements that only read, or lock what they read. */
 const READS = /^\s*(select|set local)\b/i
 
-/** `beginning` is BEGIN with its modes, and settings after semicolons. */
+/** Runs a transaction. `beginning` is BEGIN with its modes, and settings after semicolons. */
 export async function transact(lane: Lane, beginning: string, work: Work): Promise<unknown> {
   const { client } = lane
   const lost = new Promise<never>((_, reject) => {
@@ -42,11 +42,11 @@ export function behind(error: unknown, first: unknown): unknown {
   return isAftermath(error) ? (first ?? error) : error
 }
 
-/** The first failure counts, also where the work goes on without the statement. */
+/** Only the first failure counts, even if the work continues without the statement. */
 function statementsOf(lane: Lane, began: Promise<void>) {
   let isOpen = false
   let isOver = false
-  /** A statement waits, so all that come behind it wait with it. */
+  /** If a statement waits, all later ones wait with it. */
   let isHeld = false
   let first: unknown
   const fail = (error: unknown) => {
@@ -69,7 +69,7 @@ function statementsOf(lane: Lane, began: Promise<void>) {
     }
   }
   const tx = routed(lane.client, { route, isInOrder: true }) as unknown as postgres.TransactionSql
-  // A transaction within it is a part of it: what fails there takes all of it back.
+  // A nested transaction is part of the outer one: its failure rolls back all of it.
   const savepoint = (inner: Work) => inner(tx)
   return {
     tx: Object.assign(tx, { savepoint }) as unknown as postgres.TransactionSql,

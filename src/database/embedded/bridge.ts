@@ -1,11 +1,10 @@
 /**
  * Serves the one session of PGlite on a unix socket, so that postgres.js is the only driver.
  *
- * `@electric-sql/pglite-socket` is not used: when PGlite throws, its queue stays marked as busy and
- * every later query hangs; it interleaves the statements of several connections in the one session;
- * it leaves prepared statements and settings of a closed connection to the next one; and it hands
- * over one message at a time. Here one connection at a time is served, the others wait until it
- * closes, and everything that has arrived is executed in one go.
+ * `@electric-sql/pglite-socket` is not used: when PGlite throws, its queue stays marked as busy and every later query
+ * hangs; it interleaves the statements of several connections in the one session; it leaves prepared statements and
+ * settings of a closed connection to the next one; and it passes on one message at a time. This bridge serves one
+ * connection at a time, the others wait until it closes, and all received messages are executed together.
  *
  * Nothing is sent after the database has failed: an answer would be an acknowledgement.
  */
@@ -19,10 +18,7 @@ const PROTOCOL_3 = 196_608
 const TLS_REQUEST = 80_877_103
 const GSS_REQUEST = 80_877_104
 const NOT_SUPPORTED = Buffer.from('N')
-/**
- * What a connection may leave behind: a half-done extended query, a transaction, settings and
- * prepared statements.
- */
+/** Messages that clear a connection's half-done extended query, transaction, settings and prepared statements. */
 const RESET = Buffer.concat([message('S'), query('ROLLBACK'), query('DISCARD ALL')])
 
 /** ReadyForQuery outside a transaction. */
@@ -31,14 +27,14 @@ const IDLE = Buffer.from('Z\0\0\0\x05I', 'latin1')
 type Session = {
   inbox: Inbox
   outbox: Uint8Array[]
-  /** Present once the client has asked for a session, until it is given one. */
+  /** Present from a client's request for a session until it gets one. */
   startup: Buffer | null
   stage: 'greeting' | 'waiting' | 'served' | 'left'
 }
 
 type Client = Socket<Session>
 
-/** What the bridge needs to know of the health of the database. */
+/** The database's health, as the bridge uses it. */
 export type Health = { isTrusted(): boolean; fail(reason: string): void }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Copies the embedded database while it goes on working, as pg_basebackup does: files are read while they change, and
- * the log of that time makes them right when the copy is opened. The slot keeps that log, whatever checkpoints there are.
+ * Copies the embedded database while it is in use, as pg_basebackup does: files are read while they change, and
+ * replaying the log of that time repairs them when the copy is opened. The slot keeps that log across checkpoints.
  */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -24,10 +24,10 @@ const PASSING = new Set([
 ])
 const OF_THE_PROCESS = new Set(['postmaster.pid', 'postmaster.opts'])
 const PIECE_BYTES = 1024 * 1024
-/** Written out at once, so that the database's own flushes never wait for many of our writes. */
+/** Bytes after which the copy is flushed, so that the database's own flushes never wait for many writes of it. */
 const FLUSH_BYTES = 8 * PIECE_BYTES
 
-/** @param root an empty directory, then a DATA_DIR with what the database held when it was whole */
+/** @param root an empty directory, then a DATA_DIR with the database's contents when it was whole */
 export async function copyCluster(sql: Sql, dataDir: string, root: string): Promise<void> {
   const [from, to] = [join(dataDir, CLUSTER), join(root, CLUSTER)]
   writeFileSync(join(root, LOCK), '', { mode: 0o600 })

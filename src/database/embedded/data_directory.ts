@@ -1,12 +1,10 @@
 /**
- * Decides whether a directory may be used as DATA_DIR, and makes sure that one process at a time
- * uses it: two on one data directory destroy it silently. A crash at any moment of the first start
- * leaves either nothing or a complete data directory.
+ * Decides whether a directory may be used as DATA_DIR, and ensures that one process at a time uses it: two processes
+ * destroy a data directory silently. A crash during the first start leaves either nothing or a complete data directory.
  *
- * DATA_DIR/cloakroom.lock   held for the life of the process; also the mark that the directory is ours
+ * DATA_DIR/cloakroom.lock   held for the life of the process; also marks the directory as a DATA_DIR
  * DATA_DIR/postgres         PostgreSQL's data directory
- * DATA_DIR/postgres.new-…   a template that is being extracted or a backup that is being restored, or was
- *                           when the process was killed
+ * DATA_DIR/postgres.new-…   a template being extracted or a backup being restored, perhaps by a killed process
  */
 
 import { Database } from 'bun:sqlite'
@@ -39,10 +37,10 @@ export const CLUSTER = 'postgres'
 const POSTGRES_MAJOR = '18'
 /** PostgreSQL's PG_CONTROL_FILE_SIZE, in bytes. */
 const CONTROL_FILE_SIZE = 8192
-/** What a freshly made file system, or one to which only the keys were restored, may contain. */
+/** Files that a new file system, or one with only the keys restored, may contain. */
 const NEUTRAL = new Set(['lost+found', KEYS_FILE])
 
-/** For commands that must not create the embedded database. @throws ConfigError if it is missing */
+/** Requires a database, for commands that must not create the embedded one. @throws ConfigError if it is missing */
 export function requireCluster({ DB_HOST, DATA_DIR }: Pick<Config, 'DB_HOST' | 'DATA_DIR'>): void {
   if (DB_HOST === undefined && !existsSync(join(DATA_DIR, CLUSTER)))
     throw new ConfigError([
@@ -118,7 +116,7 @@ function prepareRoot(root: string): void {
   )
 }
 
-/** What root writes among another user's data, that user's server cannot read any more. */
+/** Requires that the data belongs to this user: files that root writes into it are unreadable to the owner's server. */
 function demandOwner(root: string): void {
   const owner = statSync(join(root, CLUSTER), { throwIfNoEntry: false })?.uid
   const own = process.getuid?.()
@@ -134,7 +132,7 @@ function takeLock(root: string): Database {
   let lock: Database | undefined
   try {
     const file = join(root, LOCK)
-    // Who may open it may lock it. One that is there may be locked by this process, which any close of it would end.
+    // Anyone who can open the file can lock it. Any close of it would release a lock that this process may hold.
     if (!existsSync(file)) closeSync(openSync(file, 'a', OWN_ONLY))
     chmodSync(file, OWN_ONLY)
     lock = new Database(file, { create: true, readwrite: true })
@@ -172,8 +170,8 @@ function removeLeftovers(root: string, log: (message: string) => void): void {
 }
 
 /**
- * PostgreSQL's own lock, which is ours to remove, since we hold the directory. A kill while it is written
- * leaves it empty, and an empty one keeps PostgreSQL from starting for ever.
+ * Removes PostgreSQL's own lock, which is safe while this process holds the directory. A kill during its writing leaves
+ * it empty, and an empty one prevents PostgreSQL from starting.
  */
 function removePidFile(root: string, cluster: string): void {
   try {

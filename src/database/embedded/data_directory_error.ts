@@ -1,4 +1,4 @@
-/** Why DATA_DIR cannot be used, in words for who runs the server. */
+/** Reasons why DATA_DIR cannot be used, for the operator. */
 
 export type DataDirectoryProblem =
   | 'in_use'
@@ -18,7 +18,7 @@ export class DataDirectoryError extends Error {
   }
 }
 
-/** @param why a system error code, or what PostgreSQL said. */
+/** @param why a system error code, or PostgreSQL's message. */
 export function notWritable(root: string, why: string, cause: unknown): DataDirectoryError {
   const reason = whyUnwritable(why)
   const said = reason === null ? why : `${reason} (${why})`
@@ -26,7 +26,7 @@ export function notWritable(root: string, why: string, cause: unknown): DataDire
   return new DataDirectoryError('not_writable', message, cause)
 }
 
-/** Why a file or folder cannot be made, and what to do about it. */
+/** Returns why a file or folder cannot be created, and the remedy. */
 export function whyUnwritable(code: string): string | null {
   const reasons: Record<string, string> = {
     EACCES: `user ${process.getuid?.()} may not write there; start it as the owner, or chown the folder`,
@@ -40,7 +40,7 @@ export function whyUnwritable(code: string): string | null {
   return reasons[code] ?? null
 }
 
-/** @param why what is wrong with it, without a full stop. */
+/** @param why the problem, without a full stop. */
 export function damaged(root: string, why: string, cause?: unknown): DataDirectoryError {
   const message = `The data directory ${root} looks damaged: ${why}. Restore it from a backup.`
   return new DataDirectoryError('damaged', message, cause)

@@ -13,7 +13,7 @@ import { NodeFS } from '@electric-sql/pglite/nodefs'
 
 type EmscriptenOptions = Parameters<NodeFS['init']>[1]
 
-/** What the patch needs to know of an Emscripten module that mounts the host's file system. */
+/** The part of an Emscripten module that the patch uses, with the host's file system mounted. */
 type HostModule = {
   NODEFS: { stream_ops: { open(stream: HostStream): void; fsync?(stream: HostStream): number } }
 }
@@ -93,7 +93,7 @@ export class DurableFs extends NodeFS {
     }
   }
 
-  /** Some file systems cannot sync directories and say so: PostgreSQL knows and goes on. */
+  /** Some file systems cannot sync directories and report it: PostgreSQL handles that. */
   #refuse(error: unknown): number {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'EBADF') return WASI_EBADF

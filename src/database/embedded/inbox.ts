@@ -1,8 +1,7 @@
 /**
- * Reassembles what a socket delivers in arbitrary pieces into whole messages of the PostgreSQL
- * frontend protocol, version 3 (PostgreSQL documentation, chapter "Frontend/Backend Protocol").
- * PostgreSQL in PGlite reads from memory and takes half a message for the end of the connection,
- * so nothing incomplete may ever reach it.
+ * Reassembles the pieces from a socket into whole messages of the PostgreSQL frontend protocol, version 3 (PostgreSQL
+ * documentation, chapter "Frontend/Backend Protocol"). PostgreSQL in PGlite reads from memory and takes half a message
+ * for the end of the connection, so it may never get incomplete ones.
  */
 
 const INITIAL_CAPACITY = 64 * 1024
@@ -52,7 +51,7 @@ export class Inbox {
     return this.#length > 0 && this.#buffer[0] === TERMINATE ? 'terminate' : null
   }
 
-  /** Copies, so that what PostgreSQL reads does not change under it. */
+  /** Copies, so that PostgreSQL's input does not change during its reading. */
   #take(size: number): Buffer {
     const taken = Buffer.from(this.#buffer.subarray(0, size))
     this.#buffer.copyWithin(0, size, this.#length)

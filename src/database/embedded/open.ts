@@ -1,9 +1,7 @@
 /**
- * Opens the embedded PostgreSQL (PGlite) of DATA_DIR for this process and says how postgres.js
- * reaches it. A write that postgres.js acknowledges is on the disk: it survives kill -9, and a power
- * cut as far as the disk keeps its promises.
- *
- * Before the disk is full, writes are refused with SQLSTATE 25006 and reads go on.
+ * Opens the embedded PostgreSQL (PGlite) of DATA_DIR for this process and returns how postgres.js reaches it. A write
+ * that postgres.js acknowledges is on the disk: it survives kill -9, and a power cut as far as the disk keeps its
+ * promises. Before the disk is full, writes are refused with SQLSTATE 25006 and reads continue.
  */
 
 import { createHash } from 'node:crypto'
@@ -20,8 +18,8 @@ import type { Programs } from './worker_messages.ts'
 export { DataDirectoryError } from './data_directory_error.ts'
 
 /**
- * To be run through SQL, outside a transaction, about every hour: there is no autovacuum. The log
- * is kept short without help (upkeep.ts).
+ * Run this through SQL, outside a transaction, about every hour: there is no autovacuum. The log is kept short without
+ * help (upkeep.ts).
  */
 export const vacuumStatement = 'VACUUM (ANALYZE)'
 
@@ -37,8 +35,8 @@ export type EmbeddedOptions = {
 
 export type EmbeddedDatabase = {
   /**
-   * Options for postgres.js, which needs `max: 1` and `ssl: false` besides: there is one session,
-   * and a second connection waits until the first one closes.
+   * Options for postgres.js, which also needs `max: 1` and `ssl: false`: there is one session, and a second connection
+   * waits until the first one closes.
    */
   settings: { path: string; user: string; database: string }
   /** Absolute path of DATA_DIR. */
@@ -91,9 +89,9 @@ function explainOpen(directory: DataDirectory, error: unknown): Error {
 }
 
 /**
- * Socket paths are limited to about 100 bytes, so the socket lives in the directory for temporary
- * files, under a name that belongs to the data directory: what a killed process left is found and
- * replaced. If somebody else has put something there, a random name does as well.
+ * Creates the socket's directory. Socket paths are limited to about 100 bytes, so it is in the directory for temporary
+ * files, under a name that belongs to the data directory: the leftovers of a killed process are found and replaced. If
+ * another user has created the name, a random one is used.
  */
 function makeSocketDirectory(cluster: string): string {
   const name = createHash('sha256').update(cluster).digest('hex').slice(0, 16)
@@ -108,8 +106,8 @@ function makeSocketDirectory(cluster: string): string {
 }
 
 /**
- * Compiles PostgreSQL once for the process. Threads that are given the same module share what the
- * compiler makes of it, so that a second database in the process opens in half the time.
+ * Compiles PostgreSQL once for the process. Threads that get one module share its compiled code, so that a second
+ * database in the process opens in half the time.
  */
 let programs: Promise<Programs> | undefined
 

@@ -1,9 +1,9 @@
 /**
- * Another cluster takes the place of that of a data directory. The old one is kept beside it. Killed at any
- * moment, the directory has the whole old one or the whole new one: the next who locks it finishes.
+ * Replaces the cluster of a data directory. The old one is kept beside it. After a kill at any moment, the directory has
+ * the whole old one or the whole new one: the next process that locks it finishes.
  *
  * DATA_DIR/postgres.restored    complete and on the disk, for the moment between two renames
- * DATA_DIR/postgres.before-…    what was there before
+ * DATA_DIR/postgres.before-…    the previous cluster
  */
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { syncPath, syncTree } from './template_archive.ts'
 
 const READY = 'postgres.restored'
 
-/** @returns where the old one is, or `null` if there was none. */
+/** @returns the path of the old one, or `null` if there was none. */
 export function replaceCluster(
   root: string,
   staged: string,

@@ -57,7 +57,7 @@ export function syncTree(path: string): void {
   syncPath(path)
 }
 
-/** Windows flushes what is open for writing, and so no folder, whose entries it keeps by itself. */
+/** Windows flushes only files that are open for writing, so no folder, whose entries it keeps by itself. */
 export function syncPath(path: string): void {
   if (isWindows && statSync(path).isDirectory()) return
   const descriptor = openSync(path, isWindows ? 'r+' : 'r')

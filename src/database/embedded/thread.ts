@@ -1,6 +1,6 @@
 /**
- * The thread that runs PostgreSQL, seen from the process: whatever happens to it, every question is
- * answered or refused, and an unexpected end is heard of.
+ * Runs PostgreSQL in a thread. Every request is answered or refused, whatever happens to the thread, and an unexpected
+ * end is reported.
  */
 import { endsWithin } from '../../core/async/timeout.ts'
 import { workerAddress } from '../../core/worker_address.ts'
@@ -23,7 +23,7 @@ export class DatabaseThread {
     worker.addEventListener('close', () => this.#fail('the thread of the database ended'))
   }
 
-  /** @throws {Error} with what PostgreSQL said. */
+  /** @throws {Error} with PostgreSQL's message. */
   async open(order: OpenOrder): Promise<void> {
     await this.#ask(order, 'opened')
   }
@@ -40,7 +40,8 @@ export class DatabaseThread {
   }
 
   /**
-   * Never throws: what cannot be closed is recovered by the next start.
+   * Closes the database. Never throws: the next start recovers a database that cannot be closed.
+   *
    * @returns whether the database is closed for certain.
    */
   close(): Promise<boolean> {

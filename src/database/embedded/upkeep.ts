@@ -1,12 +1,12 @@
 /**
- * Does what PostgreSQL's background processes would do and PGlite has not: checkpoints, so that the
- * log does not grow without bound; and, before the disk is full, a refusal of writes. PostgreSQL
- * that cannot write its log aborts, and then nothing could be read either.
+ * Replaces PostgreSQL's background processes, which PGlite lacks: runs checkpoints, so that the log does not grow
+ * without bound, and refuses writes before the disk is full. A PostgreSQL that cannot write its log aborts, and then
+ * reads would fail, too.
  */
 
 /** Four segments of 16 MiB: `max_wal_size`, which nothing else checks. */
 const SEGMENTS_PER_CHECKPOINT = 4
-/** Enough for the log of what is under way, a checkpoint, and a shutdown. */
+/** Enough for the log of running work, a checkpoint, and a shutdown. */
 export const RESERVE_BYTES = 96 * 1024 * 1024
 /** Writes are accepted again only well above the reserve, so that the state does not flap. */
 const RELIEF_BYTES = RESERVE_BYTES + 32 * 1024 * 1024
@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 250
 export type UpkeepSurroundings = {
   /** Milliseconds of a clock that never goes back. */
   now(): number
-  /** What an ordinary user may still write on the disk of the data directory. */
+  /** Bytes that an ordinary user may still write on the data directory's disk. */
   freeBytes(): number
   /** Segments of the log begun since the last call. */
   takeSegments(): number
@@ -34,8 +34,8 @@ export class DatabaseUpkeep {
   }
 
   /**
-   * To be called between transactions, before the next statement.
-   * After a refusal, writes fail with SQLSTATE 25006 (read_only_sql_transaction).
+   * Call this between transactions, before the next statement. After a refusal, writes fail with SQLSTATE 25006
+   * (read_only_sql_transaction).
    */
   async attend(execute: Execute): Promise<void> {
     this.#segments += this.#surroundings.takeSegments()

@@ -44,7 +44,7 @@ const health: Health = {
   fail(reason) {
     if (!trusted) return
     trusted = false
-    // The driver's pending queries fail instead of waiting for ever.
+    // The driver's pending queries fail instead of waiting forever.
     running?.stopServing()
     report({ kind: 'failed', reason: [reason, ...complaints].join('; ') })
   },
@@ -93,7 +93,7 @@ function freeBytes(directory: string): number {
   return bavail * bsize
 }
 
-/** Keeps what PostgreSQL said about its own end, never about a statement and its values. */
+/** Keeps PostgreSQL's messages about its own end, never those about a statement and its values. */
 function complain(line: string): boolean {
   const complaint = /\b(?:FATAL|PANIC): .*/.exec(line)
   if (complaint && complaints.length < 3) complaints.push(complaint[0].replace(/: +/, ': '))

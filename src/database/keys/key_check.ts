@@ -1,7 +1,4 @@
-/**
- * Proves at start that ENCRYPTION_KEY opens the data: a server that cannot read what it holds must
- * not begin to listen.
- */
+/** Proves at start that ENCRYPTION_KEY opens the data: a server that cannot read its data must not begin to listen. */
 import { ConfigError } from '../../core/config/config.ts'
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import type { Database } from '../open.ts'

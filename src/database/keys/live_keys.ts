@@ -1,14 +1,14 @@
 /**
- * Which keys of the outer layer the processes on one PostgreSQL have: each says the ids, never the keys, in
- * the names that its connections have there. So a key is neither removed from what another process still
- * makes, nor used before all have it. A pooler lends sessions, which keep the name of their last user: behind
- * one only the connection counts that each process listens on, which goes past it.
+ * Outer-layer keys of all processes on one PostgreSQL. Each process announces its keys' ids, never the keys, in the
+ * names of its connections. So a key is not removed while another process still seals with it, and not used before all
+ * processes have it. A pooler's sessions keep the name of their last user. Behind a pooler, only each process's
+ * listening connection counts, which does not use the pooler.
  */
 import type { Sql } from 'postgres'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 
 const NAME = 'cloakroom'
-/** How names of connections begin that processes listen on; version and schema follow, then the ids. */
+/** Prefix of the names of listening connections. Version and schema follow, then the ids. */
 export const LISTENER = `${NAME}/`
 /** Bytes of a name that PostgreSQL keeps. */
 const MAX_NAME = 63
@@ -16,9 +16,9 @@ const MAX_NAME = 63
 /** `cloakroom 1a2b3c4d 5e6f7a8b`: the id of the key that encrypts, then the others. */
 export const nameWithKeys = (encryptionKey: string) => withKeys(NAME, encryptionKey)
 
-/** The name and as many ids as it has room for: at least three (a test says so). */
+/** Returns the name with as many ids as fit: at least three, which a test checks. */
 export function withKeys(name: string, encryptionKey: string): string {
-  // A command that opens nothing has none.
+  // A command that opens nothing has no keys.
   const ids = encryptionKey === '' ? ['-'] : outerKeysIn(encryptionKey).map(({ id }) => id)
   return ids.reduce(
     (text, id) => (text.length + 1 + id.length > MAX_NAME ? text : `${text} ${id}`),
@@ -26,7 +26,7 @@ export function withKeys(name: string, encryptionKey: string): string {
   )
 }
 
-/** A connection in use; `ids` is empty for a process of an earlier version, which does not say its keys. */
+/** A connection in use; `ids` is empty for a process of an earlier version, which does not announce its keys. */
 export type LiveKeys = { ids: string[]; pid: number; user: string; place: string }
 
 /** Whatever has such a name: any user of the database may take one. */

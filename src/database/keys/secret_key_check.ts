@@ -1,7 +1,6 @@
 /**
- * Proves at start that SECRET_KEY holds every key that log-ins, sessions and tokens were made under.
- * Without one of them its rows would let nobody in, and a start that ends them by mistake must say so
- * before it serves.
+ * Proves at start that SECRET_KEY has every key of stored log-ins, sessions and tokens. Rows of a missing key would
+ * admit nobody, and a start that ends them by mistake must report it before it serves.
  */
 import { sql } from 'drizzle-orm'
 import { ConfigError } from '../../core/config/config.ts'
@@ -9,7 +8,7 @@ import type { Pepper } from '../../core/crypto/pepper.ts'
 import type { Log } from '../../core/log.ts'
 import type { Database } from '../open.ts'
 
-/** What was made under one key and is still good. */
+/** Counts of valid entries that were sealed under one key. */
 type Remainder = {
   keyId: string
   passwords: number
@@ -20,9 +19,8 @@ type Remainder = {
 }
 
 /**
- * `lost` are the ids of keys that were abandoned; of `tokens` alone where nothing else may be read.
- *
- * @throws ConfigError that says what would end
+ * `lost` are the ids of keys that were abandoned; only of `tokens` if no other table may be read. @throws ConfigError
+ * that lists the affected rows
  */
 export async function checkSecretKey(
   db: Database,

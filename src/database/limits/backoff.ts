@@ -7,13 +7,13 @@ const MAX_KEYS = 100_000
 export const FREE_FAILURES = 5
 export const MAX_WAIT_SECONDS = 300
 
-/** Asked before each attempt, and told what came of it. */
+/** Called before and after each attempt. */
 export type Waits = {
   /** @throws Fault `rate_limited` while the wait of this key lasts */
   check(key: string): void | Promise<void>
   failed(key: string): void | Promise<void>
   succeeded(key: string): void | Promise<void>
-  /** It ended in an error. */
+  /** The attempt ended in an error. */
   undecided(key: string): void | Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Quotas by person and hour. They count what was added and not what is stored, so deleting makes no room. */
+/** Quotas by person and hour. They count additions and not stored rows, so deleting makes no room. */
 import type { Clock } from '../../core/clock.ts'
 import type { Config } from '../../core/config/config.ts'
 import { hourlyQuotas } from '../../core/config/quotas.ts'
@@ -13,7 +13,7 @@ type Services = { db: Database; config: Config; clock: Clock }
 
 const SECONDS = 3_600
 
-/** By database, like the counters of a server on PostgreSQL. */
+/** Limiters by database, like the counters of a server on PostgreSQL. */
 const limiters = new WeakMap<Database, Map<HourlyQuota, SharedLimiter>>()
 
 /** Call it for each that is added, in the transaction that adds it. @throws Fault `quota_exceeded` */

@@ -1,4 +1,4 @@
-/** Under which name something is counted: one that does not show addresses to who reads the database. */
+/** Names under which limits count: they do not reveal addresses to readers of the database. */
 import { createHmac } from 'node:crypto'
 
 const BYTES = 16

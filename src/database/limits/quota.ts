@@ -1,6 +1,6 @@
 /**
- * Refuses what goes beyond a quota (quotas.ts). The check comes after the rows were written, in their transaction, so that
- * it counts what will be stored; it reads at most one row more than the quota.
+ * Enforces quotas (quotas.ts). The check runs after the rows were written, in their transaction, so that it counts all
+ * rows to be stored; it reads at most one row more than the quota.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { overQuota, type QuotaConfig, type QuotaName, quotas } from '../../core/config/quotas.ts'
@@ -40,20 +40,20 @@ async function checkQuota(
     ...quota.by.map((column, index) => sql`${sql.identifier(column)} = ${ids[index]}`),
     ...which,
   ]
-  // The lock of a workspace does not cover the rows that a person has in others. This lock does: requests count one after
-  // the other, and each sees what the requests before it committed.
+  // The lock of a workspace does not cover a person's rows in others. This lock does: requests count one after another,
+  // and each sees the rows that earlier requests committed.
   const isOfPerson = quota.by.some((column) => column === 'user_id')
   const locking =
     isOfPerson && tx.execute(sql`select pg_advisory_xact_lock(${PEOPLE}::int, hashtext(${ids[0]}))`)
   const counting = tx.execute<{ rows: number }>(sql`
     select count(*)::int as rows from (select 1 from ${sql.raw(quota.rows)} as counted
       where ${sql.join(conditions, sql` and `)} limit ${most + 1}) as found`)
-  // In this order: a count that begins behind the lock sees what is committed by then.
+  // Keep this order: a count that begins behind the lock sees all rows committed by then.
   const [, [row]] = await Promise.all([locking, counting])
   if ((row?.rows ?? 0) > most) throw quotaFault(quota, most)
 }
 
-/** Its `fix` names the setting that an operator can raise. */
+/** Returns a fault with a `fix` that names the setting which an operator can raise. */
 export function quotaFault(quota: Parameters<typeof overQuota>[0], most: number): Fault {
   return new Fault('quota_exceeded', {
     message: overQuota(quota, most),

@@ -1,6 +1,6 @@
 /**
- * Limits that keep one caller from taking what belongs to all. State lives in this process and is
- * bounded: the keys least recently seen are forgotten first, which can only forgive.
+ * Limits that keep one caller from using up shared capacity. State is kept in this process and bounded: the least
+ * recently seen keys are forgotten first, which only makes limits more lenient.
  */
 import type { Clock } from '../../core/clock.ts'
 import type { Rate } from '../../core/config/config.ts'
@@ -20,7 +20,7 @@ export type RateState = {
 /** Takes one token of a key's bucket. @throws Fault `rate_limited` with Retry-After in seconds */
 export type Limiter = { take(key: string): RateState | Promise<RateState> }
 
-/** The refusal of somebody who may come again after so many seconds. */
+/** Returns the fault for a caller who may retry after this many seconds. */
 export function overLimit({ count, seconds }: Rate, waitSeconds: number): Fault {
   const wait = Math.ceil(waitSeconds)
   const state = { limit: count, remaining: 0, resetSeconds: wait, windowSeconds: seconds }
@@ -29,10 +29,10 @@ export function overLimit({ count, seconds }: Rate, waitSeconds: number): Fault 
   })
 }
 
-/** One token, less what a sum of fractions may lack. */
+/** One token, minus the rounding error of a sum of fractions. */
 const WHOLE = 1 - 1e-9
 
-/** A token bucket per key: `count` at once, refilled evenly over `seconds`; of both the part of this process. */
+/** A token bucket per key: `count` in a burst, refilled evenly over `seconds`; each is this process's share. */
 export class RateLimiter {
   readonly #whole: Rate
   readonly #clock: Clock

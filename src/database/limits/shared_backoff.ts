@@ -61,14 +61,14 @@ class SharedBackoff implements Waits {
     await this.#write(sql`delete from failed_attempts where key = ${this.#named(key)}`)
   }
 
-  /** It stays counted where the database does not say otherwise. */
+  /** Takes the attempt back. It stays counted if the update fails. */
   async undecided(key: string): Promise<void> {
     const back = sql`update failed_attempts set count = greatest(count - 1, 0), until = ${this.#now()}
       where key = ${this.#named(key)}`
     await this.#write(back).catch(() => {})
   }
 
-  /** In a transaction: what arrives late must not forgive what failed since. */
+  /** Writes in a transaction: a late write must not forgive later failures. */
   async #write(statement: SQL): Promise<void> {
     await this.#db.transaction((tx) => tx.execute(statement))
   }
@@ -84,7 +84,7 @@ class SharedBackoff implements Waits {
   }
 }
 
-/** Forgets what is old, and of what is over the bound the waits that end first. */
+/** Forgets old rows, and of the rows over the bound those with the earliest end. */
 export async function sweepAttempts(db: Reading): Promise<void> {
   await db.execute(
     sql`delete from failed_attempts where until < now() - make_interval(days => ${KEPT_DAYS}::int)`,

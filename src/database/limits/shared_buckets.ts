@@ -1,6 +1,6 @@
 /**
- * Token buckets in PostgreSQL, which all processes draw from: one statement for each look, by the database's
- * clock. A row says when its bucket is full again; from then on it says nothing, and goes.
+ * Token buckets in PostgreSQL, shared by all processes: one statement per draw, by the database's clock. A row has the
+ * time at which its bucket is full again; after that it is obsolete and deleted.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { withTimeout } from '../../core/async/timeout.ts'
@@ -9,7 +9,7 @@ import type { Rate } from '../../core/config/config.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Reading } from '../open.ts'
 
-/** Beyond so many rows those that are full soonest go first, which can only forgive. */
+/** Above this number of rows, those that are full soonest are deleted first, which only makes limits more lenient. */
 export const MAX_ROWS = 100_000
 /** Rows that one process adds before it looks. */
 const MUCH = 10_000
@@ -18,7 +18,7 @@ const TIMEOUT_MS = 5_000
 /** The resolver's database user writes `token_rates` and not the other one, which has the buckets of people. */
 export type BucketTable = 'rate_limits' | 'token_rates'
 
-/** What was got, at most what was asked for, and by how many seconds of refilling the bucket is not full. */
+/** `got` is the number granted, at most the number requested; `lacks` the seconds until the bucket is full. */
 export type Draw = { got: number; lacks: number }
 
 type Row = { got: number; lacks: number; added: boolean }
@@ -37,7 +37,7 @@ export class SharedBuckets {
     this.#clock = clock
   }
 
-  /** Draws up to so many. @throws Fault `unavailable` when the database takes too long, and the driver's errors */
+  /** Draws up to `most` tokens. @throws Fault `unavailable` if the database takes too long, and the driver's errors */
   async draw(key: string, { count, seconds }: Rate, most = 1, db = this.#db): Promise<Draw> {
     const each = seconds / count
     const now = sql`(excluded.full_at - ${most * each}::float8)`

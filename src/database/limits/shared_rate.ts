@@ -9,10 +9,10 @@ import { type BucketTable, SharedBuckets } from './shared_buckets.ts'
 
 type Surroundings = { db: Reading; config: Config; clock: Clock }
 
-/** What takes part in a transaction, if it has one. */
+/** A limiter that takes part in a transaction, if it gets one. */
 export type SharedLimiter = { take(key: string, db?: Reading): Promise<RateState> | RateState }
 
-/** Of the control plane. The embedded database has one process: there it is kept in memory. */
+/** Opens a rate of the control plane. The embedded database has one process, so the rate is kept in memory. */
 export function openRate(
   { db, config, clock }: Surroundings,
   name: string,
@@ -36,7 +36,7 @@ const MAX_KEYS = 100_000
 
 class SharedRate implements Limiter {
   readonly #options: Options
-  /** Until when a key was refused: what hammers on asks no database. */
+  /** The time until which a key is refused: repeated requests do not query the database. */
   readonly #refused = new LruMap<string, number>({ max: MAX_KEYS })
 
   constructor(options: Options) {

@@ -1,6 +1,6 @@
 /**
- * Limits that each process counts for itself are divided by the processes that live: on a PostgreSQL each says every
- * five seconds that it does, and counts the others with the same statement. No request pays for it.
+ * Counts live processes, by which limits that each process counts are divided. On PostgreSQL, each process reports
+ * every five seconds, and counts the others with the same statement. Requests do not wait for it.
  */
 import { randomUUID } from 'node:crypto'
 import { Cron } from 'croner'
@@ -12,7 +12,7 @@ import { describeError, type Log } from '../../core/log.ts'
 import type { Reading } from '../open.ts'
 
 const EVERY_FIVE_SECONDS = '*/5 * * * * *'
-/** Seconds after which one that says nothing more is gone. */
+/** Seconds after which a process that no longer reports counts as ended. */
 const GONE_SECONDS = 15
 const TIMEOUT_MS = 4_000
 
@@ -21,21 +21,21 @@ export type Sharers = { readonly count: number }
 
 export const ALONE: Sharers = { count: 1 }
 
-/** What this process may give of a limit, never nothing. */
+/** Returns this process's share of a limit, at least 1. */
 export function shareOf(limit: number, sharers: Sharers): number {
   return Math.ceil(limit / sharers.count)
 }
 
 export type LiveProcesses = {
-  /** Control planes: of RATE_API. */
+  /** Control planes, for RATE_API. */
   readonly controlPlanes: Sharers
-  /** Of what tokens may do: resolvers, and of a control plane without one the control planes. */
+  /** Processes that share the limits of tokens: resolvers, or the control planes if there is no resolver. */
   readonly resolvers: Sharers
   beat(): Promise<void>
   end(): Promise<void>
 }
 
-/** With the embedded database, which has one process. */
+/** For the embedded database, which has one process. */
 export const LIVES_ALONE: LiveProcesses = {
   controlPlanes: ALONE,
   resolvers: ALONE,
@@ -57,7 +57,7 @@ export async function openLiveProcesses({ db, config }: Surroundings): Promise<L
     // The next one begins when none of these is under way.
     for (const beat of beats) if (beat.status === 'rejected') throw beat.reason
   }
-  // Of processes that start at once each finds those that had announced themselves before it.
+  // Processes that start simultaneously announce themselves with the first beat and find each other with the second.
   await beat()
   await beat()
   return {
@@ -78,14 +78,14 @@ export function scheduleBeats({ live, log }: { live: LiveProcesses; log: Log }):
       await live.beat()
       isAway = false
     } catch (error) {
-      // Said once, until it works again.
+      // Log it once, until the count succeeds again.
       if (!isAway) log.warning('processes that live could not be counted', describeError(error))
       isAway = true
     }
   })
 }
 
-/** One process in one role; how many there are with it. Before it was asked: as many as its machine has. */
+/** A process in one role, and the number of processes in it: until the first count, the machine's workers. */
 class Heart implements Sharers {
   readonly #id = randomUUID()
   readonly #db: Reading
@@ -103,13 +103,13 @@ class Heart implements Sharers {
   }
 
   async beat(): Promise<void> {
-    // One at a time: a database that holds still must not get more and more of them.
+    // One statement at a time: a stalled database must not collect them.
     this.#said ??= this.#say().finally(() => {
       this.#said = undefined
     })
     const [row] = await withTimeout(TIMEOUT_MS, this.#said, () => new Fault('unavailable'))
     const seen = 1 + (row?.others ?? 0)
-    // By two looks: after a crash that emptied the table the first may miss who has not beaten yet.
+    // Use two counts: after a crash that emptied the table, the first may miss processes that have not reported yet.
     this.count = Math.max(this.#workers, this.#seen, seen)
     this.#seen = seen
   }
@@ -132,7 +132,7 @@ class Heart implements Sharers {
   }
 }
 
-/** Forgets processes that ended, and what no process can have said. */
+/** Forgets processes that ended, and rows that no process can have written. */
 export async function sweepProcesses(db: Reading): Promise<void> {
   await db.execute(sql`delete from live_processes
     where seen_at not between now() - interval '1 minute' and now() + interval '1 minute'`)

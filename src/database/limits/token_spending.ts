@@ -1,6 +1,6 @@
 /**
- * What limited tokens spent, and which of their calls run (protocol 6.3), shared by all processes. A day is one of UTC. A
- * running call holds a lease, so the calls of a process that was killed stop counting by themselves.
+ * Usage and running calls of limited tokens (protocol 6.3), shared by all processes. A day is a UTC day. A running call
+ * holds a lease, so calls of a killed process stop counting by themselves.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { withTimeout } from '../../core/async/timeout.ts'
@@ -10,7 +10,7 @@ import type { TokenLimits } from '../../core/token_limits.ts'
 import type { Reading } from '../open.ts'
 
 const LEASE_SECONDS = 30
-/** Days for which spending is kept. */
+/** Days for which usage is kept. */
 const KEPT_DAYS = 35
 const TIMEOUT_MS = 5_000
 /** First half of the key of the advisory lock. The second half is a hash of the token's id. */
@@ -58,7 +58,7 @@ export class TokenSpendingStore {
       // A count that begins behind the lock includes the calls that others counted under it.
       const [, [row]] = await Promise.all([locking, tx.execute<DaySums>(this.#counting(call))])
       if (row) return { ...row, granted: true }
-      // A second statement sees what the first one waited for.
+      // A second statement sees the changes that the first one waited for.
       const [reached] = await tx.execute<DaySums>(this.#reading(call.tokenId))
       if (!reached) throw new Fault('unavailable')
       return { ...reached, granted: false }
@@ -90,7 +90,7 @@ export class TokenSpendingStore {
     )
   }
 
-  /** Deletes old days, and those of tokens that are revoked or gone. */
+  /** Deletes old days, and those of revoked or deleted tokens. */
   async sweepDays(): Promise<void> {
     await this.#db.transaction((tx) =>
       tx.execute(sql`delete from token_days d

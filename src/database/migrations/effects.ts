@@ -1,19 +1,19 @@
 /**
- * What a migration does to a database that is in use, read from its statements: which tables it works through, who has
- * to wait meanwhile, and whether processes of older versions may find something unexpected. It knows the statements
- * that drizzle/ has; of any other it says that it may do both.
+ * A migration's effects on a database in use, read from its statements: which tables it works through, which sessions
+ * have to wait, and whether older versions may find something unexpected. It recognises the statements in drizzle/. For
+ * any other statement, it assumes both effects.
  */
 
 export type Effect = {
-  /** In words, such as `adds a column to users`. */
+  /** A description, such as `adds a column to users`. */
   does: string
-  /** The table that is there already and is worked on; `null` for what is new. */
+  /** The existing table that is changed; `null` for a new one. */
   table: string | null
-  /** Who waits: for a moment only, unless all rows are worked through. */
+  /** Sessions that wait: only for a moment, unless all rows are worked through. */
   blocks: 'nobody' | 'writers' | 'everybody'
-  /** Whether all rows of the table are read or written, so that it takes as long as the table is large. */
+  /** Whether all rows of the table are read or written, so that the duration grows with the table. */
   isLong: boolean
-  /** Whether a version that does not know it may fail, or do something else than before. */
+  /** Whether older versions may fail or behave differently. */
   mayBreakOlder: boolean
 }
 
@@ -75,7 +75,7 @@ const RULES: readonly Rule[] = [
 
 const SEPARATOR = '--> statement-breakpoint'
 
-/** Of all statements, in their order; what is done to tables that the same migration makes is part of making them. */
+/** Returns the effects of statements, in their order. Changes to a table are part of its creation in a migration. */
 export function effectsOf(text: string): Effect[] {
   const statements = text.split(SEPARATOR).flatMap(statementsOf)
   const effects = statements.map(effectOf)

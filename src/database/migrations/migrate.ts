@@ -1,11 +1,10 @@
 /**
- * Applies drizzle/ at start: append-only, in order, each file once, all in one transaction, so that a
- * kill leaves the old schema or the new one. An advisory lock makes starting processes wait for each
- * other. drizzle's own migrator reads from disk and skips files older than the newest applied one
- * without a word, which is why this short one exists.
+ * Applies drizzle/ at start: append-only, in order, each file once, all in one transaction, so that a kill leaves the
+ * old schema or the new one. An advisory lock makes starting processes wait for each other. drizzle's own migrator
+ * reads from disk and silently skips files older than the newest applied one, so this short one replaces it.
  *
- * Processes of older versions go on serving meanwhile. A migration that waited for a table of theirs would stop all who come
- * behind it, so it waits for two seconds, cancels and tries again.
+ * Processes of older versions continue to serve meanwhile. A migration that waited for a table of theirs would block
+ * all later statements, so it waits for two seconds, cancels and tries again.
  */
 import type postgres from 'postgres'
 import initial from '../../../drizzle/0000_initial.sql' with { type: 'text' }
@@ -42,7 +41,7 @@ import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 export type Migration = {
   name: string
   text: string
-  /** A version that does not know it cannot use the schema any more (docs/guides/upgrade.md). */
+  /** Older versions can no longer use the schema (docs/guides/upgrade.md). */
   breaksOlder?: true
 }
 
@@ -88,7 +87,7 @@ const PAUSE_MS = 1_000
 const TRIES = 60
 
 type Options = {
-  /** Told of each time that somebody else's transaction was in the way. */
+  /** Called each time that another transaction was in the way. */
   onWait?: () => void
   tries?: number
   pause?: () => Promise<void>
@@ -118,7 +117,7 @@ export async function migrate(
   }
 }
 
-/** The same in a transaction that does more. */
+/** Applies migrations in a transaction that also does other work. */
 export async function migrateIn(
   tx: postgres.TransactionSql,
   list: readonly Migration[] = migrations,
@@ -131,12 +130,12 @@ export async function migrateIn(
     add column if not exists keeps_older boolean not null default false`
   const pending = pendingOf((await appliedIn(tx)) ?? [], list)
   for (const migration of pending) await apply(tx, migration)
-  // What else the transaction does waits as long as any other.
+  // Other statements of the transaction wait for locks as usual.
   await tx.unsafe('set local lock_timeout to default')
   return pending.length
 }
 
-/** How many a start would apply, `null` if the database has no tables yet. @throws SchemaError */
+/** Returns how many migrations a start would apply; `null` if the database has no tables yet. @throws SchemaError */
 export async function pendingMigrations(sql: postgres.Sql): Promise<number | null> {
   const applied = await appliedIn(sql)
   return applied && pendingOf(applied, migrations).length
@@ -145,7 +144,7 @@ export async function pendingMigrations(sql: postgres.Sql): Promise<number | nul
 type Applied = {
   name: string
   sha256: string
-  /** Said by who applied it: versions that do not know it may go on using the schema. */
+  /** Set by the process that applied it: older versions may continue to use the schema. */
   keepsOlder: boolean
 }
 
@@ -156,13 +155,13 @@ export async function appliedIn(
   const [row] = await sql<{ found: boolean }[]>`
     select to_regclass('cloakroom_migrations') is not null as found`
   if (!row?.found) return null
-  // The column came later than the table.
+  // An old table lacks the column.
   return await sql<Applied[]>`
     select name, sha256, coalesce((to_jsonb(m) ->> 'keeps_older')::boolean, false) as "keepsOlder"
     from cloakroom_migrations m order by name`
 }
 
-/** Those that are not applied. @throws SchemaError */
+/** Returns the migrations that are not applied. @throws SchemaError */
 export function pendingOf(
   applied: readonly Applied[],
   list: readonly Migration[] = migrations,

@@ -5,7 +5,7 @@ export abstract class SchemaError extends Error {
   abstract readonly code: string
 }
 
-/** It was migrated by a later version, to what this one does not know how to use. */
+/** A later version migrated the schema, to a state that this version cannot use. */
 export class NewerSchema extends SchemaError {
   readonly code = 'newer_schema'
 
@@ -16,7 +16,7 @@ export class NewerSchema extends SchemaError {
   }
 }
 
-/** A resolver or a command of this version waits for what only the start of a control plane does. */
+/** A resolver or a command of this version needs a migration that only the start of a control plane applies. */
 export class OlderSchema extends SchemaError {
   readonly code = 'older_schema'
 
@@ -28,7 +28,7 @@ export class OlderSchema extends SchemaError {
   }
 }
 
-/** What was applied is not what this executable has under that name. */
+/** An applied migration differs from this executable's migration of that name. */
 export class AlteredHistory extends SchemaError {
   readonly code = 'altered_schema'
 
@@ -39,7 +39,7 @@ export class AlteredHistory extends SchemaError {
   }
 }
 
-/** Other transactions held what a migration needs, as long as it was tried. */
+/** Other transactions locked the tables of a migration for as long as it was tried. */
 export class SchemaInUse extends SchemaError {
   readonly code = 'schema_in_use'
 

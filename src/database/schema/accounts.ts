@@ -1,8 +1,8 @@
-/** People and their sessions. What unlocks their keys never reaches these tables. */
+/** People and their sessions. The secrets that unlock their keys never reach these tables. */
 import { bigint, boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, moment, updatedAt } from './columns.ts'
 
-/** What the client derived its keys with (protocol 3.1), as it travels on the wire. */
+/** The client's key derivation (protocol 3.1), as sent on the wire. */
 type StoredKdf = {
   algorithm: 'argon2id'
   memory_kib: number
@@ -16,7 +16,7 @@ export const users = pgTable('users', {
   email: text().notNull().unique(),
   firstName: text().notNull().default(''),
   lastName: text().notNull().default(''),
-  /** Argon2id under the pepper of what the client sends as password (protocol 4). */
+  /** Argon2id under the pepper of the client's derived password (protocol 4). */
   passwordHash: text().notNull(),
   keySalt: text().notNull(),
   kdf: jsonb().$type<StoredKdf>().notNull(),
@@ -35,7 +35,7 @@ export const users = pgTable('users', {
   updatedAt: updatedAt(),
 })
 
-/** One log-in; its tokens come and go with each refresh. */
+/** One log-in. Its tokens are replaced with each refresh. */
 export const sessions = pgTable(
   'sessions',
   {
@@ -43,7 +43,7 @@ export const sessions = pgTable(
     userId: uuid()
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
-    /** What opened it, if that was a passkey: it ends with that. */
+    /** The passkey that opened the session, if any. The session ends with the passkey. */
     passkeyId: uuid().references(() => passkeys.id, { onDelete: 'cascade' }),
     userAgent: text().notNull().default(''),
     revokedAt: moment(),
@@ -84,12 +84,12 @@ export const passkeys = pgTable(
     rpId: text().notNull(),
     credentialId: bytes().notNull().unique(),
     publicKey: bytes().notNull(),
-    /** The pepper's key id and the MAC of what the row says: one that was written here is no log-in (protocol 4.1). */
+    /** The pepper's key id and the MAC of the row: an inserted row is no log-in (protocol 4.1). */
     verifier: bytes().notNull(),
     counter: bigint({ mode: 'number' }).notNull(),
     transports: text().array().notNull(),
     label: text().notNull(),
-    /** Sealed: `passkeys.encrypted_seed`; null where it cannot unlock, or the keys were replaced since. */
+    /** Sealed: `passkeys.encrypted_seed`; null if it cannot unlock, or the keys were replaced since. */
     encryptedSeed: bytes(),
     lastUsedAt: moment(),
     createdAt: createdAt(),

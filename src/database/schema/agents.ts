@@ -56,10 +56,10 @@ export const tokens = pgTable(
     environment: text(),
     label: text().notNull(),
     capabilities: jsonb().$type<readonly Capability[]>().notNull(),
-    /** To what the token is narrowed (protocol 6.3); null where to nothing. */
+    /** Hosts that the token is narrowed to (protocol 6.3); null for all. */
     hosts: jsonb().$type<readonly string[]>(),
     secrets: jsonb().$type<readonly string[]>(),
-    /** What it may spend (protocol 6.3); null where it has no limits. */
+    /** The token's limits (protocol 6.3); null without limits. */
     limits: jsonb().$type<TokenLimits>(),
     /** The pepper's key id and the MAC of SHA-256(tokenAuth), protocol 4. */
     verifier: bytes().notNull(),
@@ -67,7 +67,7 @@ export const tokens = pgTable(
     expiresInDays: integer(),
     expiresAt: moment(),
     revokedAt: moment(),
-    /** By versions before 0021, and left for them; `tokenUses` has what came since. */
+    /** Written by versions before 0021, and kept for them. `tokenUses` has later uses. */
     lastUsedAt: moment(),
     createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
     createdAt: createdAt(),
@@ -89,8 +89,8 @@ export const tokens = pgTable(
 )
 
 /**
- * Apart from `tokens`, so that the resolver's user can lock no row of these; and without a foreign key, by which it
- * could hold off that they are deleted. What is left of such a token is swept.
+ * Last uses, separate from `tokens`, so that the resolver's user cannot lock its rows. It has no foreign key, which
+ * could delay deletions. Rows of deleted tokens are swept.
  */
 export const tokenUses = pgTable('token_uses', {
   tokenId: uuid().primaryKey(),
@@ -109,7 +109,7 @@ export const tokenEnvelopes = pgTable(
     epoch: integer().notNull(),
     /** Sealed: `token_envelopes.envelope`. */
     envelope: bytes().notNull(),
-    /** What an administrator of a signed workspace signed about it; null in others. */
+    /** The signature of a signed workspace's administrator; null in plain workspaces. */
     statement: text(),
     signature: bytes(),
     createdAt: createdAt(),

@@ -67,7 +67,7 @@ export const approvals = pgTable(
   ],
 )
 
-/** What an agent asks members to allow or to add. */
+/** Hosts and secrets that an agent asks members to allow or to add. */
 export const proposals = pgTable(
   'proposals',
   {
@@ -77,7 +77,7 @@ export const proposals = pgTable(
     reason: text().notNull(),
     hosts: jsonb().$type<string[]>().notNull(),
     secrets: jsonb().$type<{ key: string; description: string | null }[]>().notNull(),
-    /** SHA-256 of what is proposed: a token proposes the same once. */
+    /** SHA-256 of the proposal: a token makes equal proposals only once. */
     contentHash: bytes().notNull(),
     status: text({ enum: ['open', 'accepted', 'rejected'] })
       .notNull()

@@ -1,4 +1,4 @@
-/** The audit trail. No foreign keys: records outlive what they speak of. */
+/** The audit trail. No foreign keys: records outlive the objects that they name. */
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -40,19 +40,19 @@ export const auditLogs = pgTable(
     targetDomain: text(),
     credentialRef: text(),
     injectionStyle: text(),
-    /** Placeholders that went out as text; null where there were none. */
+    /** Placeholders that were sent as text; null if there were none. */
     unfilled: jsonb().$type<Unfilled[]>(),
     /** The release that a call with a held secret used, or the request that it waits for. */
     approvalId: uuid(),
     decision: text({ enum: ['allowed', 'blocked', 'error'] }),
     reason: text(),
-    /** Where it was a policy: of which secret, and which rule. */
+    /** For a refusal by a policy: the secret and the rule. */
     refusedBy: jsonb().$type<RefusedBy>(),
-    /** Null until the outcome is known, or for ever where the process died in between. */
+    /** Null until the outcome is known; stays null if the process died before that. */
     statusCode: integer(),
     durationMs: integer(),
     redacted: boolean(),
-    /** Control-plane changes: what was done, and to what. */
+    /** Control-plane changes: the action, and its object. */
     action: text(),
     resource: jsonb().$type<AuditResource>(),
     /** Ingestion: the client's own id and a hash of its record, which make a repeat recognisable. */
@@ -60,7 +60,7 @@ export const auditLogs = pgTable(
     contentHash: bytes(),
   },
   (table) => [
-    // A list is read backwards from this, whatever it is filtered by (audit_terms).
+    // A list is read backwards from this, with any filter (audit_terms).
     index('audit_logs_by_time').on(table.workspaceId, table.timestamp, table.id),
     uniqueIndex('audit_logs_client_id')
       .on(table.workspaceId, table.clientId)
@@ -71,9 +71,9 @@ export const auditLogs = pgTable(
 )
 
 /**
- * What lists are filtered by, and in which quarters of a second it occurs: an index of `audit_logs` that a
- * thousand records of one moment cost hardly more than one. Triggers (in the migrations) write it. A term is
- * a hash of workspace, field and value: what is found is compared with the filter itself.
+ * Terms that lists are filtered by, with the quarters of a second in which each occurs. As an index of `audit_logs`, a
+ * thousand simultaneous records cost little more than one. Triggers (in the migrations) write it. A term is a hash of
+ * workspace, field and value, so each result is compared with the filter itself.
  */
 export const auditTerms = pgTable(
   'audit_terms',
@@ -85,8 +85,8 @@ export const auditTerms = pgTable(
 )
 
 /**
- * What people changed and were shown, stored in the transaction of the change or before the answer. Each row is moved to
- * `audit_logs` within a second (src/audit/changes.ts), with others, because a record costs most there.
+ * Changes and views by people, stored in the transaction of the change or before the answer. Rows are moved to
+ * `audit_logs` within a second (src/audit/changes.ts), together with others, because a record costs most there.
  */
 export const auditChanges = pgTable('audit_changes', {
   id: id(),
@@ -103,20 +103,20 @@ export const auditChanges = pgTable('audit_changes', {
 })
 
 /**
- * What tokens were let do, on disk before it is done, one row for each group commit (src/audit/journal.ts).
- * A row goes in the transaction that writes the last of its records to `audit_logs`.
+ * Actions that tokens were allowed, on disk before they happen, one row for each group commit (src/audit/journal.ts). A
+ * row is deleted in the transaction that writes the last of its records to `audit_logs`.
  */
 export const auditJournal = pgTable('audit_journal', {
   id: id(),
   recordedAt: createdAt(),
-  /** Which of the tokens of the group were live and decided for by the current policy. */
+  /** The tokens of the group that were live and decided by the current policy. */
   live: text().notNull(),
   intents: text().notNull(),
 })
 
 /**
- * Records that the database would not take, each as the intent that it was in the journal, with its outcome
- * where that is known: moved back there it is tried again.
+ * Records that the database rejected, each as its intent in the journal, with its outcome if that is known. A record
+ * that is moved back there is tried again.
  */
 export const auditRefused = pgTable('audit_refused', {
   id: id(),
@@ -136,9 +136,9 @@ const counts = () => ({
 })
 
 /**
- * What triggers on `audit_logs` (in the migrations) add in the transaction of each change, without
- * touching a row that another transaction may hold: audit/upkeep folds them into `audit_rollups`.
- * The two together always say exactly what `audit_logs` says.
+ * Changes that triggers on `audit_logs` (in the migrations) add in each transaction, without touching a row that
+ * another transaction may hold. audit/upkeep folds them into `audit_rollups`. Together, the two tables always match
+ * `audit_logs` exactly.
  */
 export const auditDeltas = pgTable('audit_deltas', {
   workspaceId: uuid().notNull(),
@@ -150,7 +150,7 @@ export const auditDeltas = pgTable('audit_deltas', {
   ...counts(),
 })
 
-/** Counts by hour and by day (UTC), in all and by what the summary groups by. */
+/** Counts by hour and by day (UTC), in total and by the groups of the summary. */
 export const auditRollups = pgTable(
   'audit_rollups',
   {

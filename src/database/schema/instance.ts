@@ -1,4 +1,4 @@
-/** The installation as a whole: itself, what its limits count, its figures by day, and IDs that were given out. */
+/** The installation as a whole: its row, its limits' counters, its figures by day, and IDs that were given out. */
 import {
   bigint,
   boolean,
@@ -22,18 +22,18 @@ export const instance = pgTable('instance', {
   /** Derives the salts of addresses without an account (src/database/prepare.ts). Null until a server that has it starts. */
   preloginKey: bytes(),
   createdAt: createdAt(),
-  /** Of the newest backup by the clock that a process took upon itself: minutes since 1970. */
+  /** The newest scheduled backup that a process has claimed: minutes since 1970. */
   backupMinute: bigint({ mode: 'number' }),
   backedUpAt: moment(),
-  /** Unless one succeeded since. */
+  /** Null if a backup has succeeded since. */
   backupFailedAt: moment(),
 })
 
 /**
- * What limits count where several processes share a PostgreSQL (src/database/limits). Keys are hashes. All but
- * `failed_attempts` are unlogged (in the migration): after a crash of the server or a failover they are empty.
+ * Counters of limits that several processes share on PostgreSQL (src/database/limits). Keys are hashes. All tables
+ * except `failed_attempts` are unlogged (in the migration): after a crash of the server or a failover they are empty.
  *
- * Wrong passwords, recovery keys and passkeys in a row; no attempt counts before `until`.
+ * Consecutive wrong passwords, recovery keys and passkeys. No attempt counts before `until`.
  */
 export const failedAttempts = pgTable('failed_attempts', {
   key: bytes().primaryKey(),
@@ -43,21 +43,21 @@ export const failedAttempts = pgTable('failed_attempts', {
 
 const buckets = () => ({
   key: bytes().primaryKey(),
-  /** Seconds since 1970 at which the bucket is full again: as far ahead as what was taken takes to refill. */
+  /** Seconds since 1970 at which the bucket is full again. */
   fullAt: doublePrecision().notNull(),
-  /** What the last statement took. */
+  /** The count that the last statement took. */
   taken: integer().notNull(),
 })
 
 export const rateLimits = pgTable('rate_limits', buckets())
 
-/** Calls a minute of tokens with limits. Of 0020, which used it for all tokens. */
+/** Calls per minute of tokens with limits. Version 0020 used this table for all tokens. */
 export const tokenRates = pgTable('token_rates', buckets())
 
-/** Processes that serve this database, one row for each role: each says so every five seconds. */
+/** Processes that serve this database, one row for each role, updated every five seconds. */
 export const liveProcesses = pgTable('live_processes', {
   id: uuid().primaryKey(),
-  /** As a resolver, or as a control plane. */
+  /** Whether the process is a resolver, or else a control plane. */
   resolves: boolean().notNull(),
   seenAt: moment().notNull(),
 })
@@ -88,11 +88,11 @@ export const dailyMetrics = pgTable('daily_metrics', {
   resolverP95Ms: integer(),
   workloadDeliveries: count(),
   topDomains: jsonb().$type<{ domain: string; calls: number }[]>().notNull(),
-  /** A row that was computed after its day had ended is final but for what was deleted since. */
+  /** A row that was computed after the end of its day is final, except for later deletions. */
   computedAt: moment().notNull(),
 })
 
-/** Who was active on which day. No foreign key: activity outlives the account. */
+/** Active users by day. No foreign key: activity outlives the account. */
 export const userActivity = pgTable(
   'user_activity',
   { day: date({ mode: 'string' }).notNull(), userId: uuid().notNull() },
@@ -100,8 +100,9 @@ export const userActivity = pgTable(
 )
 
 /**
- * IDs that were given out, kept after their rows are deleted (protocol 5.1): a second workspace with the ID of a
- * deleted one would read its audit, and a second token would make a revoked one valid again. Triggers (migration 0022) add a row for each new row of these tables, in the same transaction. Nothing deletes one.
+ * IDs that were given out, kept after their rows are deleted (protocol 5.1): a second workspace with a deleted one's ID
+ * would read its audit, and a second token would revive a revoked one. Triggers (migration 0022) add a row for each new
+ * row of these tables, in the same transaction. Nothing deletes one.
  */
 export const usedIds = pgTable(
   'used_ids',

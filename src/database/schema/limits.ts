@@ -1,4 +1,4 @@
-/** What limited tokens spent (protocol 6.3). Tokens without limits have no rows. */
+/** Usage of limited tokens (protocol 6.3). Tokens without limits have no rows. */
 import { bigint, date, index, pgTable, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { moment } from './columns.ts'
 

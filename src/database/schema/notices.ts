@@ -1,4 +1,4 @@
-/** Where a workspace's notices are sent, and the queue of those that are not delivered yet (protocol 14.5). */
+/** Targets of a workspace's notices, and the queue of undelivered ones (protocol 14.5). */
 import { sql } from 'drizzle-orm'
 import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, moment } from './columns.ts'
@@ -38,7 +38,7 @@ export const noticeQueue = pgTable(
       .notNull()
       .references(() => noticeTargets.id, { onDelete: 'cascade' }),
     event: text().notNull(),
-    /** What the notice is about: a target gets one notice per cause. */
+    /** The cause of the notice: a target gets one notice per cause. */
     cause: text().notNull(),
     body: jsonb().$type<Record<string, unknown>>().notNull(),
     status: text({ enum: ['queued', 'delivered', 'failed'] })
@@ -46,7 +46,7 @@ export const noticeQueue = pgTable(
       .default('queued'),
     attempts: integer().notNull().default(0),
     createdAt: createdAt(),
-    /** When the next attempt is due, or when the notice ended. A process that sends moves it ahead first. */
+    /** When the next attempt is due, or when the notice ended. A sending process moves it ahead first. */
     nextAt: moment().notNull(),
     attemptedAt: moment(),
     /** Why the last attempt failed: a status code or an error code. */

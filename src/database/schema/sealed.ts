@@ -1,6 +1,6 @@
 /**
- * Every column that is under the outer layer, and where a row of it says what its blob is bound to
- * (protocol 3.4). A test fills all tables and finds each column that has such blobs.
+ * Every column under the outer layer, and the columns of its row that its blob is bound to (protocol 3.4). A test fills
+ * all tables and finds each column that has such blobs.
  */
 import type { OuterColumn } from '../../core/crypto/outer_layer.ts'
 
@@ -17,7 +17,7 @@ export type SealedColumn = {
   /** The workspace or the person, as SQL over `t`. */
   salt: string
   row: readonly BoundTo[]
-  /** What else is read for that. */
+  /** A join that `salt` and `row` need. */
   join?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * What members of signed workspaces signed, as it was sent: these tables are believed for the signatures
- * alone. That a workspace is signed says the version of its id, so that no row can make it plain.
+ * Texts that members of signed workspaces signed, as sent. These tables are trusted only for the signatures. The
+ * version of a workspace's id marks it as signed, so that no row can make it plain.
  */
 import { integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { tokens } from './agents.ts'
@@ -35,7 +35,7 @@ export const tokenGrants = pgTable('token_grants', {
   binding: bytes().notNull(),
 })
 
-/** One for each environment in which something was ever stored; its project may be deleted and come back. */
+/** One for each environment with a write so far. Its project may be deleted and restored. */
 export const manifests = pgTable(
   'manifests',
   {

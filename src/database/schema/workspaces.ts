@@ -1,4 +1,4 @@
-/** Tenants: who belongs to them, what they hold, and where it may be sent. */
+/** Tenants: their members, their contents, and the hosts to which they may send. */
 import {
   bigint,
   boolean,
@@ -23,8 +23,8 @@ export const workspaces = pgTable('workspaces', {
   epoch: integer().notNull().default(1),
   rekeyRequired: boolean().notNull().default(false),
   /**
-   * Grows with every change of what the resolver decides by (triggers in the migrations), so that a
-   * cache filled under an older number is noticed when the audit intent is written.
+   * Grows with every change that affects the resolver's decisions (triggers in the migrations), so that a cache filled
+   * under an older number is detected when the audit intent is written.
    */
   policyVersion: bigint({ mode: 'number' }).notNull().default(1),
   createdAt: createdAt(),
@@ -37,8 +37,8 @@ const workspaceId = () =>
     .references(() => workspaces.id, { onDelete: 'cascade' })
 
 /**
- * SHA-256 of the client's ciphertext; null in workspaces that are not signed. It is shown in lists and
- * compared with what is signed, so that no value has to be opened for that; who uses values hashes them.
+ * SHA-256 of the client's ciphertext; null in workspaces that are not signed. Lists show it, and it is compared with
+ * the signed hash, so that no value has to be opened for that. Readers of values compute their hashes.
  */
 const valueHash = () => bytes()
 
@@ -144,8 +144,8 @@ export const secretVersions = pgTable(
 )
 
 /**
- * Projects that were deleted, for the days in which they can be restored. They are rows of other tables,
- * and not marked ones of `projects`, so that no query can forget that they are gone.
+ * Deleted projects, for the days in which they can be restored. They are rows of a separate table, and not marked ones
+ * of `projects`, so that no query can overlook the deletion.
  */
 export const deletedProjects = pgTable(
   'deleted_projects',
@@ -162,7 +162,7 @@ export const deletedProjects = pgTable(
   (table) => [index().on(table.workspaceId), index().on(table.deletedAt)],
 )
 
-/** What was deleted, with its project or by itself: rows of `secrets`, whose blobs are bound to these places. */
+/** Secrets that were deleted, alone or with their project: rows of `secrets`, with blobs bound to these places. */
 export const deletedSecrets = pgTable(
   'deleted_secrets',
   {
@@ -177,7 +177,7 @@ export const deletedSecrets = pgTable(
     version: integer().notNull(),
     createdAt: moment().notNull(),
     updatedAt: moment().notNull(),
-    /** The project that it was deleted with, and comes back with; null where only the secret was. */
+    /** The project with which it was deleted and is restored; null if only the secret was deleted. */
     deletedWith: uuid().references(() => deletedProjects.id, { onDelete: 'cascade' }),
     deletedAt: createdAt(),
   },

@@ -10,15 +10,15 @@ const UNIT = 'usr/lib/systemd/system/cloakroom.service'
 const SETTINGS = 'etc/cloakroom.env'
 const COPYRIGHT = 'usr/share/doc/cloakroom/copyright'
 const MAINTAINER = 'Cloakroom <noreply@cloakroom.invalid>'
-/** What the runtime asks for. */
+/** The version that the runtime needs. */
 const GLIBC = '2.17'
 
 type Contents = { executable: string; architecture: string; source: Source; folder: string }
 
-/** Whether packages can be made here. */
+/** Whether packages can be built on this machine. */
 export const hasDpkg = Bun.which('dpkg-deb') !== null
 
-/** Returns the name of the package in the folder. */
+/** Builds the package and returns its name in the folder. */
 export async function makeDebianPackage(contents: Contents): Promise<string> {
   const { architecture, source, folder } = contents
   const tree = join(folder, `debian-${architecture}`)
@@ -50,7 +50,7 @@ async function layOut(tree: string, contents: Contents): Promise<void> {
   await put(tree, 'DEBIAN/control', 0o644, controlOf(contents))
 }
 
-/** That of the documentation: the program is elsewhere, and the user is made by the package. @throws Error */
+/** Returns the documented unit with the package's path; the package creates the user. @throws Error */
 function unitOf(documented: string): string {
   const changes: [from: string, to: string][] = [
     [documented.slice(0, documented.indexOf('[Unit]')), ''],

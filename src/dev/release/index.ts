@@ -26,10 +26,10 @@ const ROOT = join(import.meta.dir, '..', '..', '..')
 const compress = promisify(gzip)
 
 export type Release = { targets: readonly ReleaseTarget[]; out: string; url: string | null }
-/** Executables are made in `work`; what is published, in `folder` below it. */
+/** Executables are made in `work`; the published files, in `folder` below it. */
 type Place = { work: string; folder: string; source: Source }
 
-/** Replaces the folder as a whole; returns what is in it, in the order of SHA256SUMS. */
+/** Replaces the folder as a whole. Returns its files, in the order of SHA256SUMS. */
 export async function release({ targets, out, url }: Release): Promise<string[]> {
   process.umask(0o022)
   await mkdir(dirname(out), { recursive: true })
@@ -56,7 +56,7 @@ export async function release({ targets, out, url }: Release): Promise<string[]>
   }
 }
 
-/** One is compressed while the next is built. */
+/** Compresses one executable while the next is built. */
 async function makeExecutables(targets: readonly ReleaseTarget[], place: Place): Promise<string[]> {
   const runtimeOf = await installRuntimes(targets, join(place.work, 'runtimes'))
   const published: Promise<string[]>[] = []
@@ -93,7 +93,7 @@ async function publish(target: ReleaseTarget, { work, folder, source }: Place): 
   return [name, await makeDebianPackage({ executable, architecture, source, folder })]
 }
 
-/** The bill of materials, and what the console is made of: a server's own copy is compared with it. */
+/** Writes the bill of materials, and the console's sums, for comparison with a server's copy. */
 async function describe(targets: readonly ReleaseTarget[], place: Place): Promise<string[]> {
   const { respond } = await openConsole()
   const sums = respond(new Request('http://localhost/console/SHA256SUMS'))
@@ -130,7 +130,7 @@ function readOptions(): Release {
   return { targets: targetsNamed(values.target), out: resolve(values.out), url }
 }
 
-/** It goes into a script of the shell and one of Ruby. */
+/** Validates the URL, which becomes part of a shell script and a Ruby script. */
 function urlOf(text: string): string {
   if (!/^https?:\/\/[\w.:/@-]+$/.test(text)) throw new Error(`--url ${text} is no plain address`)
   return text.replace(/\/$/, '')

@@ -95,7 +95,7 @@ libc_suffix() {
   if ls /lib/ld-musl-*.so.1 >/dev/null 2>&1; then echo -musl; fi
 }
 
-# Of a script that is piped into a shell the folder is that of its caller, where anybody may have put files.
+# A script that is piped into a shell runs in the folder of its caller, where anybody may have put files.
 own_folder() {
   case ${0##*/} in
     install.sh) ;;

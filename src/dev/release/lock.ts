@@ -13,7 +13,7 @@ const needs = z.looseObject({
   peerDependencies: names,
   optionalPeers: z.array(z.string()).optional(),
 })
-/** `name@version`, the registry (empty for the usual one), what it needs, the hash of its archive. */
+/** `name@version`, the registry (empty for the usual one), its dependencies, the hash of its archive. */
 const entry = z.tuple([z.string(), z.string(), needs, z.string().startsWith('sha512-')])
 const schema = z.looseObject({
   lockfileVersion: z.number(),
@@ -22,11 +22,11 @@ const schema = z.looseObject({
 })
 
 export type Package = {
-  /** Where it is in the lock: its name, behind those of the packages that have it for themselves. */
+  /** The package's key in the lock: its name, after the names of the packages that have a separate copy. */
   key: string
   name: string
   version: string
-  /** SHA-512 of its archive, as in `integrity` of npm. */
+  /** SHA-512 of its archive, as in npm's `integrity`. */
   integrity: string
   needs: string[]
 }
@@ -52,7 +52,7 @@ export function packageAt(key: string): Package {
   }
 }
 
-/** As `require` looks: in the package's own folder, then in those around it. Optional ones may be absent. */
+/** Resolves a name as `require` does: in the package's folder, then around it. Optional packages may be absent. */
 function resolve(name: string, from: string): string | null {
   const parents = from.split('/')
   while (parents.length > 0) {
@@ -63,7 +63,7 @@ function resolve(name: string, from: string): string | null {
   return name in lock.packages ? name : null
 }
 
-/** These packages and all that they need. */
+/** Returns these packages and all their dependencies. */
 export function closureOf(roots: readonly string[]): Package[] {
   const reached = new Set(roots)
   const packages: Package[] = []

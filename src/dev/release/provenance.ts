@@ -1,6 +1,6 @@
 /**
- * Where published files come from, as an in-toto statement with a SLSA provenance: source, builder, and the hashes of
- * what went in. It is not signed: it says how to build the same files again, and proves nothing by itself.
+ * The origin of published files, as an in-toto statement with a SLSA provenance: source, builder, and the hashes of the
+ * inputs. It is not signed: it states how to build identical files, and proves nothing by itself.
  */
 import { join } from 'node:path'
 import { packageAt } from './lock.ts'

@@ -9,7 +9,10 @@ import type { ReleaseTarget } from './targets.ts'
 
 const NAME = 'runtimes'
 
-/** Installs them into a folder; returns where the runtime of a target is. @throws Error for one with another hash */
+/**
+ * Installs them into a folder, and returns a function for the path of a target's runtime. @throws Error for one with
+ * another hash
+ */
 export async function installRuntimes(
   targets: readonly ReleaseTarget[],
   folder: string,
@@ -22,7 +25,7 @@ export async function installRuntimes(
   await Bun.write(join(folder, 'package.json'), JSON.stringify({ name: NAME, dependencies }))
   await Bun.write(join(folder, 'bun.lock'), lock)
   const options = ['--frozen-lockfile', '--ignore-scripts', '--os=*', '--cpu=*']
-  // What is in a cache already is not compared again.
+  // Files that are already in a cache are not verified again, so use an empty one.
   const env = { ...process.env, BUN_INSTALL_CACHE_DIR: join(folder, 'cache') }
   const installed = await Bun.$`${process.execPath} install ${options}`
     .cwd(folder)

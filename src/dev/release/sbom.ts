@@ -20,7 +20,7 @@ const builder = new FromNodePackageJson.Builders.ComponentBuilder(
   new License.Factories.LicenseFactory(validateExpression),
 )
 
-/** As text that the schema of CycloneDX was held against. @throws Error if it does not fit */
+/** Returns the text after validation against the schema of CycloneDX. @throws Error if it does not fit */
 export async function billOfMaterials(
   targets: readonly ReleaseTarget[],
   source: Source,
@@ -82,12 +82,12 @@ function identified(component: Models.Component, each: Package): Models.Componen
   return component
 }
 
-/** Of the package's archive, in hex. */
+/** Returns the digest of the package's archive, in hex. */
 export function digestOf({ integrity }: Package): string {
   return Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex')
 }
 
-/** The address of a package among all kinds of packages (package-url). */
+/** Returns a package's address among all kinds of packages (package-url). */
 export function purlOf({ name, version }: { name: string; version: string }): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
 }

@@ -1,12 +1,12 @@
-/** What a release is made from. */
+/** The source that a release is built from. */
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 
 export type Source = {
-  /** `null` where it is not known: outside of a repository, or with changes that are not committed. */
+  /** `null` if unknown: outside of a repository, or with uncommitted changes. */
   commit: string | null
-  /** SOURCE_DATE_EPOCH, or of the commit, so that the same source gives the same files; else 1970. */
+  /** SOURCE_DATE_EPOCH or the commit's time, so that equal sources give equal files; else 1970. */
   time: Date
 }
 

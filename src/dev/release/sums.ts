@@ -1,7 +1,7 @@
 /** SHA-256 of files. */
 import { join } from 'node:path'
 
-/** By the names of the files. */
+/** Sums by file name. */
 export type Sums = Record<string, string>
 
 export async function sha256OfFile(path: string): Promise<string> {
@@ -16,7 +16,7 @@ export async function sumsOf(folder: string, names: readonly string[]): Promise<
   return sums
 }
 
-/** As `sha256sum` writes it. */
+/** Returns the text that `sha256sum` would write. */
 export function textOf(sums: Sums): string {
   return Object.entries(sums)
     .map(([name, sha256]) => `${sha256}  ${name}\n`)

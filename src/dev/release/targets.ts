@@ -1,12 +1,12 @@
-/** What a release makes executables for. */
+/** The platforms that a release has executables for. */
 
 export type ReleaseTarget = {
-  /** As install.sh and the names of files say it. */
+  /** The name in install.sh and in file names. */
   name: string
-  /** The package of npm that holds Bun's runtime for it, and the name of the file in its bin folder. */
+  /** The npm package that holds Bun's runtime for the target, and the file's name in its bin folder. */
   runtime: string
   program: 'bun' | 'bun.exe'
-  /** As Debian calls it; only what Debian has. */
+  /** Debian's name for the architecture, if Debian supports it. */
   debian?: 'amd64' | 'arm64'
   /** Bun signs again for macOS on arm64 only; on x64 its own signature would stay, which fits no longer. */
   hasStaleSignature?: true

@@ -19,7 +19,7 @@ for (let code = 0; code < 26; code++) {
 }
 for (const character of '234567\r\n') CASES_OF[character.charCodeAt(0)] = 3
 
-/** Of either case. */
+/** Whether a byte is a base32 digit, in either case. */
 export function isBase32Digit(byte: number): boolean {
   return CASES_OF[byte] !== 0 && byte > LAST_BREAK
 }
@@ -40,7 +40,7 @@ export class Base32Runs {
     return this.#isOpen
   }
 
-  /** So many bytes at the end may belong to a run that is not yet long enough. */
+  /** Bytes at the end that may belong to a run that is not yet long enough. */
   get waiting(): number {
     return this.#isOpen ? 0 : this.#count
   }
@@ -80,7 +80,7 @@ export class Base32Runs {
     return isLetter ? at : at + 1
   }
 
-  /** Where a run may begin that is long enough: what breaks one is looked for from its end. */
+  /** Returns the start of the next run that may be long enough, searching backwards for bytes that break it. */
   #skip(bytes: Uint8Array, from: number, to: number): number {
     const min = this.#min
     let at = from

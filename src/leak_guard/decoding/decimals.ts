@@ -15,12 +15,12 @@ const OPENING = 0x5b
 const CLOSING = 0x5d
 const COMMA_BYTE = 0x2c
 const ZERO_DIGIT = 0x30
-/** What such an array consists of, up to its last number. */
+/** Bytes of such an array, up to its last number. */
 const IS_MEMBER = Uint8Array.from({ length: 256 }, (_, byte) =>
   isDigit(byte) || isSpace(byte) || byte === COMMA_BYTE || byte === OPENING ? 1 : 0,
 )
 
-/** Eight numbers and the commas between them. */
+/** Bytes of eight numbers and the commas between them. */
 export const MIN_NUMBERS = 15
 
 export function isMember(byte: number): boolean {
@@ -35,7 +35,7 @@ export class DecimalDecoder {
   readonly #reading: Reading
   readonly #parent: Feed
   readonly #depth: number
-  /** `MIN_NUMBERS`, or where strings are shorter four numbers and their commas. */
+  /** `MIN_NUMBERS`, or with shorter strings the length of four numbers and their commas. */
   readonly #least: number
   #opened: { feed: MappedFeed; stage: Stage } | null = null
   #isOpen = false
@@ -94,7 +94,7 @@ export class DecimalDecoder {
     return this.#opened
   }
 
-  /** Looks for a comma between two numbers; returns where the first begins, or the stretch ends. */
+  /** Searches for a comma between two numbers. Returns the start of the first one, or the end of the stretch. */
   #begin(from: number, isLast: boolean): number {
     const { bytes, end, floor } = this.#parent
     const until = endOfStretch(bytes, from, end, IS_MEMBER, 1)
@@ -112,7 +112,7 @@ export class DecimalDecoder {
     return until
   }
 
-  /** Reads numbers; returns where the run or the block ends. */
+  /** Reads numbers. Returns the end of the run or of the block. */
   #run(from: number, isLast: boolean): number {
     const { bytes, end } = this.#parent
     let at = from
@@ -134,7 +134,7 @@ export class DecimalDecoder {
     return Math.max(at, from + 1)
   }
 
-  /** So many bytes at the end may belong to a run: an opening bracket, the digits of a number. */
+  /** Bytes at the end that may belong to a run: an opening bracket, the digits of a number. */
   #opening(): number {
     const { bytes, end, floor } = this.#parent
     let start = end
@@ -158,7 +158,7 @@ export function mayHoldArray(bytes: Uint8Array, from: number, until: number): bo
   return false
 }
 
-/** Whether the comma at `at` has a number on either side, as far as the text goes. */
+/** Whether the comma at `at` has a number on either side, as far as the text is known. */
 function isBetweenNumbers(bytes: Uint8Array, at: number, floor: number, end: number): boolean {
   const next = afterSpace(bytes, at + 1, end)
   return numberBefore(bytes, at, floor) < at && (next >= end || isDigit(bytes[next]))
@@ -166,7 +166,7 @@ function isBetweenNumbers(bytes: Uint8Array, at: number, floor: number, end: num
 
 type Numeral = { value: number; last: number; following: number; goesOn: boolean }
 
-/** A number, perhaps after a bracket; what follows it, and whether that is another one. */
+/** Reads a number, perhaps after a bracket, the byte after it, and whether that starts another one. */
 function readNumber(bytes: Uint8Array, from: number, end: number): Numeral {
   const start = bytes[from] === OPENING ? afterSpace(bytes, from + 1, end) : from
   const digits = afterDigits(bytes, start, end)
@@ -188,7 +188,7 @@ function nextComma(bytes: Uint8Array, from: number, end: number): number {
   return at
 }
 
-/** Where the number begins that ends before `at`; `at` when it is missing up to 255. */
+/** Returns the start of the number that ends before `at`; `at` if there is no number up to 255. */
 function numberBefore(bytes: Uint8Array, at: number, floor: number): number {
   let start = at
   while (start > floor && at - start < MAX_DIGITS && isDigit(bytes[start - 1])) start--
@@ -196,7 +196,7 @@ function numberBefore(bytes: Uint8Array, at: number, floor: number): number {
   return isAlone && numberOf(bytes, start, at) <= 255 ? start : at
 }
 
-/** The position of the bracket before a number and its white space; the number's position without a bracket. */
+/** Returns the position of the bracket before a number and its white space; the number's position without a bracket. */
 function bracketBefore(bytes: Uint8Array, start: number, floor: number): number {
   let at = start
   while (at > floor && start - at < MAX_SPACE && isSpace(bytes[at - 1])) at--
@@ -215,7 +215,7 @@ function afterDigits(bytes: Uint8Array, from: number, end: number): number {
   return at
 }
 
-/** Above 255 where there is no digit. */
+/** Returns the number; above 255 if there is no digit. */
 function numberOf(bytes: Uint8Array, from: number, to: number): number {
   if (from === to) return Infinity
   let value = 0

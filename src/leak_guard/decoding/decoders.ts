@@ -1,7 +1,7 @@
 /**
- * The decoders of one reading. They sleep until the text has what they read: an introducer of escapes,
- * a run of digits of base64, base32 or hexadecimal that is long enough, numbers between commas, every
- * second byte zero. Ordinary text therefore costs little more than the search for such runs.
+ * The decoders of one reading. They sleep until the text has their input: an introducer of escapes, a run of base64,
+ * base32 or hexadecimal digits that is long enough, numbers between commas, or zeros as every second byte. So ordinary
+ * text costs little more than the search for such runs.
  */
 import { Base32Runs, MIN_BASE32 } from './base32_runs.ts'
 import { DecimalDecoder, mayBeInArray } from './decimals.ts'
@@ -13,7 +13,7 @@ import { MAX_DEPTH, type Reading, type Stage, type StageDecoders } from './stage
 import { UnescapeDecoder } from './unescape.ts'
 import { Utf16Decoder } from './utf16.ts'
 
-/** To read a shorter copy again is cheaper than to skip it. */
+/** Reading a shorter copy again is cheaper than skipping it. */
 const LONG_COPY = 128
 /** Bytes that end every run, of digits or of numbers, and belong to none. */
 const IS_BORDER = new Uint8Array(256).fill(1)
@@ -40,7 +40,7 @@ export class Decoders implements StageDecoders {
   readonly #runs: RunScanner
   readonly #escapes: readonly UnescapeDecoder[]
   readonly #decimals: DecimalDecoder
-  /** Of one layer and, where there is room for it, of two at once. */
+  /** Decoders of one layer and, if the depth allows, of two layers together. */
   readonly #utf16: readonly Utf16Decoder[]
   readonly #base32Runs: Base32Runs
   readonly #scheme32: Scheme
@@ -70,7 +70,7 @@ export class Decoders implements StageDecoders {
     for (const decoder of this.#utf16) decoder.read(from, isLast)
   }
 
-  /** Runs within a long copy have been read where it comes from: only those at its ends are new. */
+  /** Runs within a long copy have been read in the original: only those at its ends are new. */
   #readRuns(from: number, isLast: boolean): void {
     const feed = this.#feed
     const { bytes, end } = feed
@@ -152,7 +152,7 @@ export class Decoders implements StageDecoders {
     return new PackedDecoder(this.#reading, this.#feed, this.#depth, scheme)
   }
 
-  /** A run of base64 digits. What was not escaped has been read where it came from. */
+  /** Handles a run of base64 digits. Text without escapes has already been read in the original. */
   readonly #word: RunHandler = (from, to, isContinued, isOpen, isDivided) => {
     if (!isContinued && !isOpen && this.#feed.isCopy(from, to)) return
     this.#base32Runs.scan(this.#feed, from, to, isOpen, this.#thirtyTwo)

@@ -1,6 +1,6 @@
 /**
- * Named HTML character references for ASCII punctuation and Latin-1 (HTML standard, section 13.5):
- * what escaping libraries write. Other names stand for characters that no credential is likely to hold.
+ * Named HTML character references for ASCII punctuation and Latin-1 (HTML standard, section 13.5), as escaping
+ * libraries write them. Other names are for characters that credentials hardly contain.
  */
 
 /** A character, then its names. */
@@ -56,7 +56,7 @@ const ascii = ASCII.flatMap(([character, names]) =>
 /** Code points by name, without `&` and `;`. */
 const ENTITIES: ReadonlyMap<string, number> = new Map([...ascii, ...latin1])
 
-/** The names that HTML reads also where the semicolon is missing. */
+/** The names that HTML also reads without a semicolon. */
 const LOOSE_ENTITIES: ReadonlyMap<string, number> = new Map([
   ...ascii.filter(([name]) => /^(amp|lt|gt|quot)$/i.test(name)),
   ...latin1,
@@ -66,16 +66,16 @@ const LOOSE_ENTITIES: ReadonlyMap<string, number> = new Map([
 export const MAX_ENTITY = 16
 
 /**
- * Names as a tree of their letters: node by node, from the root at 0, where a letter leads. A name is looked up
- * while its letters are read, without a text of it.
+ * Names as a tree of their letters, starting at node 0. A name is looked up while its letters are read, without a copy
+ * of its text.
  */
 const LETTERS = 128
 const ROOT = 0
 
 class NameTree {
-  /** By node and letter the next node; 0 where no name goes on. */
+  /** The next node by node and letter; 0 if no name continues. */
   readonly #next: Uint16Array
-  /** By node one more than the code point of the name that ends there; 0 where none does. */
+  /** By node, the code point of the name that ends there, plus one; 0 if no name ends there. */
   readonly #codes: Uint16Array
   #nodes = 1
 

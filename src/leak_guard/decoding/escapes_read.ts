@@ -17,7 +17,7 @@ KIND_OF[0x25] = PERCENT
 KIND_OF[0x5c] = BACKSLASH
 KIND_OF[0x26] = REFERENCE
 
-/** What `read` returns for an escape that the text may still complete. */
+/** `read` returns this for an escape that later text may complete. */
 export const INCOMPLETE = -1
 const MAX_DIGITS = 16
 const NO_DIGIT = 255
@@ -28,7 +28,7 @@ for (const [at, digit] of [...'0123456789abcdef'].entries()) {
   VALUE_OF[digit.toUpperCase().charCodeAt(0)] = at
 }
 
-/** What a letter after a backslash represents. */
+/** Characters by the letter that represents them after a backslash. */
 const SHORT = new Map(
   [...`""\\\\//''\`\`b\bf\fn\nr\rt\tv\v`.matchAll(/(.)(.)/gs)].map(([, letter, character]) => [
     letter?.charCodeAt(0) ?? 0,
@@ -41,7 +41,7 @@ const LETTER_X = 0x78
 const HASH = 0x23
 const SEMICOLON = 0x3b
 
-/** By byte: the kinds of escapes whose introducer it may follow. */
+/** By byte: the kinds of escapes with an introducer that the byte may follow. */
 const FOLLOWS = Uint8Array.from({ length: 256 }, (_, byte) => {
   const isShort = SHORT.has(byte) || byte === LETTER_X || byte === LETTER_U
   const isName = byte === HASH || (isAlphanumeric(byte) && !isDecimal(byte))
@@ -49,7 +49,7 @@ const FOLLOWS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return percent | (isShort ? BACKSLASH : 0) | (isName ? REFERENCE : 0)
 })
 
-/** The first index from `from` on where an escape of one of these kinds may begin, by its first two bytes. */
+/** Returns the first index from `from` on at which an escape of these kinds may begin, by its first two bytes. */
 export function nextEscape(bytes: Uint8Array, from: number, end: number, kinds: number): number {
   for (let at = from; at < end; at++) {
     const kind = (KIND_OF[bytes[at] ?? 0] ?? 0) & kinds
@@ -59,9 +59,9 @@ export function nextEscape(bytes: Uint8Array, from: number, end: number, kinds: 
   return end
 }
 
-/** Reads escapes; what the last one stood for is in `code`. */
+/** Reads escapes, and puts the character of the last one into `code`. */
 export class EscapeReader {
-  /** A code point, or where `isByte` a byte. */
+  /** A code point, or a byte if `isByte`. */
   code = 0
   isByte = false
   #bytes: Uint8Array
@@ -83,7 +83,7 @@ export class EscapeReader {
     return kind === REFERENCE ? this.#reference(at) : 0
   }
 
-  /** Two hexadecimal digits that stand for a byte, `skipped` bytes after `at`. */
+  /** Reads two hexadecimal digits of a byte, `skipped` bytes after `at`. */
   #byte(at: number, skipped: number): number {
     this.isByte = true
     const length = this.#hex(at + skipped, 2)
@@ -147,7 +147,7 @@ export class EscapeReader {
     return after - at + (this.#isSemicolon(after) ? 1 : 0)
   }
 
-  /** The longest name with a semicolon, else the longest of those that HTML knows without one. */
+  /** Reads the longest name with a semicolon, or else the longest one that HTML reads without a semicolon. */
   #named(at: number): number {
     const most = Math.min(this.#end, at + 1 + MAX_ENTITY)
     let next = at + 1
@@ -171,13 +171,13 @@ export class EscapeReader {
     return at < this.#end && this.#bytes[at] === SEMICOLON
   }
 
-  /** Exactly so many hexadecimal digits. */
+  /** Reads exactly `digits` hexadecimal digits. */
   #hex(at: number, digits: number): number {
     const found = this.#number(at, 16, digits)
     return found > 0 && found < digits ? 0 : found
   }
 
-  /** As many digits as there are, up to `most`, which leave their number in `code`. */
+  /** Reads all digits, up to `most`, and puts their number into `code`. */
   #number(at: number, base: number, most: number): number {
     let number = 0
     for (let count = 0; count < most; count++) {

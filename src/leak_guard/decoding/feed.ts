@@ -1,17 +1,17 @@
 /**
- * A feed is a text as one decoder reads it, a block at a time: decoded bytes, and for each of them the
- * stretch of the answer that it comes from. In front of the bytes of the present block a feed keeps
- * the last `MARGIN` bytes before them, so that what began there can be read again.
+ * A feed is a text as one decoder reads it, in blocks: decoded bytes, and for each of them its stretch of the answer.
+ * Before the bytes of the present block, a feed keeps the last `MARGIN` bytes, so that anything that began there can be
+ * read again.
  */
 
-/** What a decoder may look back: an escape, the beginning of a run, a window of a string. */
+/** Bytes that a decoder may look back: an escape, the beginning of a run, a window of a string. */
 export const MARGIN = 192
-/** The same in a text that nothing decodes, of which only strings begin before the block: digits of their windows. */
+/** Margin of a text without decoders, where only strings begin before the block: digits of their windows. */
 export const MARGIN_UNDECODED = 32
-/** Bytes of an answer that are processed at once. */
+/** Bytes of an answer in one block. */
 export const BLOCK = 8192
 
-/** Where the feeds of a search keep text, so that nothing of an answer is left when it has ended. */
+/** Memory of a search's feeds, so that no text of an answer remains after its end. */
 export class Memory {
   readonly taken: Uint8Array[] = []
 
@@ -39,7 +39,7 @@ export interface Feed {
   endOf(at: number): number
   /** Whether the bytes are those of the parent, unchanged, so that they have been read there. */
   isCopy(from: number, to: number): boolean
-  /** The first piece from `piece` on that copies so many bytes of the parent; -1 for none. */
+  /** Returns the first piece from `piece` on that copies at least `least` bytes of the parent; -1 for none. */
   nextCopy(piece: number, least: number): number
   copyAt(piece: number): Copy
 }
@@ -84,7 +84,7 @@ export class SourceFeed extends Uncopied implements Feed {
     this.#base = -MARGIN
   }
 
-  /** Appends a block, of which the margin then holds the end of what was there before. */
+  /** Appends a block. The margin then holds the end of the previous bytes. */
   load(block: Uint8Array): void {
     const shift = this.end - MARGIN
     if (shift > 0) this.bytes.copyWithin(0, shift, this.end)

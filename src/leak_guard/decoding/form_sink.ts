@@ -1,4 +1,4 @@
-/** Says of finds in which form they stand in the answer itself. */
+/** Adds to each find its form in the answer. */
 import type { FindSink } from '../matching/finder.ts'
 import type { Label } from '../matching/patterns.ts'
 

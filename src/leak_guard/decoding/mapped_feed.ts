@@ -1,4 +1,4 @@
-/** Texts whose bytes stand for stretches of another one. */
+/** Texts with bytes that represent stretches of another text. */
 import { type Copy, type Feed, MARGIN, type Memory } from './feed.ts'
 
 /** In place of a last index: the piece was copied. */
@@ -8,7 +8,7 @@ const LONG = 96
 /** The first byte of a UTF-8 character, by how many follow. */
 const LEADS = [0, 0xc0, 0xe0, 0xf0]
 
-/** Bytes that stand for stretches of a parent: what unescaping and the like make of it. */
+/** Bytes that represent stretches of a parent, for example after unescaping. */
 export class MappedFeed implements Feed {
   readonly memory: Memory
   readonly bytes: Uint8Array
@@ -18,8 +18,8 @@ export class MappedFeed implements Feed {
   /** Bytes of the margin whose places are kept. */
   readonly #kept: number
   /**
-   * Pieces of the block: from which index on, and the first and the last index in the parent of what it
-   * represents. Of a piece that was copied, where the last is -1, each byte represents its own.
+   * Pieces of the block: the first index, and the first and the last index in the parent of the represented stretch. In
+   * a copied piece, where the last is -1, each byte represents one byte.
    */
   readonly #from: Int32Array
   readonly #first: Int32Array
@@ -27,7 +27,7 @@ export class MappedFeed implements Feed {
   #pieces = 0
   /** The piece that was looked up last. */
   #piece = 0
-  /** Positions of the bytes of the margin: the parent does not know them any more. */
+  /** Positions of the margin's bytes, which the parent no longer has. */
   readonly #starts = new Float64Array(MARGIN)
   readonly #ends = new Float64Array(MARGIN)
 
@@ -109,7 +109,7 @@ export class MappedFeed implements Feed {
     this.#last[piece] = last
   }
 
-  /** The first index in the parent of what a byte of the block represents. */
+  /** Returns the first index in the parent of the stretch that a byte represents. */
   #indexOf(at: number): number {
     const from = this.#from
     let piece = this.#piece
@@ -135,14 +135,14 @@ export class MappedFeed implements Feed {
     return low
   }
 
-  /** Forgets what was read: a new text begins. */
+  /** Forgets all text, before a new one begins. */
   clear(): void {
     this.floor = MARGIN
     this.end = MARGIN
     this.#pieces = 0
   }
 
-  /** Moves the end of the block into the margin, while the parent still knows the positions. */
+  /** Moves the end of the block into the margin, while the parent still has the positions. */
   keep(): void {
     const shift = this.end - MARGIN
     if (shift === 0) return

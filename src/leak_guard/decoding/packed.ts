@@ -1,8 +1,7 @@
 /**
- * Base64, base32 and hexadecimal: digits of 6, 5 or 4 bits. A run may begin with digits that do not
- * belong to the encoded text, so it is read from each digit of a group on, in as many phases as a group
- * has digits; base32 only in one, unless its beginning may be missing. What is no digit (line breaks,
- * separators) is skipped.
+ * Base64, base32 and hexadecimal: digits of 6, 5 or 4 bits. A run may begin with digits that do not belong to the
+ * encoded text, so it is read from each digit of a group on, in as many phases as a group has digits. Base32 has only
+ * one phase, unless its beginning may be missing. Other bytes (line breaks, separators) are skipped.
  */
 import { type Feed, MARGIN } from './feed.ts'
 import { FormSink, PADDED } from './form_sink.ts'
@@ -14,7 +13,7 @@ import { isDull } from './survey.ts'
 import { TextPhases } from './text_phases.ts'
 
 const ALL_PHASES = 0xff
-/** A first look at digits as they stand in a text, and at their values. */
+/** Text phases of digits as they are in a text, and of their values. */
 type Look = { readonly text: TextPhases; readonly values: TextPhases }
 
 const VALUES = Uint8Array.from({ length: 64 }, (_, value) => value)
@@ -84,13 +83,13 @@ export class PackedDecoder {
     return this.#reading.isShort ? 4 : 8
   }
 
-  /** Whether only text is looked for. */
+  /** Whether only text is sought. */
   get #isTextOnly(): boolean {
     for (const { patterns } of this.#reading.sought) if (!patterns.parts.isText) return false
     return true
   }
 
-  /** Moves the last digits into the margin: the run goes on in the next block. */
+  /** Moves the last digits into the margin: the run continues in the next block. */
   #keep(): void {
     const shift = this.#digits.keep()
     for (const { feed } of this.#phases) feed.shift(shift)
@@ -120,7 +119,7 @@ export class PackedDecoder {
     return earliest
   }
 
-  /** Goes on where the other one is, in a parent whose text was the same up to here. */
+  /** Continues from the state of the other one, in a parent with equal text up to this point. */
   follow(other: PackedDecoder): void {
     this.#digits.follow(other.#digits)
     for (const [at, { feed, stage }] of this.#phases.entries()) {

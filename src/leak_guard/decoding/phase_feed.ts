@@ -1,11 +1,11 @@
 /**
- * The digits of a run, and what they spell when it is read from one of its first digits on: bytes whose
- * places in the answer are worked out only where they are asked for.
+ * The digits of a run, and the bytes that they encode from one of the first digits on. A byte's place in the answer is
+ * computed only when it is needed.
  */
 import { type Feed, MARGIN, type Memory, Uncopied } from './feed.ts'
 import { NO_DIGIT, type Scheme } from './schemes.ts'
 
-/** The values of a run's digits, and where they stand in the parent. */
+/** The values of a run's digits, and their places in the parent. */
 export class Digits {
   readonly memory: Memory
   readonly values: Uint8Array
@@ -79,7 +79,7 @@ export class Digits {
   }
 }
 
-/** What the digits of a run spell when it is read from one of its first digits on. */
+/** The bytes that a run's digits encode if decoding starts at one of its first digits. */
 export class PhaseFeed extends Uncopied implements Feed {
   readonly memory: Memory
   readonly bytes: Uint8Array
@@ -113,7 +113,7 @@ export class PhaseFeed extends Uncopied implements Feed {
     this.#digit = this.next
   }
 
-  /** Decodes whole groups, and at the end of a run what is left over. */
+  /** Decodes whole groups, and at the end of a run the remaining digits. */
   decode(isLast: boolean): void {
     const { group } = this.#scheme
     const count = Math.max(0, this.#digits.end - this.next)

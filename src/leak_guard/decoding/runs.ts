@@ -1,14 +1,14 @@
 /**
- * Finds the runs of digits in a feed: of base64 in either alphabet, also over line breaks after a line
- * of 8 digits or more, and of hexadecimal, also with separators between bytes. Text without such runs is
- * hardly looked at; a run at the end of a block is handed over as far as it goes, and goes on in the next.
+ * Finds the runs of digits in a feed: base64 in either alphabet, also over line breaks after a line of 8 digits or
+ * more, and hexadecimal, also with separators between bytes. Text without such runs costs little. A run at the end of a
+ * block is passed on as far as it is known, and continues in the next.
  */
 import type { Feed } from './feed.ts'
 import { endOfStretch, nextStretch } from './stretch.ts'
 
 /**
- * `isContinued`: the run began in an earlier block; `isOpen`: it may go on in the next; `isDivided`: other
- * bytes stand between its digits.
+ * `isContinued`: the run began in an earlier block; `isOpen`: it may continue in the next; `isDivided`: other bytes are
+ * between its digits.
  */
 export type RunHandler = (
   from: number,
@@ -18,7 +18,7 @@ export type RunHandler = (
   isDivided: boolean,
 ) => void
 
-/** Bits of what a byte can be part of. */
+/** Bits for the runs that a byte can be part of. */
 const WORD = 1
 const HEX_DIGIT = 2
 const SEPARATOR = 4
@@ -33,7 +33,7 @@ const CLASS_OF = classes()
 /** Runs of fewer digits are too short for a string of 8 bytes. */
 export const MIN_WORD = 11
 export const MIN_HEX = 16
-/** A line of so many digits may go on after a line break. */
+/** Digits of a line that may continue after a line break. */
 export const MIN_LINE = 8
 
 export function mayBeInRun(byte: number): boolean {
@@ -48,7 +48,7 @@ export function isHexDigit(byte: number): boolean {
   return ((CLASS_OF[byte] ?? 0) & HEX_DIGIT) !== 0
 }
 
-/** A digit of hexadecimal or what may stand between two. */
+/** Whether a byte is a digit of hexadecimal or a separator. */
 export function isHexadecimal(byte: number): boolean {
   return ((CLASS_OF[byte] ?? 0) & HEXADECIMAL) !== 0
 }
@@ -57,10 +57,10 @@ export class RunScanner {
   readonly #minWord: number
   readonly #minHex: number
   readonly #least: number
-  /** Bytes of the run that the text ends with, and whether its beginning was handed over. */
+  /** Bytes of the run at the end of the text, and whether its beginning was passed on. */
   #word = 0
   #isWordOpen = false
-  /** After so many bytes of the run its present line began, or group of hexadecimal digits. */
+  /** Bytes of the run before its present line, or before its present group of hexadecimal digits. */
   #line = 0
   #hex = 0
   #isHexOpen = false
@@ -72,12 +72,12 @@ export class RunScanner {
     this.#least = Math.min(minWord, MIN_LINE)
   }
 
-  /** Whether a run was handed over that may go on. */
+  /** Whether a run was passed on that may continue. */
   get isOpen(): boolean {
     return this.#isWordOpen || this.#isHexOpen
   }
 
-  /** So many bytes at the end may belong to a run that is not yet long enough. */
+  /** Bytes at the end that may belong to a run that is not yet long enough. */
   get waiting(): number {
     return Math.max(this.#isWordOpen ? 0 : this.#word, this.#isHexOpen ? 0 : this.#hex)
   }
@@ -124,7 +124,7 @@ export class RunScanner {
     }
   }
 
-  /** Up to and with the next byte that is neither a digit nor a separator. */
+  /** Reads up to and including the next byte that is neither a digit nor a separator. */
   #readHex(feed: Feed, from: number, start: number, onHex: RunHandler): number {
     const { bytes, end } = feed
     let hex = this.#hex
@@ -139,7 +139,7 @@ export class RunScanner {
     return at
   }
 
-  /** What a byte that is no digit makes of the run before it: goes on with it, or hands it over. */
+  /** Handles the byte after a run of digits: continues the run, or hands it over. */
   #afterWord(feed: Feed, from: number, at: number, word: number, onWord: RunHandler): number {
     const { bytes } = feed
     const digits = word - this.#line
@@ -165,7 +165,7 @@ export class RunScanner {
       return hex + 1
     }
     this.#endHex(from, at, hex, onHex)
-    // A digit too many in front: the last two of them may be the first byte of what follows.
+    // An extra digit in front: its last two digits may be the first byte of the following ones.
     if (!(kind & SEPARATOR) || digits < 3 || digits % 2 === 0) return 0
     this.#group = 3
     return 3
@@ -179,7 +179,7 @@ export class RunScanner {
     return 1
   }
 
-  /** Hands over the run that ends at `at`, where it is long enough. */
+  /** Passes on the run that ends at `at`, if it is long enough. */
   #endHex(from: number, at: number, hex: number, onHex: RunHandler): void {
     if (this.#isHexOpen) onHex(from, at, true, false, true)
     else if (hex >= this.#minHex) onHex(at - hex, at, false, false, this.#group > 0)
@@ -210,8 +210,8 @@ export class RunScanner {
 }
 
 /**
- * Whether a separator may stand between bytes here: after whole bytes, in front of which the first group
- * may have a digit too many, or as the second half of one.
+ * Whether a separator may be between bytes here: after whole bytes, which an extra digit of the first group may
+ * precede, or as the second half of a separator.
  */
 function isSeparated(bytes: Uint8Array, at: number, digits: number, isFirst: boolean): boolean {
   if (digits > 0) return (isFirst || digits % 2 === 0) && bytes[at] !== LETTER_X

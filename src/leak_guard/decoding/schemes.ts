@@ -41,7 +41,7 @@ export const BASE32: Scheme = {
   bytes: 5,
   padded: true,
 }
-/** Of what begins anywhere in a longer text: its first digit may be any of a group. */
+/** For digits within a longer text: the first one may be at any position of a group. */
 export const BASE32_WITHIN: Scheme = { ...BASE32, phases: BASE32.group }
 export const HEX: Scheme = {
   digits: digitsOf('0123456789abcdef', '0123456789ABCDEF'),

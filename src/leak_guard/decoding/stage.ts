@@ -1,37 +1,37 @@
 /**
- * One reading of the answer: a feed, what finds strings in it, and, unless it is the second layer
- * already, the decoders of what its bytes may spell.
+ * One reading of the answer: a feed, the finders of strings in it, and, unless it is already the second layer, the
+ * decoders of its bytes.
  */
 
 import type { Sought } from '../matching/candidates.ts'
 import { type Due, Finder, type FindSink } from '../matching/finder.ts'
 import { type Feed, MARGIN, MARGIN_UNDECODED } from './feed.ts'
 
-/** Escapes and encodings are read so many layers deep. */
+/** Layers of escapes and encodings that are read. */
 export const MAX_DEPTH = 2
 
-/** Bytes before a block whose places in the answer are kept, in a text so many layers deep. */
+/** Returns the bytes before a block with places in the answer that are kept, for a text in this layer. */
 export function keptAt(depth: number): number {
   return depth < MAX_DEPTH ? MARGIN : MARGIN_UNDECODED
 }
 
-/** What all readings of one answer have in common. */
+/** State that all readings of one answer share. */
 export type Reading = {
   readonly sought: readonly Sought[]
   readonly sink: FindSink
   /** One for all readings of an answer. */
   readonly due: Due
-  /** Whether strings of fewer than 8 bytes are looked for: then short runs matter. */
+  /** Whether strings of fewer than 8 bytes are sought: then short runs matter. */
   readonly isShort: boolean
-  /** Whether the answer begins anywhere in a text. */
+  /** Whether the answer may begin in the middle of a text. */
   readonly isPart: boolean
-  /** The kinds of escapes that are each decoded alone, besides all at once. */
+  /** The kinds of escapes that are each decoded alone, in addition to all kinds together. */
   readonly kinds: readonly number[]
-  /** The decoders of a stage, which is so many layers deep. They open the stages of the next layer. */
+  /** Opens the decoders of a stage in this layer. They open the stages of the next layer. */
   openDecoders(reading: Reading, stage: Stage, depth: number): StageDecoders
 }
 
-/** What decodes the text of a stage. */
+/** Decoders of a stage's text. */
 export interface StageDecoders {
   /** Reads the feed's bytes from `from` on. */
   read(from: number, isLast: boolean): void
@@ -39,7 +39,7 @@ export interface StageDecoders {
   readonly isDecoding: boolean
   /** Position in the answer before which everything is decided. */
   earliest(): number
-  /** Goes on where the others are, whose text was the same up to here. */
+  /** Continues from the state of the others, whose text was equal up to this point. */
   follow(other: this): void
 }
 
@@ -55,8 +55,8 @@ export class Stage {
   }
 
   /**
-   * Reads the feed's bytes from `from` on. The decoders may start at this position, and need what it
-   * has seen. `parent` is the stage from which the feed copies.
+   * Reads the feed's bytes from `from` on. The decoders may start at this position, and need the bytes read before.
+   * `parent` is the stage from which the feed copies.
    */
   read(from: number, isLast: boolean, parent?: Stage): void {
     const finders = this.#finders
@@ -84,7 +84,7 @@ export class Stage {
     return earliest
   }
 
-  /** Goes on where the other one is, whose text was the same up to here. */
+  /** Continues from the state of the other one, whose text was equal up to this point. */
   follow(other: Stage): void {
     for (const [at, finder] of this.#finders.entries()) {
       const model = other.#finders[at]

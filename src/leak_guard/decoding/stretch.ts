@@ -1,11 +1,11 @@
 /**
- * Finds stretches of bytes of one class without looking at every byte: what breaks a stretch is looked
- * for from its end, so that text without one costs a fraction of a look for each byte.
+ * Finds stretches of bytes of one class without reading every byte: a stretch is searched from its end for a byte that
+ * breaks it, so that text without one costs a fraction.
  */
 
 /**
- * The first index from `from` on at which `min` bytes of a class stand; where it is missing, that of the
- * shorter stretch with which the bytes end.
+ * Returns the first index from `from` on with `min` bytes of a class, or else the start of the shorter stretch at the
+ * end of the bytes.
  */
 export function nextStretch(
   bytes: Uint8Array,
@@ -27,7 +27,7 @@ export function nextStretch(
   return last
 }
 
-/** Where the bytes of a class end that begin at `from`. */
+/** Returns the end of the bytes of a class that begin at `from`. */
 export function endOfStretch(
   bytes: Uint8Array,
   from: number,

@@ -1,15 +1,15 @@
 /**
- * A look at what a run of digits spells that is not text: whether a guarded string begins in it or
- * anything that a decoder reads. What is wrongly let through costs time only.
+ * Surveys the bytes that a run of digits encodes, if these are not text: whether a guarded string or any decoder's
+ * input begins in them. A wrong hit only costs time.
  */
 import { GEAR } from '../matching/fingerprint.ts'
 import { FILTER_SHIFT, type Patterns } from '../matching/patterns.ts'
 import type { Reading } from './stage.ts'
 
-/** What runs of digits and arrays of numbers consist of. */
+/** Bytes of runs of digits and arrays of numbers. */
 const MEMBER = 1
 const ZERO = 2
-/** What follows an introducer, and at `INTRODUCES` higher the introducer itself. */
+/** Bits for bytes after an introducer. The introducer's own bit is `INTRODUCES` higher. */
 const FOLLOWS = 3
 const INTRODUCES = 8
 
@@ -52,7 +52,7 @@ function spellsNothing(
 ): boolean {
   const { step } = patterns
   const { bits } = patterns.parts
-  /** So many members in a row are a run. */
+  /** This number of consecutive members is a run. */
   const run = isShort ? 0x3f : 0x7ff
   let hash = 0
   let before = 0
@@ -71,7 +71,7 @@ function spellsNothing(
     if (isMarked && patterns.groupOf(hash) >= 0) return false
     before = kind
   }
-  // Of UTF-16 there is one between each two characters.
+  // UTF-16 has a zero between each two ASCII characters.
   return zeros < ZERO * (isShort ? 3 : 7)
 }
 

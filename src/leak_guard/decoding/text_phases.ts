@@ -1,7 +1,6 @@
 /**
- * A first look at a run of digits, without decoding it: in which phases it may spell text. Most runs are
- * words or identifiers and spell none. All that is decoded further is text, and so is nearly every
- * guarded string. What is wrongly let through costs time only.
+ * Finds the phases in which a run of digits may encode text, without decoding it. Most runs are words or identifiers
+ * and encode none. All decoders need text, and nearly every guarded string is text. A wrong hit only costs time.
  */
 import { NO_DIGIT, type Scheme } from './schemes.ts'
 
@@ -10,7 +9,7 @@ const IS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === 0 || (byte >= 0x09 && byte <= 0x0d) || (byte >= 0x20 && byte < 0x7f) ? 1 : 0,
 )
 
-/** Whether bytes are text as this look at them understands it. */
+/** Whether bytes are text, as this module defines it. */
 export function isText(bytes: Uint8Array): boolean {
   return bytes.every((byte) => IS_TEXT[byte] === 1)
 }
@@ -20,7 +19,7 @@ export class TextPhases {
   readonly #all: number
   /** The places of a digit in its group, less one. */
   readonly #places: number
-  /** By place and byte: in which phases the digit may belong to text. */
+  /** By place and byte: the phases in which the digit may belong to text. */
   readonly #phasesOf: Uint8Array
 
   constructor({ bits, group, phases, digits }: Scheme) {
@@ -41,9 +40,9 @@ export class TextPhases {
     }
   }
 
-  /** The phases, as bits, in which a run may spell so many characters; it consists of digits only. */
+  /** Returns the phases, as bits, in which a run may encode this many characters. The run consists of digits only. */
   of(bytes: Uint8Array, from: number, to: number, characters: number): number {
-    /** From the first digit of the first character to the first one of the last. */
+    /** Digits from the first one of the first character to the first one of the last. */
     const least = Math.floor((8 * (characters - 1)) / this.#bits) + 1
     const table = this.#phasesOf
     const places = this.#places

@@ -1,16 +1,15 @@
 /**
- * Decodes escapes of one or several kinds wherever they stand; all else it passes on. It sleeps while
- * the text has no escapes: what it would read then is what its parent reads, and it goes on from there
- * when it wakes.
+ * Decodes escapes of one or several kinds, and passes on all other bytes. It sleeps while the text has no escapes: its
+ * text then equals its parent's, and it continues from there when it wakes.
  */
 import { EscapeReader, INCOMPLETE, KIND_OF, nextEscape } from './escapes_read.ts'
 import { MARGIN } from './feed.ts'
 import { MappedFeed } from './mapped_feed.ts'
 import { keptAt, type Reading, Stage } from './stage.ts'
 
-/** After so many bytes without an escape nothing depends on the last one, but for what is open. */
+/** After this many bytes without an escape, nothing depends on the last one, except for open strings. */
 const CALM = 64
-/** Steps that reading what may be an escape takes, where a byte takes one. */
+/** Steps for reading a possible escape, where a byte takes one. */
 const ESCAPE_WORK = 4
 
 export class UnescapeDecoder {
@@ -38,7 +37,7 @@ export class UnescapeDecoder {
     return this.#isAwake
   }
 
-  /** Wakes where the block has an escape. All wake before any reads: one may follow another. */
+  /** Wakes if the block has an escape. All decoders wake before any reads, because one may follow another. */
   prepare(from: number, isLast: boolean): void {
     if (this.#isAwake || !this.#hasEscape(from, isLast)) return
     const { feed, stage } = this.#open()
@@ -63,7 +62,7 @@ export class UnescapeDecoder {
     this.#isAwake = !isLast && !(isCalm && stage.isIdle && !stage.isDecoding)
   }
 
-  /** Goes on where the other one is, in a parent whose text was the same up to here. */
+  /** Continues from the state of the other one, in a parent with equal text up to this point. */
   follow(other: UnescapeDecoder): void {
     if (!other.#isAwake || !other.#opened) return
     const { feed, stage } = this.#open()
@@ -82,7 +81,7 @@ export class UnescapeDecoder {
     return Math.min(waiting, opened.stage.earliest())
   }
 
-  /** Whether an escape begins in the block; what only looks like one wakes nothing. */
+  /** Whether an escape begins in the block. Text that only resembles one wakes nothing. */
   #hasEscape(from: number, isLast: boolean): boolean {
     const { bytes, end } = this.#parent.feed
     const kinds = this.#kinds
@@ -130,7 +129,7 @@ export class UnescapeDecoder {
 
 type Opened = { feed: MappedFeed; stage: Stage }
 
-/** The native search is faster where there is much to search. */
+/** From this length on, the native search is faster. */
 const LONG = 256
 const INTRODUCERS = KIND_OF.keys()
   .filter((byte) => KIND_OF[byte] !== 0)
@@ -142,8 +141,8 @@ function nextOf(bytes: Uint8Array, byte: number, from: number): number {
 }
 
 /**
- * Whether a text holds an escape itself, or ends in what the text behind it could complete: all kinds
- * decoded at once then lose what one alone keeps.
+ * Whether a text itself contains an escape, or ends in one that the following text could complete: decoding all kinds
+ * together then loses strings that decoding one kind keeps.
  */
 export function holdsEscape(bytes: Uint8Array): boolean {
   const reader = new EscapeReader(bytes)

@@ -14,11 +14,11 @@ export class Utf16Decoder {
   readonly #reading: Reading
   readonly #parent: Feed
   readonly #depth: number
-  /** Bytes of a character, of which all but one are zero. */
+  /** Bytes of a character; all except one are zero. */
   readonly #width: number
   #opened: { feed: MappedFeed; stage: Stage } | null = null
   #isOpen = false
-  /** Which byte of a character the run's next one is: but for the first, it must be zero. */
+  /** Position within a character of the run's next byte. Bytes after the first one must be zero. */
   #phase = 0
   /** Bytes at the end of the text with which a run may begin. */
   #waiting = 0
@@ -52,7 +52,7 @@ export class Utf16Decoder {
     const { bytes, end } = this.#parent
     const own = this.#isOpen && this.#opened ? this.#opened.stage.earliest() : Infinity
     const first = end - this.#waiting
-    // A single space begins nothing, and lines must not wait for what follows them.
+    // A single space begins nothing, and lines must not wait for the text after them.
     const isSpace = this.#waiting === 1 && (bytes[first] ?? 0) <= SPACE
     return this.#waiting === 0 || isSpace ? own : Math.min(own, this.#parent.startOf(first))
   }
@@ -74,7 +74,7 @@ export class Utf16Decoder {
     return this.#opened
   }
 
-  /** Looks for a run; returns where it begins or the block ends. */
+  /** Searches for a run. Returns its start or the end of the block. */
   #begin(from: number, isLast: boolean): number {
     const { bytes, end } = this.#parent
     let at = from
@@ -102,7 +102,7 @@ export class Utf16Decoder {
     return end
   }
 
-  /** Goes on with a run; returns where it or the block ends. */
+  /** Continues a run. Returns the end of the run or of the block. */
   #run(from: number): number {
     const { bytes, end } = this.#parent
     const { feed } = this.#open()
@@ -126,7 +126,7 @@ export class Utf16Decoder {
   }
 }
 
-/** The native search is faster where there is much to search. */
+/** The native search is faster for many bytes. */
 function nextZero(bytes: Uint8Array, from: number, end: number): number {
   let at = from
   for (const near = Math.min(end, from + NEAR); at < near; at++) if (bytes[at] === 0) return at

@@ -1,16 +1,16 @@
 /**
- * Where in a text a string may begin: the rolling hash of its first bytes is that of a group of strings.
- * Such candidates wait in a queue, in the order in which they begin; the getters read its head.
+ * Candidates: positions in a text where a string may begin, because the rolling hash of the first bytes is that of a
+ * group of strings. They wait in a queue, in the order in which they begin. The getters read its head.
  *
- * In a text made for it, such as a value's one letter again and again, a string may begin at every byte. So each
- * candidate costs credit, which bytes of the text earn, and one that overlaps the last costs more. Without credit
- * a candidate is not compared: all that could be a string from there on is one entry of the queue, *unread*.
+ * In a crafted text, such as one letter of a value repeated, a string may begin at every byte. So each candidate costs
+ * credit, which bytes of the text earn, and an overlapping candidate costs more. Without credit, a candidate is not
+ * compared: all possible strings from that position on become one entry of the queue, *unread*.
  */
 import { type Copy, type Feed, MARGIN } from '../decoding/feed.ts'
 import { GEAR } from './fingerprint.ts'
 import { FILTER_SHIFT, type Patterns } from './patterns.ts'
 
-/** The strings that a search looks for now: others in its next answer. */
+/** The strings that a search looks for. The next answer has others. */
 export type Sought = { patterns: Patterns }
 
 /** A copy with fewer windows is searched again: that is cheaper. */
@@ -19,10 +19,10 @@ const MIN_COPY = 16
 /** Credit that each byte of a text earns, up to the most that is kept. */
 const PER_BYTE = 1 / 8
 const MAX_CREDIT = 2048
-/** What a candidate costs: texts that no one made for it have few, and none that overlap. */
+/** Credit for a candidate. Ordinary texts have few candidates, and none that overlap. */
 const COST = 1
 const COST_OVERLAPPING = 16
-/** Steps that a candidate takes, where a byte takes one. */
+/** Steps for a candidate, where a byte takes one. */
 const CANDIDATE_WORK = 8
 
 export class Candidates {
@@ -34,13 +34,13 @@ export class Candidates {
   #indices: number[] = []
   #groups: number[] = []
   #starts: number[] = []
-  /** Of an unread entry, up to where it goes; 0 for a candidate. */
+  /** End of each unread entry; 0 for a candidate. */
   #untils: number[] = []
   #head = 0
-  /** Where those of the present block begin. */
+  /** Index of the present block's first candidate. */
   #fresh = 0
   #credit = MAX_CREDIT
-  /** The last candidate, and up to where the last unread entry goes. */
+  /** The last candidate, and the end of the last unread entry. */
   #last = -Infinity
   #unreadUntil = 0
 
@@ -53,7 +53,7 @@ export class Candidates {
     return this.#head === this.#indices.length
   }
 
-  /** Where it begins, counted in bytes of the feed's text. */
+  /** The candidate's start, in bytes of the feed's text. */
   get index(): number {
     return this.#indices[this.#head] ?? 0
   }
@@ -62,19 +62,19 @@ export class Candidates {
     return this.#groups[this.#head] ?? 0
   }
 
-  /** Of an unread entry, up to where it goes; 0 for a candidate. */
+  /** End of an unread entry; 0 for a candidate. */
   get until(): number {
     return this.#untils[this.#head] ?? 0
   }
 
-  /** Where it begins in the answer. */
+  /** The candidate's start in the answer. */
   get start(): number {
     return this.#starts[this.#head] ?? 0
   }
 
   /**
-   * Looks for them in the bytes from `from` on, which follow on what was read before. What the feed
-   * copied is not searched again: there `parent` has found them.
+   * Finds candidates in the bytes from `from` on, which follow the bytes already read. Bytes that the feed copied are
+   * not searched again: their candidates come from `parent`.
    */
   scan(feed: Feed, from: number, parent?: Candidates): void {
     const back = this.#sought.patterns.parts.window - 1
@@ -82,7 +82,7 @@ export class Candidates {
     this.#fresh = this.#indices.length
     let at = from
     let taken = parent ? parent.#fresh : 0
-    // Where the parent compared nothing, this one looks by itself.
+    // If the parent has unread entries, search the copies, too.
     const copies = parent !== undefined && !parent.#hasUnread
     for (let piece = copies ? feed.nextCopy(0, least) : -1; piece >= 0; ) {
       const copy = feed.copyAt(piece)
@@ -110,7 +110,7 @@ export class Candidates {
     this.#unreadUntil = 0
   }
 
-  /** What was found in the block is decided, or waits with what was before it. */
+  /** Ends a block: its remaining candidates wait with the earlier ones. */
   endBlock(): void {
     this.#fresh = this.#indices.length
   }
@@ -131,7 +131,7 @@ export class Candidates {
     this.#head = 0
   }
 
-  /** Goes on where the others are, in a text that read the same up to the present block. */
+  /** Continues from the state of the others, in a text that was equal up to the present block. */
   follow(other: Candidates): void {
     this.count = other.count
     this.#indices = other.#indices.slice(other.#head, other.#fresh)
@@ -145,7 +145,7 @@ export class Candidates {
     this.endBlock()
   }
 
-  /** The hot loop: one addition and one look at a bit for each byte. */
+  /** The hot loop: one addition and one bit test for each byte. */
   #scanBytes(feed: Feed, from: number, to: number): void {
     const { parts, step } = this.#sought.patterns
     const { bits, window } = parts
@@ -162,7 +162,7 @@ export class Candidates {
     this.#sink.work += to - from
   }
 
-  /** @returns the last byte that was looked at */
+  /** @returns the last byte that was read */
   #candidate(feed: Feed, at: number, to: number, hash: number): number {
     this.#sink.work += CANDIDATE_WORK
     const group = this.#sought.patterns.groupOf(hash)
@@ -171,7 +171,7 @@ export class Candidates {
     const index = this.count + start - MARGIN
     if (index <= this.#unreadUntil && this.#goOn(index, group)) {
       const end = endOfLetter(feed.bytes, start, at, to)
-      // In a text of one letter each byte goes on like the last one.
+      // In a text of one letter, each byte continues like the last one.
       this.#unreadUntil += end - at
       this.#untils[this.#untils.length - 1] = this.#unreadUntil
       return end
@@ -184,7 +184,7 @@ export class Candidates {
     return at
   }
 
-  /** Within the last entry, which is unread and waits: that goes on as far as a string from here would. */
+  /** Extends the last entry, if it is unread and waiting, by the length of a string that could begin here. */
   #goOn(index: number, group: number): boolean {
     const last = this.#untils.length - 1
     if (last < this.#head || this.#untils[last] !== this.#unreadUntil) return false
@@ -204,7 +204,7 @@ export class Candidates {
     return true
   }
 
-  /** Takes the parent's candidates in a copy over; returns where the others begin. */
+  /** Takes over the parent's candidates in a copy. Returns the index of the others. */
   #take(parent: Candidates, from: number, { at, first, length }: Copy): number {
     const start = MARGIN - parent.count
     const last = first + length - this.#sought.patterns.parts.window
@@ -228,7 +228,7 @@ export class Candidates {
   }
 }
 
-/** The last byte of the run of one letter that the bytes from `from` to `at` belong to; `at` where they differ. */
+/** Returns the last byte of the run of one letter with the bytes from `from` to `at`; `at` if they differ. */
 function endOfLetter(bytes: Uint8Array, from: number, at: number, to: number): number {
   const letter = bytes[at]
   for (let each = from; each < at; each++) if (bytes[each] !== letter) return at

@@ -1,9 +1,9 @@
 /**
- * Finds the strings of `Patterns` in one feed. A rolling hash points out where a string may begin; such
- * a candidate waits in a queue until enough of the text is there, and is then looked up by the
- * fingerprints of beginnings, whose polynomials come from a tape in constant time. The work is
- * proportional to the text: candidates are looked up once, in order, and where a text made for it would
- * need more look-ups than `PROBES_PER_BYTE` a byte, all that could be a string is taken for one.
+ * Finds the strings of `Patterns` in one feed. A rolling hash finds positions where a string may begin. Such a
+ * candidate waits in a queue until enough of the text is known. It is then looked up by the fingerprints of beginnings,
+ * with polynomials from a tape in constant time. The work is proportional to the text: candidates are looked up once,
+ * in order. If a crafted text would need more look-ups than `PROBES_PER_BYTE` a byte, every possible string counts as
+ * found.
  */
 import type { Feed } from '../decoding/feed.ts'
 import { Candidates, type Sought } from './candidates.ts'
@@ -12,20 +12,20 @@ import { Tape } from './tape.ts'
 
 /** Takes a stretch of the answer in which a string was found. */
 export type FindSink = {
-  /** `form`: bits of what the stretch consists of. */
+  /** `form`: bits for the forms of the stretch. */
   add(start: number, end: number, label: Label, form?: number): void
   /** Steps so far, for tests of the cost. */
   work: number
 }
 
-/** What begins before `position` in the answer must be decided by what is there: it goes out. */
+/** All strings that begin before `position` in the answer must be decided now, because that part is sent. */
 export type Due = { position: number }
 
 const PROBES_PER_BYTE = 1 / 2
 const MAX_CREDIT = 4096
-/** Steps that a look-up takes, where a byte takes one. */
+/** Steps for a look-up, where a byte takes one. */
 const PROBE_WORK = 8
-/** What is taken for a string unread counts as a part. */
+/** The label of an unread entry, which is treated as a part of a value. */
 const UNREAD: Label = { names: [] }
 
 export class Finder {
@@ -34,7 +34,7 @@ export class Finder {
   readonly #due: Due
   readonly #queue: Candidates
   readonly #tape = new Tape()
-  /** Up to here, counted in bytes of the text, everything is found already. */
+  /** Everything before this byte of the text is already covered by a find. */
   #covered = 0
   #credit = MAX_CREDIT
   #creditedAt = 0
@@ -58,12 +58,12 @@ export class Finder {
     return this.#queue.isEmpty
   }
 
-  /** Looks where strings may begin in the bytes from `from` on, which follow on what was read before. */
+  /** Finds candidates in the bytes from `from` on, which follow the bytes already read. */
   scan(feed: Feed, from: number, parent?: Finder): void {
     this.#queue.scan(feed, from, parent ? parent.#queue : undefined)
   }
 
-  /** Decides what the bytes that were scanned decide. */
+  /** Decides all candidates that the scanned bytes decide. */
   resolve(feed: Feed, from: number, isLast: boolean): void {
     this.#queue.count += feed.end - from
     this.#resolve(feed, isLast)
@@ -82,7 +82,7 @@ export class Finder {
     return most > 0 ? feed.startOf(feed.end - most) : Infinity
   }
 
-  /** Goes on where the other one is, in a text that read the same up to here. */
+  /** Continues from the state of the other one, in a text that was equal up to this point. */
   follow(other: Finder): void {
     this.#covered = other.#covered
     this.#credit = other.#credit
@@ -97,7 +97,7 @@ export class Finder {
     this.#tape.copy(other.#tape)
   }
 
-  /** Decides the candidates in their order, as far as the text goes. */
+  /** Decides the candidates in their order, as far as the text is known. */
   #resolve(feed: Feed, isLast: boolean): void {
     const queue = this.#queue
     const tape = this.#tape
@@ -135,7 +135,7 @@ export class Finder {
     this.#isUnread = this.#credit <= 0
   }
 
-  /** Goes on with the search of the head; false when it needs more of the text. */
+  /** Continues the search at the head; false if it needs more of the text. */
   #search(feed: Feed, isLast: boolean): boolean {
     if (this.#isUnread) return this.#takeUnread(feed, isLast)
     while (this.#low <= this.#high) {
@@ -147,7 +147,7 @@ export class Finder {
     return true
   }
 
-  /** One step of the binary search: what is covered is taken for found, what is too long for missed. */
+  /** Takes one step of the binary search: a covered length counts as found, one that is too long as missed. */
   #step(feed: Feed, isLast: boolean): boolean {
     const { index } = this.#queue
     const available = this.#queue.count - index

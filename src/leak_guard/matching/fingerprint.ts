@@ -65,8 +65,8 @@ export function seal(a: number, b: number, length: number): number {
 }
 
 /**
- * A table of fingerprints with a number for each: open addressing, at most half full. Where an entry
- * is depends on a polynomial, so that place and fingerprint together tell strings apart.
+ * A table of fingerprints with a number for each: open addressing, at most half full. An entry's place depends on a
+ * polynomial, so that place and fingerprint together identify a string.
  */
 export class SealedTable {
   readonly #tags: Int32Array
@@ -87,7 +87,7 @@ export class SealedTable {
     return this.#tags[slot] === 0 ? -1 : (this.#payloads[slot] ?? -1)
   }
 
-  /** Adds a string with a number from 0 on, unless it is there. */
+  /** Adds a string with a number from 0 on, unless the table has it. */
   add(a: number, b: number, length: number, payload: number): void {
     const tag = seal(a, b, length)
     const slot = this.#slotOf(a, length, tag)
@@ -96,7 +96,7 @@ export class SealedTable {
     this.#payloads[slot] = payload
   }
 
-  /** The slot of the entry, or the empty one where it would stand. */
+  /** Returns the slot of the entry, or the empty one for it. */
   #slotOf(a: number, length: number, tag: number): number {
     const mask = this.#tags.length - 1
     let slot = Math.imul(a ^ Math.imul(length, 0x85ebca6b), 0x9e3779b1) >>> this.#shift

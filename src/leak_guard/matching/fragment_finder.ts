@@ -32,12 +32,12 @@ export class FragmentFinder {
   #hash = 0
   /** Bytes of the run that the text ends with. */
   #run = 0
-  /** Where the window was last; -1 when that was in another block. */
+  /** The last window's position; -1 if it was in another block. */
   #looked = -1
   #credit = MAX_CREDIT
   /** Position in the answer of the last window with credit that was counted. */
   #paid = -Infinity
-  /** Windows whose run goes on: `end` is as far as it may go with them. */
+  /** Windows in a run that continues. `end` is the furthest end of their replacement. */
   #open: OpenFragment[] = []
 
   constructor(fragments: Fragments, sink: FragmentSink) {
@@ -125,7 +125,7 @@ export class FragmentFinder {
     this.#open.push({ start, end: windowEnd + BESIDE, windowStart, windowEnd })
   }
 
-  /** Hands over what ends up to `position`, and where the run ends there, all. */
+  /** Passes on the fragments that end up to `position`, or all if the run ends there. */
   #handOver(position: number, isEnd: boolean): void {
     if (this.#open.length === 0) return
     const open: OpenFragment[] = []

@@ -1,14 +1,14 @@
 /**
- * Fragments of values. Of each run windows of 16 characters are known, at fixed places: at every 16th
- * character from its beginning, and at its end. Only there a text is compared with the run, so that who
- * knows some characters cannot find the next ones by one: whatever follows a window is replaced or left
- * alike, and the next window needs all of its 16 characters at once.
+ * Fragments of values. Each run has known windows of 16 characters at fixed places: at every 16th character from its
+ * beginning, and at its end. A text is compared with the run only there. So somebody who knows some characters cannot
+ * guess the next ones singly: the text after a window is replaced or kept regardless of its contents, and the next
+ * window needs all of its 16 characters together.
  *
- * What is replaced with a window is up to `BESIDE` characters of the text's run on either side of it. Of
- * a fragment, at most so many stand before its first window and after its last one. So all of it goes,
- * and neither what is held back nor the work grows with the text's run. How far it reaches depends only
- * on the text around the window, not on how the text was divided and not on the value. A window inside
- * a find of a whole value goes with that one alone (`WaitingFragments`).
+ * A window is replaced with up to `BESIDE` characters of the text's run on either side. At most that many characters of
+ * a fragment precede its first window or follow its last one. So the whole fragment is replaced, and neither the held
+ * bytes nor the work grow with the text's run. The extent depends only on the text around the window, not on the
+ * division of the text or on the value. A window inside a find of a whole value is replaced only with that find
+ * (`WaitingFragments`).
  */
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import { FRAGMENT, toBytes } from './guarded.ts'
@@ -16,7 +16,7 @@ import { FRAGMENT, toBytes } from './guarded.ts'
 /** Characters of a run that are replaced on either side of a window. */
 export const BESIDE = FRAGMENT - 1
 
-/** A window in an answer, and the stretch around it that goes with it. */
+/** A window in an answer, and the stretch around it that is replaced with it. */
 export type Fragment = {
   readonly start: number
   readonly end: number
@@ -34,9 +34,9 @@ export type FragmentSink = {
 /** The powers that take a byte out of a rolling polynomial. */
 const OUT_A = power(POINT_A, FRAGMENT)
 const OUT_B = power(POINT_B, FRAGMENT)
-/** What adding a byte costs beside searching it. */
+/** Cost of adding a byte, compared with searching it. */
 const PER_BYTE_ADDED = 16
-/** Of the characters that fragments consist of. */
+/** Matches runs: characters that fragments consist of. */
 const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
 /** Bytes that are searched in one step. */
 const SEARCHED_AT_ONCE = 65_536
@@ -82,7 +82,7 @@ export class Fragments {
 
 export const NO_FRAGMENTS = new Fragments(new SealedTable(0), new Int32Array(256), true)
 
-/** Of the runs in these texts, which are gone through twice: one may be long and hold none. */
+/** Builds the fragments of these texts' runs, in two passes. A pause may follow each text: it may be long without a run. */
 export function* buildFragments(stretches: readonly string[]): Generator<void, Fragments> {
   const isTimeAfter = pacer()
   const count = yield* countWindows(stretches)
@@ -157,7 +157,7 @@ export class FragmentWindow {
   }
 }
 
-/** Windows that stand in the runs of these texts. */
+/** Counts the windows in the runs of these texts. */
 function* countWindows(stretches: readonly string[]): Generator<void, number> {
   const isTimeAfter = pacer()
   let count = 0
@@ -168,7 +168,7 @@ function* countWindows(stretches: readonly string[]): Generator<void, number> {
   return count
 }
 
-/** Whether a step is over, told after each part of the work. */
+/** Returns a function that takes the cost of each part of the work and returns whether a step is over. */
 function pacer(): (cost: number) => boolean {
   let done = 0
   return (cost) => {

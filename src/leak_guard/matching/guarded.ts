@@ -1,6 +1,6 @@
 /**
- * What is guarded with a value (protocol 6.1): itself, its lines and words or the leaves of its
- * JSON, the same written another way, and the runs whose fragments are recognised.
+ * Collects the texts that are guarded with a value (protocol 6.1): the value, its lines and words or the leaves of its
+ * JSON, other spellings of each, and the runs with recognisable fragments.
  */
 
 import { holdsEscape } from '../decoding/unescape.ts'
@@ -10,24 +10,24 @@ import type { Pattern } from './patterns_build.ts'
 /** A value under the name of its placeholder. */
 export type NamedBytes = { readonly name: string; readonly bytes: Uint8Array }
 
-/** What was made of a value; of a signature or a token its fragments are guarded, too, and of what has known text in it not. */
+/** Bytes made of a value. `hasFragments` is for signatures and tokens, not for bytes that contain known text. */
 export type MadeBytes = NamedBytes & {
   readonly hasFragments?: boolean
-  /** What the caller sent in its place, which an echo becomes again; base64 text. */
+  /** The caller's text in place of these bytes, which replaces an echo; base64. */
   readonly sent?: string
 }
 
-/** Characters from which a value is guarded: one that a call used, and any other. */
+/** Minimum characters of a guarded value: one that a call used, and any other. */
 export const MIN_USED = 4
 export const MIN_VALUE = 8
-/** A run of the fragment alphabet is at least so long, and a fragment too. */
+/** Minimum length of a run of the fragment alphabet, and of a fragment. */
 export const FRAGMENT = 16
 
-/** So many parts are guarded as such, of one value and of all: what is no credential may have millions. */
+/** Parts that are guarded separately, of one value and of all: a value that is no credential may have millions. */
 export const MAX_PARTS = 256
 export const MAX_ALL_PARTS = 8_192
 
-/** Bytes of strings that are copied in one step, and what a string costs beside its own. */
+/** Bytes of strings that are copied in one step, and the cost of a string in addition to its bytes. */
 export const COPIED_AT_ONCE = 65_536
 export const PER_PATTERN = 128
 
@@ -36,23 +36,23 @@ const SPACE = 0x20
 const CONTINUES = 0xc0
 const ARMOUR = /^-----(BEGIN|END) .*-----$/
 const URL_SHAPE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\s]*)(\S*)$/i
-/** Fields of a connection string that say where it leads, by a host name alone. */
+/** Fields of a connection string that give its target as a host name. */
 const PLACE =
   /(?<=^|;)(?:DefaultEndpointsProtocol=https?|\w*Endpoint(?:Suffix)?=(?:\w+:\/\/)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+(?::\d+)?\/?)(?=;|$)/g
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const HEXADECIMAL = /^[0-9a-f]+$/i
 
-/** Texts that are looked for, each once: a value goes before a part of another one. */
+/** Texts to search for, each once: a value takes precedence over a part of another one. */
 export class Collection {
   readonly #texts = new Map<string, string[]>()
   readonly #sent = new Map<string, string>()
-  /** What runs are taken of. */
+  /** Texts that runs are taken from. */
   readonly stretches: string[] = []
   #parts = 0
-  /** Whether a value holds an escape itself. */
+  /** Whether a value itself contains an escape. */
   holdsEscape = false
 
-  /** Adds a value of at least `least` characters with all that is guarded with it. */
+  /** Adds a value of at least `least` characters and all texts that are guarded with it. */
   addValue({ name, bytes }: NamedBytes, least: number): void {
     const text = trimmed(latin1(bytes))
     if (charactersOf(text) < least) return
@@ -75,7 +75,7 @@ export class Collection {
     this.#addText(text, name)
   }
 
-  /** Adds what was made of a value, as it is; base64 also without its padding. */
+  /** Adds bytes made of a value, unchanged; base64 also without its padding. */
   addMade({ name, bytes, hasFragments, sent }: MadeBytes): void {
     const text = latin1(bytes)
     for (const form of new Set([text, text.replace(/={1,2}$/, '')])) {
@@ -148,7 +148,7 @@ function formsOf(text: string): Set<string> {
   return forms
 }
 
-/** Of text that is not ASCII: Latin-1, and UTF-16 of what only that and UTF-8 can write. */
+/** Adds other encodings of a text that is not ASCII: Latin-1, or UTF-16 if Latin-1 cannot encode it. */
 function addCharacterForms(forms: Set<string>, text: string): void {
   const decoded = Buffer.from(text, 'latin1').toString('utf8')
   if (decoded.includes('\ufffd')) return
@@ -168,7 +168,7 @@ function* wordsOf(text: string): Generator<string> {
   for (const line of kept) for (const [word] of line.matchAll(/\S+/g)) yield word
 }
 
-/** What fragments are taken of: of a URL neither scheme nor host, of a connection string no host names. */
+/** Returns the texts for fragments: a URL without scheme and host, a connection string without host names. */
 function stretchesOf(text: string): string[] {
   const url = URL_SHAPE.exec(text)
   if (!url) {
@@ -198,7 +198,7 @@ function leavesOf(text: string): string[] | null {
   }
 }
 
-/** Whether it may have fewer than 8 characters between white space: of most values a look at 8 bytes says no. */
+/** Whether there may be fewer than 8 characters between white space. For most values, 8 bytes decide. */
 function mayBeShort(bytes: Uint8Array): boolean {
   let characters = 0
   for (let at = 0; at < bytes.length && characters < MIN_VALUE; at++) {

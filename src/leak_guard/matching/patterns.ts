@@ -1,29 +1,28 @@
 /**
- * The strings that a guard looks for, as fingerprints only. Work per position of a text does not
- * depend on how many there are: the rolling hash of a string's first bytes names its group, and in a
- * group the longest string that begins at a position is found by binary search over the lengths, led
- * by fingerprints of beginnings (Waldvogel's search on prefix lengths).
+ * The strings of a guard, as fingerprints only. Work per position of a text does not depend on their number. The
+ * rolling hash of a string's first bytes identifies its group. In a group, a binary search over the lengths, guided by
+ * fingerprints of beginnings, finds the longest string at a position (Waldvogel's search on prefix lengths).
  */
 import { POINT_A, POINT_B, power, type SealedTable } from './fingerprint.ts'
 
-/** What a find is called: the names of a value in byte order; none for a part of a value. */
+/** A find's label: the names of a value in byte order; empty for a part of a value. */
 export type Label = {
   readonly names: readonly string[]
-  /** What the caller sent in the place of this text. */
+  /** The caller's text in place of this text. */
   readonly sent?: string
 }
 
-/** So many strings are prepared in one step. */
+/** Strings that are prepared in one step. */
 export const PATTERNS_AT_ONCE = 512
 
-/** So many bytes of a string choose its group: 8, or 4 where strings are shorter. */
+/** Bytes of a string that choose its group: 8, or 4 if there are shorter strings. */
 export type Window = 4 | 8
 
-/** Of the rolling hash the upper 16 bits choose a bit of the filter: a fixed shift costs least. */
+/** The upper 16 bits of the rolling hash choose a bit of the filter: a fixed shift costs least. */
 export const FILTER_SHIFT = 16
 export const FILTER_WORDS = 2 ** (32 - FILTER_SHIFT - 5)
 
-/** Beginnings of 16, 32, 64… bytes are known too: they end a vain wait for more of a text early. */
+/** Beginnings of 16, 32, 64… bytes are also known, so that a vain wait for more text ends early. */
 export const FIRST_CHECKPOINT = 16
 
 export type PatternParts = {
@@ -33,10 +32,10 @@ export type PatternParts = {
   readonly lengthOf: Int32Array
   /** One bit for each value of the upper bits of the rolling hash. */
   readonly bits: Int32Array
-  /** By rolling hash: open addressing, the id is one more than the group, 0 for an empty slot. */
+  /** By rolling hash: open addressing; the group's id plus one, 0 for an empty slot. */
   readonly groupKeys: Int32Array
   readonly groupIds: Int32Array
-  /** By group: where its distinct lengths stand in `lengths`, ascending, and how many they are. */
+  /** By group: the place of its distinct lengths in `lengths`, ascending, and their number. */
   readonly groupFirst: Int32Array
   readonly groupCount: Int32Array
   readonly lengths: Int32Array
@@ -50,7 +49,7 @@ export type PatternParts = {
 
 export class Patterns {
   readonly parts: PatternParts
-  /** By how many bits the rolling hash is shifted for each byte. */
+  /** Bits by which the rolling hash is shifted for each byte. */
   readonly step: 4 | 8
   /** The powers of the two points to 2^n. */
   readonly checkpointsA = CHECKPOINTS_A

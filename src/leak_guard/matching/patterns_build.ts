@@ -17,10 +17,10 @@ import {
 
 export type Pattern = { readonly bytes: Uint8Array; readonly label: Label }
 
-/** After so many bytes the generator yields. */
+/** Bytes after which the generator yields. */
 export const BUILD_STEP = 4096
 
-/** All steps at once. */
+/** Runs all steps without pauses. */
 export function complete<T>(steps: Generator<void, T>): T {
   for (;;) {
     const step = steps.next()
@@ -104,7 +104,7 @@ function keysOf(groups: readonly Group[]) {
   return { groupKeys, groupIds, bits }
 }
 
-/** At most so many beginnings will be added. */
+/** Returns the maximum number of beginnings that will be added. */
 function entriesOf(
   groups: readonly Group[],
   lengthsBy: readonly number[][],
@@ -137,7 +137,7 @@ function* addBeginnings(
   }
 }
 
-/** Members come by length, so that all shorter ones are known when a beginning is added. */
+/** Adds a string. Members are ordered by length, so that all shorter ones are known when a beginning is added. */
 function addPattern(
   built: Patterns,
   group: number,
@@ -209,5 +209,5 @@ class Lanes {
   }
 }
 
-/** Of no strings. */
+/** The patterns of a search without strings. */
 export const NO_PATTERNS: Patterns = complete(buildPatterns([], 8))

@@ -1,6 +1,6 @@
 /**
- * The polynomials of a stretch of a text, and where its bytes end in the answer: any part of the
- * stretch has its own polynomials in constant time. Only text in which something is under way is taped.
+ * The polynomials of a stretch of a text, and its bytes' ends in the answer: any part of the stretch has its
+ * polynomials in constant time. Text is taped only while candidates wait.
  */
 import type { Feed } from '../decoding/feed.ts'
 import { LANE_A, LANE_B, POINT_A, POINT_B } from './fingerprint.ts'
@@ -10,16 +10,16 @@ const FIRST_SIZE = 64
 const MAX_KEPT = 4096
 
 export class Tape {
-  /** Of the first `n` taped bytes, at `n`. */
+  /** Hash of the first `n` taped bytes, at `n`. */
   #a = new Int32Array(0)
   #b = new Int32Array(0)
   #ends = new Float64Array(0)
   #from = 0
   #length = 0
-  /** The bytes before this one are in earlier blocks: their places are in `#ends`, the feed has the others. */
+  /** Bytes before this one are in earlier blocks: their places are in `#ends`, the feed has the others. */
   #keptUntil = 0
 
-  /** Makes the tape begin at this byte of the text or before; what is not taped yet is left out. */
+  /** Starts the tape at this byte of the text or earlier, without bytes that are not taped yet. */
   startAt(index: number): void {
     if (this.#length > 0 && index <= this.#from + this.#length) {
       this.drop(index)
@@ -33,7 +33,9 @@ export class Tape {
     this.#b[0] = 0
   }
 
-  /** Tapes on to the byte `until` of the text, of which the feed ends with the byte `count`; returns how many bytes. */
+  /**
+   * Extends the tape to the byte `until` of the text; the feed ends with the byte `count`. Returns the number of bytes.
+   */
   extend(feed: Feed, count: number, until: number): number {
     const missing = until - this.#from - this.#length
     if (missing <= 0) return 0
@@ -80,7 +82,7 @@ export class Tape {
     return isKept ? (this.#ends[index - this.#from] ?? 0) : feed.endOf(feed.end - count + index)
   }
 
-  /** Forgets what is before this byte, at amortised constant cost. */
+  /** Forgets everything before this byte, at amortised constant cost. */
   drop(index: number): void {
     const gone = index - this.#from
     if (gone < FIRST_SIZE || 2 * gone < this.#length) return

@@ -1,4 +1,4 @@
-/** The lines of a backup, of one moment: what is written meanwhile is in it whole or not at all. */
+/** The lines of a backup, from one moment: a simultaneous write is in it whole or not at all. */
 import type { Sql, TransactionSql } from 'postgres'
 import { version } from '../../../package.json'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'

@@ -10,7 +10,7 @@ import { BackupProblem } from './problem.ts'
 
 const CHANGES = /^(create|drop) table "?(\w+)"?/gim
 
-/** Columns by table; null where they are not known. */
+/** Columns by table; null if unknown. */
 type Expected = ReadonlyMap<string, string[] | null>
 
 /** The `format_type` of each table's columns; null for an older schema, because its columns are not listed here. */
@@ -31,7 +31,7 @@ export async function expectedTables(tx: TransactionSql): Promise<Expected> {
   return new Map([...names].map((name) => [name, isWhole ? (COLUMNS.get(name) ?? []) : null]))
 }
 
-/** As PostgreSQL writes it, without a space before the precision. */
+/** Returns a type as PostgreSQL writes it, without a space before the precision. */
 const typeOf = (column: { getSQLType(): string }) => column.getSQLType().replace(' (', '(')
 
 const COLUMNS = new Map(
@@ -49,9 +49,9 @@ export const tablesNamed = (names: readonly string[]): Expected =>
 
 export type BackupTable = {
   name: string
-  /** Names and types in their order: rows fit only where these are the same. */
+  /** Names and types in their order: rows fit only if these are equal. */
   columns: string
-  /** An order that both databases agree on, whatever their collation. */
+  /** An order that is equal in both databases, for any collation. */
   order: string
 }
 
@@ -88,7 +88,7 @@ function problemsOf(table: FoundTable | undefined, { columns, schema }: Wanted):
   ]
 }
 
-/** @throws BackupProblem where something else would be made of what is put in */
+/** @throws BackupProblem if a rule or trigger would change inserted rows */
 export async function demandNoRules(
   tx: TransactionSql,
   tables: readonly BackupTable[],

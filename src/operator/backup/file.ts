@@ -27,7 +27,7 @@ const AGE = 'age-encryption.org/v1\n'
 /** The header of age, which age's reader does not bound: one line for each recipient and more. */
 const MAX_AGE_HEADER = 256 * 1024
 
-/** @throws BackupProblem for what is no recipient */
+/** @throws BackupProblem for an invalid recipient */
 export function encrypterFor(recipients: readonly string[]): Encrypter | null {
   const encrypter = new Encrypter()
   for (const recipient of recipients) {
@@ -49,7 +49,7 @@ export async function writeWhole<T>(path: string, write: (part: string) => Promi
     if (existsSync(path)) throw existing(path)
   }
   demandNone()
-  // Another process that removes the `.part` file creates its own, and this one finds its file gone.
+  // Another process that removes the `.part` file creates its own, and this one finds its file missing.
   const part = `${path}.${randomBytes(4).toString('hex')}.part`
   try {
     removePartsOf(path)
@@ -78,7 +78,7 @@ function existing(path: string): BackupProblem {
       )
 }
 
-/** What one that was killed left, or one that still writes, which is refused then. */
+/** Removes the parts that a killed process left. A process that is still writing one is then refused. */
 function removePartsOf(path: string): void {
   const [folder, name] = [dirname(path), basename(path)]
   for (const each of readdirSync(folder)) {
@@ -88,7 +88,7 @@ function removePartsOf(path: string): void {
   }
 }
 
-/** Writes a new file of what `produce` hands over, which waits where the disk is slow. */
+/** Writes a new file from the lines of `produce`, which waits for a slow disk. */
 export async function writeLines<T>(
   path: string,
   encrypter: Encrypter | null,
@@ -100,7 +100,7 @@ export async function writeLines<T>(
   const written = encrypter
     ? encrypted(encrypter, compressed).then((stream) => pipeline(stream, file))
     : pipeline(compressed, file)
-  // A disk that is full ends the production too, which otherwise would wait for ever.
+  // A full disk also ends the production, which otherwise would wait forever.
   const failed = written.then(() => new Promise<never>(() => {}))
   failed.catch(() => {})
   const take = async (text: string) => {
@@ -125,12 +125,12 @@ async function encrypted(encrypter: Encrypter, source: Readable): Promise<Readab
   return Readable.from(stream)
 }
 
-/** The same stream to those who know the web's; the two declarations of it differ. */
+/** Returns a stream with the web's type; the two declarations differ. */
 function webStream(source: Readable): ReadableStream<Uint8Array> {
   return Readable.toWeb(source) as unknown as ReadableStream<Uint8Array>
 }
 
-/** The lines of a file that somebody gives us: as many as it has, of bounded length each. */
+/** Yields the lines of an untrusted file: any number, of bounded length each. */
 export async function* linesOf(
   path: string,
   identities: readonly string[],
@@ -164,7 +164,7 @@ async function openPlain(path: string, identities: readonly string[]): Promise<R
   const isAge = start.subarray(0, AGE.length).toString('latin1') === AGE
   const compressed = isAge ? await decrypted(source, { start, identities }) : source
   const plain = createGunzip()
-  // What goes wrong is heard of by who reads the end of it.
+  // An error reaches the reader of the pipeline's end.
   pipeline(compressed, plain).catch(() => {})
   return plain
 }
@@ -204,7 +204,7 @@ async function decrypted(
   }
 }
 
-/** The keys in a file as `age-keygen` writes it. @throws BackupProblem where it is missing */
+/** Returns the keys in a file that `age-keygen` wrote. @throws BackupProblem if it is missing */
 export async function identitiesIn(path: string): Promise<string[]> {
   const text = (await startOf(path)).toString('utf8')
   const found = text.split('\n').flatMap((line) => line.trim().match(/^AGE-SECRET-KEY-\S+$/) ?? [])

@@ -1,13 +1,13 @@
 /**
- * What a backup looks like: lines of JSON, compressed, and for recipients encrypted by age.
+ * The format of a backup: lines of JSON, compressed, and for recipients encrypted with age.
  *
  *   {"format":"cloakroom backup 1", …}   version, schema, keys, tables
  *   {"table":"users"}                    then each row, a JSON text a line; then the next table
  *   {"sums":{"users":{…}, …}}            count and SHA-256 of each table
  *   {"sha256":"…","mac":"…"}             of all lines before; the code is made under ENCRYPTION_KEY
  *
- * The last line is what makes it a backup: cut off, altered or made by others, it does not check, and
- * nothing of it is used.
+ * The last line makes the file a backup: one that is truncated, altered or made by others fails the check, and nothing
+ * of it is used.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
@@ -24,9 +24,9 @@ export const headerShape = z.strictObject({
   format: z.literal(FORMAT),
   version: z.string().max(100),
   created_at: z.iso.datetime(),
-  /** Of the database: a later one restores it by going on from there. */
+  /** The database's migrations. A later version restores the backup and applies the others. */
   migrations: z.array(z.strictObject({ name: z.string().max(200), sha256: hash })).max(10_000),
-  /** Ids of the keys of the outer layer that something in it is under; the first also signs it. */
+  /** Ids of the outer-layer keys that rows are sealed under. The first also signs the backup. */
   keys: z.array(keyId).min(1).max(1000),
   tables: z
     .array(z.strictObject({ name: z.string().max(100), columns: z.string().max(20_000) }))

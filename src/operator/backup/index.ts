@@ -1,4 +1,4 @@
-/** Backups as the command line asks for them. */
+/** Backups for the command line. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError, readConfig } from '../../core/config/config.ts'
@@ -15,7 +15,7 @@ export { move } from './move.ts'
 export { restore } from './restore.ts'
 export { BackupProblem, ConfigError }
 
-/** The settings of the server, with its keys. @throws ConfigError where these are not there: none are made */
+/** Returns the server's settings, with its keys. @throws ConfigError if keys are missing: none are created */
 export function serverConfig(): Config {
   return readConfig(process.env, (dataDir) => {
     if (existsSync(join(dataDir, KEYS_FILE))) return readOwnKeys(dataDir, () => {})
@@ -29,7 +29,7 @@ export function serverConfig(): Config {
   })
 }
 
-/** What a person can act on of an error, or `null` for our defect. */
+/** Returns the problem in an error that a person can act on, or `null` for a defect. */
 export function problemIn(error: unknown): BackupProblem | null {
   if (error instanceof BackupProblem) return error
   if (error instanceof DataDirectoryError || error instanceof ServerUnreachable)

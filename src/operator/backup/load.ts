@@ -20,13 +20,13 @@ import {
   withoutTriggers,
 } from './rows.ts'
 
-/** What a server makes of itself at its first start: of nobody, so that something else may take its place. */
+/** The row that a server creates at its first start. It belongs to no person, so a load may replace it. */
 const OWN = 'instance'
 
 /** A verified backup, or the rows of another database as they are read. */
 export type Archive = Pick<Contents, 'migrations'> & {
   tables: readonly Pick<BackupTable, 'name' | 'columns'>[]
-  /** Hands over all rows, and returns what they were. */
+  /** Passes all rows to `take`, and returns their sums. */
   supply(take: TakeRows): Promise<Pick<Dumped, 'sums'>>
 }
 

@@ -56,13 +56,13 @@ async function receive(
 }
 
 type Use = {
-  /** What to say where another process has it. */
+  /** The message if another process uses the database. */
   inUse?: string
   /** Whether an older schema is accepted. */
   mayBeOlder: boolean
 }
 
-/** The database as it is: what serves on it may be of another version. @throws SchemaError, ConfigError */
+/** Opens the current database, which a server of another version may use. @throws SchemaError, ConfigError */
 export async function withDatabase<T>(
   config: Config,
   { inUse = 'It does not answer at its socket.', mayBeOlder }: Use,
@@ -70,7 +70,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   requireCluster(config)
   const log = openLog(config.LOG_LEVEL)
-  // A command says at once that it is unavailable.
+  // A command reports an unavailable database immediately.
   await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, log)
   const connection = await openDatabase(config, () => process.exit(1)).catch((error: unknown) => {
     if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error
@@ -79,7 +79,7 @@ export async function withDatabase<T>(
   try {
     const pending = await pendingMigrations(connection.sql)
     if (pending === null || (pending > 0 && !mayBeOlder)) throw new OlderSchema(pending)
-    // What an older schema has of SECRET_KEY is counted by the start that migrates it.
+    // With an older schema, the start that migrates it counts the rows under SECRET_KEY.
     if (pending === 0) await requireKeys(connection.db, { ...config, ROLE: 'all' }, log)
     else await requireEncryptionKey(connection.db, OuterLayer.parse(config.ENCRYPTION_KEY))
     const { sql, connectBesides } = connection

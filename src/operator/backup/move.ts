@@ -21,7 +21,7 @@ import { readTable } from './rows.ts'
 
 type Wanted = { to: string; dryRun: boolean }
 
-/** What is there, and was moved unless it was a dry run. */
+/** The source's rows, which were moved unless this was a dry run. */
 export type Moved = { sums: BackupSums; place: string }
 
 /** @throws BackupProblem, ConfigError, DataDirectoryError; then the target has no row, and the source all */
@@ -36,7 +36,7 @@ async function moveFrom(
   sql: Sql,
   { source, target, dryRun }: { source: Config; target: Config; dryRun: boolean },
 ): Promise<Moved> {
-  // The embedded database is ours alone by its own lock.
+  // The lock of the embedded database excludes other processes.
   const isServer = source.DB_HOST !== undefined
   return await inSnapshot(sql, async (tx) => {
     if (isServer) await (dryRun ? demandRest(tx) : takeAlone(tx))
@@ -57,7 +57,7 @@ async function moveFrom(
   })
 }
 
-/** What would refuse the rows, found without changing anything. */
+/** Finds reasons why the target would refuse the rows, without a change. */
 async function lookAt(target: Config): Promise<{ place: string }> {
   if (target.DB_HOST === undefined) {
     if (!existsSync(join(target.DATA_DIR, CLUSTER))) return { place: target.DATA_DIR }
@@ -74,7 +74,7 @@ async function lookAt(target: Config): Promise<{ place: string }> {
   })
 }
 
-/** What PostgreSQL has against us, in words for who typed the target. */
+/** Explains a refusal by PostgreSQL to the person who typed the target. */
 function refusalOf(error: unknown, { DB_NAME, DB_USER, DB_PASSWORD }: Config): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === '3D000')

@@ -24,7 +24,7 @@ export type VerifiedBackup = Dumped & { digest: string }
 const ROWS_AT_ONCE = 500
 const CHARACTERS_AT_ONCE = 1024 * 1024
 
-/** @throws BackupProblem for what is not a whole backup that these keys made and this version can restore */
+/** @throws BackupProblem unless it is a whole backup that these keys made and this version can restore */
 export async function readBackup(
   lines: AsyncGenerator<string>,
   encryptionKey: string,
@@ -65,7 +65,7 @@ class Reader {
     return value
   }
 
-  /** Of all lines so far. */
+  /** Returns the digest of all lines so far. */
   digest(): string {
     return this.#hasher.copy().digest('hex')
   }
@@ -75,7 +75,7 @@ class Reader {
   }
 }
 
-/** All rows, and the line behind them. */
+/** Reads all rows, and the line after them. */
 async function readTable(reader: Reader, take: (rows: string[]) => Promise<void>) {
   const tally = new Tally()
   let rows: string[] = []
@@ -103,7 +103,7 @@ function rowIn(line: string): string {
     const row: unknown = JSON.parse(line)
     if (typeof row === 'string') return row
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw damagedBackup('a row cannot be read')
 }
@@ -135,7 +135,7 @@ function parse<T>(shape: z.ZodType<T>, line: string): T {
     const { success, data } = shape.safeParse(JSON.parse(line))
     if (success) return data
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw damagedBackup('a line is not what it should be')
 }

@@ -1,15 +1,15 @@
-/** Rows are moved while nobody uses the database: who is there is seen, and who starts meanwhile is kept out. */
+/** Requires that nobody uses the database while rows are moved: running and starting servers are refused. */
 import type { TransactionSql } from 'postgres'
 import { keepServersOut } from '../../database/moving.ts'
 import { BackupProblem } from './problem.ts'
 
 export const NOT_RUNNING = 'Stop the server first: what it writes meanwhile would be lost.'
 
-/** Milliseconds for which an ended connection, such as ours, may still be listed. */
+/** Milliseconds for which an ended connection, such as this process's, may still be listed. */
 const ENDING_MS = 2_000
 const PAUSE_MS = 50
 
-/** Of a PostgreSQL, until the end of the transaction; before its end `demandRest` looks again. @throws BackupProblem */
+/** Locks PostgreSQL until the end of the transaction, before which `demandRest` checks again. @throws BackupProblem */
 export async function takeAlone(tx: TransactionSql): Promise<void> {
   if (!(await keepServersOut(tx)))
     throw new BackupProblem(
@@ -19,7 +19,7 @@ export async function takeAlone(tx: TransactionSql): Promise<void> {
   await demandRest(tx)
 }
 
-/** Servers of versions that do not know the lock are seen by their connections. @throws BackupProblem */
+/** Detects servers of versions without the lock by their connections. @throws BackupProblem */
 export async function demandRest(tx: TransactionSql): Promise<void> {
   const giveUpAt = performance.now() + ENDING_MS
   while (await isUsed(tx)) {

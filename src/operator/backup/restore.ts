@@ -16,13 +16,13 @@ type Given = { file: string; identities: readonly string[]; force: boolean }
 
 type Filled = {
   place: string
-  /** Where the old database is kept. */
+  /** The path of the old database. */
   kept: string | null
 }
 
 export type Restored = Pick<VerifiedBackup, 'header' | 'sums'> & Filled
 
-/** @throws BackupProblem, ConfigError and DataDirectoryError; then what was there is as it was */
+/** @throws BackupProblem, ConfigError and DataDirectoryError; then the previous database is unchanged */
 export async function restore(config: Config, given: Given): Promise<Restored> {
   const read = (take?: TakeRows) =>
     readBackup(linesOf(given.file, given.identities), config.ENCRYPTION_KEY, take)
@@ -46,7 +46,7 @@ export async function fill(config: Config, archive: Archive, force = false): Pro
   })
 }
 
-/** Made beside the old one, proven to open with our keys, and then put in its place. */
+/** Creates the new one beside the old one, proves that the keys open it, and then replaces the old one. */
 async function fillDirectory(config: Config, archive: Archive, force: boolean): Promise<Filled> {
   const log = openLog(config.LOG_LEVEL)
   const { root, release } = lockDataDirectory(config.DATA_DIR, (text) => log.info(text))

@@ -1,12 +1,12 @@
-/** Whether there is room for a backup, and what is said where it is missing. */
+/** Checks the room for a backup, and reports a full disk. */
 import type { Sql } from 'postgres'
 import { freeBytesOf } from '../checks/limits.ts'
 import { BackupProblem } from './problem.ts'
 
-/** Of what the tables take on the disk, what a backup takes at least: ciphertext, once compressed, takes more. */
+/** The least share of the tables' size that a backup takes: compressed ciphertext takes more. */
 const LEAST_SHARE = 0.25
 
-/** @throws BackupProblem where even the least would not fit */
+/** @throws BackupProblem if even the least size does not fit */
 export async function requireBackupRoom(sql: Sql, folder: string): Promise<void> {
   const [row] = await sql<{ bytes: number }[]>`
     select sum(pg_table_size(oid))::float8 as bytes from pg_class
@@ -19,7 +19,7 @@ export async function requireBackupRoom(sql: Sql, folder: string): Promise<void>
   )
 }
 
-/** The same for a disk, quota or limit that was full in the middle; other errors as they are. */
+/** Turns an error about a full disk, quota or limit into a BackupProblem; returns other errors unchanged. */
 export function orNoRoom(error: unknown, path: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) return error

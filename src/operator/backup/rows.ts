@@ -1,7 +1,6 @@
 /**
- * Rows as text and back, exactly: each row is the text that PostgreSQL itself makes of it, and reads. So
- * microseconds, bytes, JSON as it was written and arrays need none of our code, and both databases have the
- * same text for the same row.
+ * Rows as text and back, exactly: each row is the text that PostgreSQL itself writes and reads. So microseconds, bytes,
+ * unformatted JSON and arrays need no code here, and both databases have equal texts for equal rows.
  */
 import type { TransactionSql } from 'postgres'
 import {
@@ -13,13 +12,13 @@ import {
 } from './expected.ts'
 import { BackupProblem } from './problem.ts'
 
-/** How many rows the database is asked for at a time. */
+/** Rows per query. */
 const ROWS_AT_ONCE = 200
 
-/** Of the text of a row, of which JSON makes six times as much at most: then its line can be read again (file.ts). */
+/** Bytes of a row's text. Its JSON is at most six times as long, so that its line can be read again (file.ts). */
 export const MAX_ROW_BYTES = 10 * 1024 * 1024
 
-/** Of one transaction: what the text of a row depends on, no limit on its statements, and no row that is left out in silence. */
+/** Fixes the settings that rows' texts depend on, lifts time limits, and makes hidden rows an error. */
 export async function makeTextsExact(tx: TransactionSql): Promise<void> {
   await tx.unsafe(`set local row_security = off; set local timezone = 'UTC'; set local datestyle = 'ISO, YMD';
     set local intervalstyle = 'postgres'; set local bytea_output = 'hex';
@@ -81,9 +80,9 @@ function inOrder(
 }
 
 /**
- * Hands on all rows of a table, some at a time, with the lines that a backup has of them.
+ * Passes on all rows of a table, in groups, with their lines in a backup.
  *
- * @throws BackupProblem where one is longer than any that Cloakroom makes, or not as many were read as the database counts
+ * @throws BackupProblem if a row is longer than any that Cloakroom makes, or the count differs from the database's
  */
 export async function readTable(
   tx: TransactionSql,
@@ -131,7 +130,7 @@ export async function insertRows(tx: TransactionSql, { name }: BackupTable, rows
 /** How a trigger fires, by the letter that PostgreSQL has for it; one that is disabled stays so. */
 const ENABLED: Record<string, string> = { O: 'enable', R: 'enable replica', A: 'enable always' }
 
-/** Runs the work while no trigger counts or announces what is put in: that was done when it was made. */
+/** Runs the work without triggers that count or announce inserted rows: that happened when the rows were created. */
 export async function withoutTriggers(
   tx: TransactionSql,
   tables: readonly BackupTable[],
@@ -195,5 +194,5 @@ export class Tally {
   }
 }
 
-/** What a table held: two with the same hold the same. */
+/** The sum of a table: equal sums mean equal contents. */
 type Sum = { rows: number; sha256: string }

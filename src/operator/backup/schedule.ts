@@ -1,4 +1,4 @@
-/** Backups by the clock: of several processes on one database one makes it, what was missed is made later, the oldest files go. */
+/** Scheduled backups: one process per database makes each. Missed ones are made later; the oldest are removed. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Cron } from 'croner'
@@ -14,20 +14,20 @@ type Surroundings = {
   config: Config
   log: Log
   clock: Clock
-  /** Told of each that this process made, or could not. */
+  /** Called for each backup that this process made, or failed to make. */
   observe?: ((outcome: 'made' | 'failed') => void) | undefined
 }
 
 const MINUTE_MS = 60_000
 const DAY_MS = 1440 * MINUTE_MS
-/** What is ours to remove in BACKUP_DIR. */
+/** Names of files in BACKUP_DIR that the schedule may remove. */
 const OURS = /^cloakroom-\d{8}T\d{6}Z\.backup$/
-/** Left by a process that was killed, or just being written by another one. */
+/** Left by a killed process, or still being written by another one. */
 const OUR_PART = /^cloakroom-\d{8}T\d{6}Z\.backup(\.[0-9a-f]{8})?\.part$/
-/** When what was missed is looked for, besides at the start. */
+/** When missed backups are checked, in addition to the start. */
 const HOURLY = '47 * * * *'
 
-/** `null` without BACKUP_DIR. @throws BackupProblem for an invalid recipient */
+/** Starts the schedule; `null` without BACKUP_DIR. @throws BackupProblem for an invalid recipient */
 export function scheduleBackups(surroundings: Surroundings): { stop(): void } | null {
   const { BACKUP_DIR, BACKUP_SCHEDULE, BACKUP_RECIPIENTS, ROLE } = surroundings.config
   if (BACKUP_DIR === undefined || ROLE === 'resolver') return null
@@ -49,7 +49,7 @@ export function scheduleBackups(surroundings: Surroundings): { stop(): void } | 
   }
 }
 
-/** Makes one now where none was made at its time or since: nothing ran then, it was killed, or it failed. Never throws. */
+/** Makes a backup now if the last one is missing: no process ran, it was killed, or it failed. Never throws. */
 export async function makeUpForMissed(
   surroundings: Surroundings,
   folder: string,
@@ -91,7 +91,7 @@ export async function backUpByClock(
   }
 }
 
-/** One process has each minute, also where their clocks differ; a day ahead is a clock that was wrong. */
+/** Claims a minute for one process, even if clocks differ. A claim a day ahead is from a wrong clock. */
 async function claim(sql: Connection['sql'], minute: number): Promise<boolean> {
   const mine = await sql`update instance set backup_minute = ${minute}
     where coalesce(backup_minute, 0) < ${minute} or backup_minute > ${minute + DAY_MS / MINUTE_MS}
@@ -105,13 +105,13 @@ function prepareFolder(folder: string, now: number): void {
   for (const name of filesIn(folder, OUR_PART)) if (name < old) rmSync(join(folder, name))
 }
 
-/** Not folders and links: those are of somebody else, whatever their names. */
+/** Excludes folders and links, with any names: other programs created them. */
 function filesIn(folder: string, pattern: RegExp): string[] {
   const entries = readdirSync(folder, { withFileTypes: true })
   return entries.flatMap((entry) => (entry.isFile() && pattern.test(entry.name) ? entry.name : []))
 }
 
-/** Never the one that was just made, whatever the clock was when others were. */
+/** Never removes the new backup, even if clocks differed. */
 function removeOldest(made: string, keep: number): void {
   const folder = dirname(made)
   const others = filesIn(folder, OURS).filter((name) => name !== basename(made))

@@ -1,6 +1,6 @@
 /**
- * What a running server makes a backup of. The embedded database has one session: reading all of it in one transaction
- * would hold everybody up until the end. So a copy is made of a large one, and read; only a small one is read itself.
+ * The source of a running server's backup. The embedded database has one session, which a long transaction would block
+ * for everybody. So a large database is copied first. Only a small one is read directly.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -81,7 +81,7 @@ async function fromEmbedded<T>(
   }
 }
 
-/** Of our tables, and of all that a copy has. */
+/** Returns the size of Cloakroom's tables, and the size of a full copy. */
 async function sizesOf(sql: Sql): Promise<{ own: number; all: number }> {
   const [sizes] = await sql<{ own: number; all: number }[]>`
     select sum(pg_total_relation_size(oid))::float8 as own, pg_database_size(current_database())::float8 as "all"

@@ -12,7 +12,7 @@ import { BackupProblem } from './problem.ts'
 import { orNoRoom } from './room.ts'
 import { backUpServer } from './source.ts'
 
-/** The status where the disk is full: Insufficient Storage. */
+/** The status for a full disk: Insufficient Storage. */
 export const NO_ROOM = 507
 
 const request = z.strictObject({ recipients: z.array(z.string().max(3000)).max(100) })
@@ -24,7 +24,7 @@ export function backupHandler({ connection, config, log, now }: Surroundings): O
     const file = join(folder, 'backup')
     try {
       const made = await backUpServer({ connection, config, log, now }, file, recipients)
-      // Removed while it is open: it lives as long as it is read.
+      // The file is removed while it is open: it exists as long as it is read.
       return new Response(readAndForget(file, remove), {
         headers: { 'x-bytes': `${Bun.file(file).size}`, 'x-summary': JSON.stringify(made.sums) },
       })

@@ -1,8 +1,8 @@
-/** The type of all checks, and their runner. A check returns what it found, or throws what is wrong. */
+/** The type of all checks, and their runner. A check returns its finding, or throws the problem. */
 import type { Config } from '../../core/config/config.ts'
 import type { Connection } from '../../database/open.ts'
 
-/** What is wrong, in lines for the operator, which say what to do about it. */
+/** A failed check: lines for the operator, with the remedy. */
 export class Failed extends Error {}
 
 /** The text holds counts only: no value, no name. */

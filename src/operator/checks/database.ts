@@ -11,7 +11,7 @@ import { requireKeys } from '../../database/prepare.ts'
 import { withConnection } from '../connection.ts'
 import { Failed } from './check.ts'
 
-/** @throws Error with what is wrong */
+/** @throws Error with the problem */
 export async function checkDatabase(config: Config): Promise<string> {
   const cluster = join(config.DATA_DIR, CLUSTER)
   if (config.DB_HOST === undefined && !existsSync(cluster))
@@ -35,7 +35,7 @@ async function describe({ sql, db, location }: Connection, config: Config): Prom
   return `${location}: opens under ENCRYPTION_KEY, and SECRET_KEY made it`
 }
 
-/** It is tried once. */
+/** Tries the database once. */
 export function withServerDatabase<T>(
   config: Config,
   use: (connection: Connection) => Promise<T>,

@@ -35,7 +35,7 @@ export async function checkBackups(patient: Patient): Promise<Found> {
   )
 }
 
-/** The server itself speaks http: who reaches it by https comes through something. */
+/** The server itself serves http: clients that use https reach it through a proxy. */
 export function checkProxies({ config }: Configured): Found {
   const urls = [config.SERVICE_SERVER_URL, config.SERVICE_RESOLVER_URL]
   const isBehind = urls.some((url) => url?.startsWith('https:'))

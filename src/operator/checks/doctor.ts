@@ -1,6 +1,6 @@
 /**
- * `cloakroom doctor` as the command line asks for it, and as the server does where it has the database: what an
- * operator should know of a server and its data. It reads only.
+ * `cloakroom doctor` for the command line, and for the server that has the database open: facts about a server and its
+ * data for the operator. It only reads.
  */
 import type { Config } from '../../core/config/config.ts'
 import { requireCluster } from '../../database/embedded/data_directory.ts'
@@ -18,7 +18,7 @@ export const USUAL_LIMITS: DoctorLimits = {
   daysLeft: 30,
 }
 
-/** @throws ConfigError, or what the database refuses us with */
+/** @throws ConfigError, or the error with which the database refuses the connection */
 export async function diagnose(config: Config): Promise<Finding[]> {
   requireCluster(config)
   const answer = config.DB_HOST ? null : await askServer(config.DATA_DIR, 'doctor', {})
@@ -32,7 +32,7 @@ export function doctorHandler({ connection, config, now }: Surroundings): Operat
   return async () => Response.json(await examine({ connection, config, now, limits: USUAL_LIMITS }))
 }
 
-/** Each check costs a few statements, whatever the database holds. */
+/** Each check costs a few statements, for any amount of data. */
 export function examine(patient: Patient): Promise<Finding[]> {
   return runChecks(DOCTOR, patient, describe)
 }

@@ -13,7 +13,7 @@ type Kept = { path: string | undefined; forbidden: number; mend: string }
 const PRIVATE = 0o077
 const WRITABLE = 0o022
 
-/** What is not there yet is made with the right mode by a start. @throws Failed, ConfigError */
+/** Checks the modes of existing files. A start creates missing ones with the right mode. @throws Failed, ConfigError */
 export function checkFiles(places: Places, platform = process.platform): string {
   readAuthorities(places.RESOLVER_CA_FILE)
   if (platform === 'win32') return 'modes are not looked at on Windows'

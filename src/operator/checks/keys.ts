@@ -1,4 +1,4 @@
-/** Which keys of the server are in use, and which could go. */
+/** Checks which keys of the server are in use, and which could be removed. */
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { Pepper } from '../../core/crypto/pepper.ts'
 import { countMadeBy } from '../../database/keys/secret_key_check.ts'

@@ -1,4 +1,4 @@
-/** Whether the system gives what the settings ask for: open files, room on the disk, a place for temporary files. */
+/** Checks the resources that the settings need: open files, room on the disk, a place for temporary files. */
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Config } from '../../core/config/config.ts'
@@ -7,7 +7,7 @@ import { Failed } from './check.ts'
 
 type Wanted = Pick<Config, 'DB_HOST' | 'ROLE' | 'RESOLVER_CONCURRENCY'>
 export type Limits = {
-  /** `null` where the system does not say. */
+  /** `null` if unknown. */
   openFiles: number | null
   /** Free bytes of DATA_DIR; `null` if unknown or if the directory does not exist yet. */
   freeBytes: number | null
@@ -15,9 +15,9 @@ export type Limits = {
   temporary: { path: string; isWritable: boolean }
 }
 
-/** Of a running call: from its agent, and to its upstream. */
+/** Open files of a running call: one from its agent, and one to its upstream. */
 const FILES_PER_CALL = 2
-/** Listeners, the database, logs and what the runtime holds. */
+/** Listeners, the database, logs and the runtime's files. */
 const OTHER_FILES = 200
 
 /** @throws Failed */
@@ -46,7 +46,7 @@ export function limitsOfSystem({ DB_HOST, DATA_DIR }: Config): Limits {
   }
 }
 
-/** Linux says it in a file; elsewhere nothing does without another program. */
+/** Reads the limit from a file on Linux. Other systems need another program for it. */
 function openFilesOfSystem(): number | null {
   if (!existsSync('/proc/self/limits')) return null
   const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

@@ -13,7 +13,7 @@ export function size(bytes: number): string {
   return mebibytes < 1024 ? `${mebibytes.toFixed(1)} MiB` : `${(mebibytes / 1024).toFixed(1)} GiB`
 }
 
-/** One row of numbers. */
+/** Returns one row of numbers. */
 export async function numbers<Name extends string>(
   { connection }: { connection: Connection },
   query: string,

@@ -1,4 +1,4 @@
-/** What people have left undone: tokens, workspaces, signatures, keys. Counts only: names are others' text. */
+/** Finds unfinished work: tokens, workspaces, signatures, keys. Reports counts only: names are others' text. */
 import { type Check, type Found, type Patient, warn } from './check.ts'
 import { count, numbers } from './measure.ts'
 
@@ -8,7 +8,7 @@ const TOKENS = 'docs/guides/access.md#tokens'
 const SIGNED = 'docs/internals/signed-workspaces.md'
 const NOW = '(select now from clock)'
 const LIVE = `revoked_at is null and (expires_at is null or expires_at > ${NOW})`
-/** The version of its id says that a workspace is signed. */
+/** The version of a workspace's id marks it as signed. */
 const IS_SIGNED = (id: string) => `substring(${id}::text from 15 for 1) = '8'`
 /** In hours: a day is not always 24 of them in the database's time zone. */
 const days = (number: number) => `interval '${number * 24} hours'`

@@ -1,4 +1,4 @@
-/** What the database takes, and what may stop it: size, growth, log, slots, connections. */
+/** Checks the database's size, and what may stop it: growth, log, slots, connections. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLUSTER } from '../../database/embedded/data_directory.ts'
@@ -31,7 +31,7 @@ async function checkSchema({ connection: { sql } }: Patient): Promise<Found> {
     await sql.begin('read only', (tx) => tablesOf(tx))
     return 'the schema is that of this version'
   } catch (error) {
-    // What others changed in our tables: a server may go on with it, and no backup does.
+    // Others changed Cloakroom's tables: a server may continue, but a backup cannot.
     if (!(error instanceof BackupProblem)) throw error
     return fail(
       error.message,

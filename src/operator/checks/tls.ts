@@ -61,7 +61,7 @@ async function serve({ cert, key }: Certificate, version: SecureVersion) {
     // Not before the request: the client would take it for the end of the connection.
     socket.once('data', () => socket.end(ANSWER))
   })
-  // A client that refuses is what is wanted.
+  // A client that refuses the certificate is expected.
   server.on('tlsClientError', () => undefined)
   server.listen(0, ADDRESS)
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-/** Whether the cryptography of this machine computes what the standards say, each by a published example. */
+/** Checks the cryptography of this machine against published examples of the standards. */
 import { argon2 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { signEd25519, signingKeyOf, verifyEd25519 } from '../../core/crypto/ed25519.ts'
@@ -36,7 +36,7 @@ export const primitives: Primitives = {
     }),
 }
 
-/** Each: what it is, what it gives, and what it must give (test/vectors has the same and more). */
+/** Returns for each example its name, its result, and the expected result (test/vectors has these and more). */
 function vectorsOf(p: Primitives): [name: string, made: () => unknown, expected: string][] {
   const [zeros, nonce] = [new Uint8Array(32), new Uint8Array(12)]
   const sealed = 'cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919'

@@ -4,13 +4,13 @@ import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { KEY_CHECK, SEALED, sealedUnder } from '../../database/schema/sealed.ts'
 import { patiently } from './reseal.ts'
 
-/** What is under no key of ENCRYPTION_KEY: ids that anybody wrote there are not listed one by one. */
+/** Counts rows under no key of ENCRYPTION_KEY: anybody could write ids there, so they are not listed singly. */
 export const UNKNOWN = 'unknown'
 
-/** Where the proof that the key opens the data is counted: a start is refused without the key that it is under. */
+/** The column that counts the proof that a key opens the data. A start without that proof's key is refused. */
 export const CHECK_COUNT = `${KEY_CHECK.table}.${KEY_CHECK.column}`
 
-/** By `table.column`, then by the id of the key. */
+/** Counts by `table.column`, then by the key's id. */
 export type KeyCounts = Record<string, Record<string, number>>
 
 export async function countByKey(sql: Sql, encryptionKey: string): Promise<KeyCounts> {

@@ -1,4 +1,4 @@
-/** `cloakroom rekey-outer` as the command line asks for it. */
+/** `cloakroom rekey-outer` for the command line. */
 
 import type { Sql } from 'postgres'
 import type { Config } from '../../core/config/config.ts'
@@ -18,7 +18,7 @@ export { RekeyProblem }
 
 type Tell = (progress: Progress) => void
 
-/** By the process that has the embedded database, or straight in the database. @throws RekeyProblem */
+/** Runs in the process that has the embedded database open, or directly in the database. @throws RekeyProblem */
 export async function rekeyOuter(
   config: Config,
   wanted: WantedRekey,
@@ -31,7 +31,7 @@ export async function rekeyOuter(
   return await withDatabase(config, { mayBeOlder: false }, (source) => {
     const isPooled = config.DB_LISTEN_HOST !== undefined
     const work = () => rekey({ ...source, isPooled, tell, signal }, wanted)
-    // Nobody else has the embedded database, and it has no second connection.
+    // No other process has the embedded database open, and it has no second connection.
     return isEmbedded ? work() : alone(source, work)
   })
 }

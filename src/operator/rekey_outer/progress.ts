@@ -1,4 +1,4 @@
-/** How far it is, at most once a second: what was done, what is left, and how long that takes at this rate. */
+/** Reports progress, at most once a second: rows done, rows left, and the time for these at this rate. */
 import type { KeyCounts } from './counts.ts'
 import type { Unreadable } from './reseal.ts'
 
@@ -29,7 +29,7 @@ export class Pace {
     this.#tell = tell
   }
 
-  /** `met` counts those that were passed over, too. */
+  /** `met` also counts skipped rows. */
   add(table: string, resealed: number, met: number): void {
     this.resealed += resealed
     this.#met += met

@@ -1,7 +1,7 @@
 /**
- * `cloakroom rekey-outer`: everything that the server sealed, under the first key of ENCRYPTION_KEY. It goes
- * through all tables while others use them, and again until nothing is left, so that it may be ended at any
- * moment and begun again: what is under the first key is not touched.
+ * `cloakroom rekey-outer`: seals all outer-layer blobs under the first key of ENCRYPTION_KEY. It goes through all
+ * tables while others use them, and repeats until nothing is left. So it may be ended at any moment and started again:
+ * blobs under the first key are not changed.
  */
 import type { Sql } from 'postgres'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
@@ -39,7 +39,7 @@ export type RekeyResult = {
 export type Source = {
   sql: Sql
   encryptionKey: string
-  /** Whether a pooler is in between, whose sessions say nothing of who lives. */
+  /** Whether a pooler is in between: its sessions do not show which processes are live. */
   isPooled?: boolean
   tell: (progress: Progress) => void
   signal: AbortSignal
@@ -47,14 +47,14 @@ export type Source = {
 
 type Work = Source & { outer: OuterLayer; key: string; pace: Pace; wanted: WantedRekey }
 
-/** How often all tables are gone through where rows under another key keep coming. */
+/** Passes over all tables if rows under another key keep appearing. */
 const MAX_PASSES = 5
-/** Before all are looked at again: what was being written is there then. */
+/** Milliseconds before the last pass, in which running writes are committed. */
 const LAST_LOOK_MS = 1_000
 /** How many rows that do not open are named. */
 const MAX_NAMED = 100
 
-/** @throws RekeyProblem where a process does not have the new key; the signal's reason when ended */
+/** @throws RekeyProblem if a process does not have the new key; the signal's reason when ended */
 export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyResult> {
   const { sql, encryptionKey, tell } = source
   const [{ id: key }] = outerKeysIn(encryptionKey)
@@ -78,7 +78,7 @@ export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyR
   }
 }
 
-/** Rows that such a process could not open any more would be an outage. */
+/** A process that could no longer open rows would be an outage. */
 async function demandKeyEverywhere({ sql, isPooled }: Source, key: string): Promise<void> {
   const without = (await liveKeys(sql, isPooled)).filter(({ ids }) => !ids.includes(key))
   if (without.length === 0) return
@@ -118,7 +118,7 @@ async function goThrough(work: Work, isFirst: boolean): Promise<Seen> {
 
 type Place = { after: readonly string[] | null; seen: Seen; isFirst: boolean }
 
-/** One batch. Returns where the next one begins, or `null` at the end of the table. */
+/** Reseals one batch. Returns the start of the next one, or `null` at the end of the table. */
 async function goOn(work: Work, sealed: SealedColumn, { after, seen, isFirst }: Place) {
   const { sql, key, wanted, pace, tell, signal } = work
   signal.throwIfAborted()
@@ -133,7 +133,7 @@ async function goOn(work: Work, sealed: SealedColumn, { after, seen, isFirst }: 
   return rows.length === wanted.batch ? (rows.at(-1)?.primaryKey ?? null) : null
 }
 
-/** What may leave ENCRYPTION_KEY, and what must stay. */
+/** Returns the keys that ENCRYPTION_KEY no longer needs, and those that it needs. */
 async function needOf(
   { sql, encryptionKey, isPooled }: Source,
   rows: KeyCounts,

@@ -11,15 +11,15 @@ import { KEY_CHECK, type SealedColumn, sealedUnder } from '../../database/schema
 /** A row with a blob under another key than the first. */
 export type Row = Stored & { primaryKey: string[]; salt: string }
 
-/** The id of the key that it claims to be under, or `null` where it is too short to have one. */
+/** The id of the key in the blob's header, or `null` if the blob is too short. */
 export type Unreadable = { table: string; column: string; row: string[]; key: string | null }
 
 export type Resealed = { resealed: number; unreadable: Unreadable[] }
 
-/** What our transaction says to the triggers: the content is the same (drizzle/0019_resealing.sql). */
+/** Tells the triggers that the content is unchanged (drizzle/0019_resealing.sql). */
 const SAME_CONTENT = `select set_config('cloakroom.resealing', 'on', true)`
 
-/** Statements that look at all rows may take their time. */
+/** Runs a transaction without a time limit, for statements that read all rows. */
 export function patiently<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
   return sql.begin('read only', async (tx) => {
     await tx.unsafe('set local statement_timeout = 0')
@@ -61,7 +61,7 @@ function partOf(kind: SealedColumn['row'][number][0], text: string): OuterPart {
   return kind === 'uuid' ? { uuid: text } : { text }
 }
 
-/** Rows that were changed meanwhile, or are held, stay as they are: they are met again. */
+/** Reseals rows. A row that was changed meanwhile, or is locked, stays unchanged for the next pass. */
 export async function reseal(
   { sql, outer }: { sql: Sql; outer: OuterLayer },
   sealed: SealedColumn,
@@ -84,7 +84,7 @@ export async function reseal(
   }
 }
 
-/** Of one salt in one go, which costs a fraction of each alone. */
+/** Opens rows one salt at a time, for a fraction of the cost of single calls. */
 async function openRows(outer: OuterLayer, { as }: SealedColumn, rows: readonly Row[]) {
   const opened = new Map<Row, Uint8Array>()
   for (const [salt, some] of Map.groupBy(rows, (row) => row.salt)) {
@@ -136,7 +136,7 @@ async function write(
   })
 }
 
-/** What proves at start that the key opens the data; it has no content but that. Returns how many were sealed: 0 or 1. */
+/** Reseals the proof that the key opens the data, which a start checks. Returns the number of rows: 0 or 1. */
 export async function resealCheck({
   sql,
   outer,

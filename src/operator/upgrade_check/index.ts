@@ -1,6 +1,6 @@
 /**
- * `cloakroom upgrade --check`: what the next start of this executable would do to the database of the settings, and
- * whether it can. It writes nothing; the start itself does the upgrade.
+ * `cloakroom upgrade --check`: the changes that the next start of this executable would make to the configured
+ * database, and whether it can make them. It writes nothing; the start itself upgrades.
  */
 import { existsSync, readdirSync } from 'node:fs'
 import type { TransactionSql } from 'postgres'
@@ -49,7 +49,7 @@ export async function checkUpgrade(config: Config, now: number): Promise<Upgrade
 
 type Place = { config: Config; tx: TransactionSql; db: Database }
 
-/** What is found stays, if something after it fails. */
+/** Gathers facts. Those that were found are kept if a later step fails. */
 async function gather(facts: UpgradeFacts, { config, tx, db }: Place): Promise<void> {
   const applied = await appliedIn(tx)
   facts.schema.database = applied?.at(-1)?.name ?? null
@@ -63,12 +63,12 @@ async function gather(facts: UpgradeFacts, { config, tx, db }: Place): Promise<v
       works_through.map(({ table, bytes }) => [table, bytes]),
     ),
   )
-  // What is changed is written beside what is there, and to the log.
+  // Changed rows are written beside the existing ones, and to the log.
   const written = 2 * [...worked.values()].reduce((sum, bytes) => sum + bytes, 0)
   const reserve = config.DB_HOST === undefined ? RESERVE_BYTES : 0
   if (pending.length > 0) facts.space.needed_bytes = written + reserve
   facts.backup.newest = await lastBackup(tx)
-  // What an older schema has of SECRET_KEY is counted by the start that migrates it.
+  // With an older schema, the start that migrates it counts the rows under SECRET_KEY.
   if (pending.length === 0) await requireKeys(db, config, openLog('error'))
   else await requireEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY))
 }
@@ -95,14 +95,14 @@ async function sizesIn(tx: TransactionSql): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, bytes }) => [name, bytes]))
 }
 
-/** The column came with 0018. */
+/** The column exists since 0018. */
 async function lastBackup(tx: TransactionSql): Promise<string | null> {
   const [row] = await tx<{ at: string | null }[]>`
     select to_jsonb(i) ->> 'backed_up_at' as at from instance i`
   return row?.at ?? null
 }
 
-/** By their names, such as `cloakroom-20261123T023000Z.backup`. */
+/** Finds backups by their names, such as `cloakroom-20261123T023000Z.backup`. */
 function backupsIn(directory: string | undefined): string[] {
   if (directory === undefined || !existsSync(directory)) return []
   return readdirSync(directory).flatMap((name) => {
@@ -117,7 +117,7 @@ function newestOf(moments: readonly (string | null)[]): string | null {
   return known.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null
 }
 
-/** @throws what is our defect */
+/** @throws errors that are defects */
 function problemsIn(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems
   const problem = problemIn(error)

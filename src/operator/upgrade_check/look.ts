@@ -1,4 +1,4 @@
-/** A look at the database of the settings that writes nothing to it: the embedded one is looked at in a copy. */
+/** Reads the configured database without writing to it: the embedded one is copied first. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { constants, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { freeBytesOf } from '../checks/limits.ts'
 
 type Look<T> = (tx: TransactionSql, db: Database) => Promise<T>
 
-/** @throws Failed, and what a start would end with */
+/** @throws Failed, and the errors of a start */
 export async function lookAt<T>(config: Config, look: Look<T>): Promise<T | null> {
   if (config.DB_HOST !== undefined) return await reading(config, look)
   const root = resolve(config.DATA_DIR)

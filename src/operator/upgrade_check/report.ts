@@ -8,9 +8,9 @@ import { DAY_MS } from '../checks/measure.ts'
 export type Pending = {
   name: string
   does: string[]
-  /** Who waits while it is made. */
+  /** Sessions that wait during the migration. */
   blocks: 'nobody' | 'writers' | 'everybody'
-  /** Tables whose rows are all worked through, so that it takes as long as they are large. */
+  /** Tables with all rows worked through, so that the duration grows with their size. */
   works_through: { table: string; bytes: number }[]
   /** Whether older versions can no longer use the schema. */
   breaks_older: boolean
@@ -24,7 +24,7 @@ export type UpgradeReport = {
   pending: Pending[]
   space: { needed_bytes: number; free_bytes: number | null }
   backup: { newest: string | null }
-  /** Which versions serve on this database now. */
+  /** Versions that serve on this database now. */
   processes: Announced[]
   warnings: string[]
   problems: string[]
@@ -32,7 +32,7 @@ export type UpgradeReport = {
 
 export type UpgradeFacts = Omit<UpgradeReport, 'verdict' | 'warnings'>
 
-/** Above this a table takes more than a moment to work through. */
+/** A larger table takes more than a moment to work through. */
 const LARGE_BYTES = 64 * 1024 * 1024
 
 export function conclude(facts: UpgradeFacts, now: number): UpgradeReport {
@@ -66,7 +66,7 @@ function warningsOf({ pending, space, backup, processes }: UpgradeFacts, now: nu
   ]
 }
 
-/** Lines for people. What could not be looked at is not said to be none. */
+/** Returns lines for people. Unavailable facts are not reported as absent. */
 export function reportLines(report: UpgradeReport, now: number): string {
   const { schema, warnings, problems } = report
   const isUnseen = schema.database === null && problems.length > 0

@@ -1,4 +1,4 @@
-/** The beginning of an answer's body: all of it where it is short or must be searched first, else its first piece. */
+/** Begins an answer's body: reads all of it if it is short or must be searched first, or else its first piece. */
 
 import type { BodyAccount } from '../../core/body_memory.ts'
 import type { Bytes } from '../../core/crypto/encoding.ts'
@@ -13,9 +13,9 @@ import { kindOf } from './response.ts'
 type Options = {
   guard: AnswerGuard
   deadline: CallDeadline
-  /** Which part of it the caller gets. */
+  /** The part of the answer that the caller gets. */
   cut: Cut | null
-  /** Whether the client takes it for an object, of which it wants the length before. */
+  /** Whether the client treats the answer as an object and needs its length first. */
   isObject: boolean
   bodies: BodyAccount
 }
@@ -43,7 +43,7 @@ export async function beginBody(
     const length = declaredLength(response)
     // The runtime would give bytes without its own type one.
     const mayBeWhole = response.headers.has('content-type')
-    // Its digests and its tag stay true only if all of it is searched before the headers go out.
+    // Its digests and its tag are valid only if all of it is searched before the headers are sent.
     const isFirst = isObject || (mayBeWhole && describesBytes(response.headers.toJSON()))
     const read = isFirst ? await readFirst(chunks, length, deadline, bodies) : chunks
     if (read instanceof Uint8Array) return await wholeOf(read, guard, kind)
@@ -84,13 +84,13 @@ async function beginPieces(pieces: AsyncGenerator<Uint8Array, void>): Promise<Be
   return first ? { pieces, first } : { pieces: null, whole: null }
 }
 
-/** Of a body that is not encoded; `NaN` where its length is not declared. */
+/** Returns the declared length of an unencoded body; `NaN` if unknown. */
 function declaredLength({ headers }: Response): number {
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') return Number.NaN
   return Number(headers.get('content-length') ?? Number.NaN)
 }
 
-/** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */
+/** Yields bytes as soon as they are certain to be free of credentials. Each chunk is a sign of life. */
 async function* redactedPieces(
   chunks: Chunks,
   guard: StreamGuard,

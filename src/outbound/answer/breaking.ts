@@ -1,9 +1,9 @@
-/** Why an answer ended before its end, also after its head has gone out. */
+/** Returns why an answer broke off, also after its head was sent. */
 import { Fault } from '../../core/fault.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { CallDeadline } from '../deadline.ts'
 
-/** What it means that an answer broke off. */
+/** Returns the fault for an answer that broke off. */
 export function breakingFault(error: unknown, deadline: CallDeadline): Fault {
   if (deadline.refusal) return deadline.refusal
   const isLate =

@@ -3,7 +3,7 @@ import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
 import { Fault } from '../../core/fault.ts'
 
-/** By the first bytes of what is decoded. */
+/** Decoders by content coding. Each gets the first bytes of the encoded body. */
 const decoders: Record<string, (head: Uint8Array) => Transform> = {
   gzip: () => zlib.createGunzip(),
   'x-gzip': () => zlib.createGunzip(),
@@ -11,7 +11,7 @@ const decoders: Record<string, (head: Uint8Array) => Transform> = {
   br: () => zlib.createBrotliDecompress(),
   zstd: () => zlib.createZstdDecompress(),
 }
-/** Bytes that tell what is decoded. */
+/** Bytes that identify the format. */
 const HEAD_BYTES = 2
 
 /** Whether a body has a coding other than its own. */
@@ -25,8 +25,7 @@ export function isZlib([first = 0, second = 0]: Uint8Array): boolean {
 }
 
 /**
- * Decoded piece by piece: memory stays bounded whatever the pieces expand to. Nothing is decoded to nothing, whatever
- * its coding.
+ * Decodes in chunks: memory stays bounded for any expansion. An empty body decodes to an empty one, with any coding.
  */
 export function decodedBody({ body, headers }: Response): AsyncIterable<Uint8Array> | null {
   const coding = headers.get('content-encoding')?.trim().toLowerCase()
@@ -52,7 +51,7 @@ async function* decoded(
     yield head
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
   }
-  // What goes wrong on either side comes out at the end that is read.
+  // Errors of both streams reach the reader of the pipeline's end.
   try {
     yield* pipeline(Readable.from(whole()), openDecoder(head), () => {})
   } finally {

@@ -1,6 +1,6 @@
 /**
- * MCP's older transport (HTTP with SSE, protocol revision 2024-11-05): the first event of a stream is `endpoint`, and
- * its data, not JSON, is the reference to which the client posts. That reference has to lead back through forward mode.
+ * Rewrites the reference in MCP's older transport (HTTP with SSE, protocol revision 2024-11-05): a stream's first event
+ * is `endpoint`, and its data, not JSON, is the reference for the client's POST, which has to lead back.
  */
 
 /** Characters of an event that is still expected to be complete. */
@@ -17,7 +17,7 @@ export class EndpointEvent {
   /** The beginning of the stream as long as it may be that event; null afterwards. */
   #held: string | null = ''
 
-  /** @param lead where a reference leads back to; null leaves it as it is */
+  /** @param lead returns the rewritten reference; null keeps it */
   constructor(lead: (reference: string) => string | null) {
     this.#lead = lead
   }
@@ -38,7 +38,7 @@ export class EndpointEvent {
     return mayCome ? before : all
   }
 
-  /** Returns what is held of a stream that has ended. */
+  /** Returns the held text of a stream that has ended. */
   flush(): string {
     const held = this.#held ?? ''
     this.#held = null
@@ -54,7 +54,7 @@ export class EndpointEvent {
   }
 }
 
-/** A comment, or a line end in two pieces, may come before it. */
+/** Whether a text begins with the event. A comment, or a line end in two pieces, may precede it. */
 function beginsAsEndpoint(text: string): boolean {
   if (text.startsWith(':') || text === '\r') return true
   return ['event: endpoint', 'event:endpoint'].some(

@@ -1,13 +1,13 @@
 /**
- * JSON strings that are a URL of the called host lead back, as links in headers do (protocol 6.3). The body is
- * changed as it comes: of an unfinished string that may be a URL, at most `MAX_LINK` characters are held back.
+ * Rewrites JSON strings that are a URL of the called host, as links in headers (protocol 6.3). The body is changed in
+ * chunks: of an unfinished string that may be a URL, at most `MAX_LINK` characters are held back.
  */
 import { TimeSlice } from '../../core/async/time_slice.ts'
 import type { GuardedBodyKind } from '../guard.ts'
 import { type LinkBase, lastSegment, leadReferenceBack, leadTextBack } from '../links.ts'
 import { EndpointEvent } from './endpoint_event.ts'
 
-/** Characters of a string that is still looked at as a URL: of 8 KiB, each one escaped. */
+/** Maximum characters of a string that may be a URL: 8 KiB, each one escaped. */
 const MAX_LINK = 65_536
 /** Bytes that are looked through before others have their turn. */
 const PIECE = 131_072
@@ -33,7 +33,7 @@ export class LinkRewriter {
   readonly #base: LinkBase
   /** One of these is in each link that leads back. */
   readonly #hints: readonly string[]
-  /** What may become a link, and the character before it. One character is one byte. */
+  /** Text that may become a link, and the character before it. One character is one byte. */
   #held = ''
   #before = ''
   readonly #endpoint: EndpointEvent | null
@@ -62,7 +62,7 @@ export class LinkRewriter {
     return Buffer.from(done, 'latin1')
   }
 
-  /** What is left of a body that has ended. */
+  /** Returns the rest of a body that has ended. */
   flush(): Uint8Array {
     const last = this.#push(this.#endpoint?.flush() ?? '')
     const left = Buffer.from(this.#held, 'latin1')
@@ -70,12 +70,12 @@ export class LinkRewriter {
     return last.length === 0 ? left : Buffer.concat([last, left])
   }
 
-  /** The same in one go. */
+  /** Rewrites a complete body in one call. */
   all(bytes: Uint8Array): Uint8Array {
     return Buffer.concat([this.push(bytes), this.flush()])
   }
 
-  /** A body that is here whole; the same bytes where nothing leads back. */
+  /** Rewrites a complete body in steps. Returns equal bytes if no link changes. */
   async whole(bytes: Uint8Array): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []
     const slice = new TimeSlice()
@@ -95,7 +95,7 @@ export class LinkRewriter {
     if (last.length > 0) yield last
   }
 
-  /** What goes out of a text, and where what is held back begins. Linear: each character is passed once. */
+  /** Returns the rewritten text, and the end of it. The rest is held back. Linear: each character is passed once. */
   #rewrite(text: string): { done: string; end: number } {
     const done: string[] = []
     let copied = 0
@@ -132,7 +132,7 @@ export class LinkRewriter {
     return false
   }
 
-  /** What a string becomes, quotes included; null if it stays. */
+  /** Returns a string's replacement, including quotes; null if it stays. */
   #linkFor(quoted: string): string | null {
     if (!quoted.includes('\\') && !this.#mayLead(quoted)) return null
     const text = textOf(quoted)
@@ -141,7 +141,7 @@ export class LinkRewriter {
   }
 }
 
-/** Where the next string that may be a link begins; -1 without one. */
+/** Returns the start of the next string that may be a link; -1 if there is no such string. */
 function startAfter(text: string, from: number): number {
   START.lastIndex = from
   return START.exec(text)?.index ?? -1
@@ -153,7 +153,7 @@ function isUnfinished(text: string, start: number, at: number): boolean {
   return (rest === '' || rest === '\\') && text.length - start <= MAX_LINK
 }
 
-/** Where a quote at the very end, maybe with spaces behind it, may begin a link. */
+/** Returns the position of a quote at the end, before optional spaces, that may begin a link. */
 function openQuote(text: string, from: number): number {
   let at = text.length
   while (at > from && text[at - 1] === ' ') at -= 1

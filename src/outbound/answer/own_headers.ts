@@ -1,27 +1,27 @@
-/** Headers of an answer that are ours, and those that an upstream must not send under our name. */
+/** Headers that the resolver adds to an answer, and those that an upstream must not send in its place. */
 import { headersWith } from '../../http/reply.ts'
 import { droppedHeaders } from '../headers.ts'
 import type { ReceivedHeaders } from './part.ts'
 
-/** These speak about the origin that they come from, which for the caller is the resolver. */
+/** Headers about their origin, which for the caller is the resolver. */
 const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security']
 
-/** Names what an answer has lost. */
+/** Names the headers that were removed from an answer. */
 export function droppedHeader(received: ReceivedHeaders): Record<string, string> {
   const dropped = droppedHeaders(received)
   return dropped.length === 0 ? {} : { 'x-service-dropped': dropped.join(', ') }
 }
 
 /**
- * Whether nothing proves that all of a body came: it has neither a length nor chunks, and ends with its connection
- * (RFC 9112, section 8). The runtime cannot tell a connection that was closed by its peer from one that was cut.
+ * Whether nothing proves a complete body: it has neither a length nor chunks, and ends with its connection (RFC 9112,
+ * section 8). The runtime cannot distinguish a connection that its peer closed from one that broke.
  */
 export function isLengthUnproven({ body, status }: Response, received: ReceivedHeaders): boolean {
   if (body === null || status === 204 || status === 304) return false
   return received['content-length'] === undefined && !received['transfer-encoding']
 }
 
-/** Says so for programs. */
+/** Reports that for programs. */
 export function lengthHeader(
   response: Response,
   received: ReceivedHeaders,
@@ -29,7 +29,7 @@ export function lengthHeader(
   return isLengthUnproven(response, received) ? { 'x-service-length': 'unproven' } : {}
 }
 
-/** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
+/** Adds the audit record's id under another name, because SDKs report the upstream's `x-request-id`. */
 export function completeHeaders(
   presented: Record<string, string>,
   requestId: string,

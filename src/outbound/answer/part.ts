@@ -1,48 +1,48 @@
 /**
- * A part of an object by its bytes (RFC 9110, section 14). Alone it could hold too little of a value to
- * recognise it, and to recognise a few characters at its edges would confirm guesses. So it is asked for with
- * what surrounds it, all of that is searched, and what was asked for is cut out. What is found is
- * overwritten, so that all bytes keep their places and parts fit together.
+ * Parts of an object by bytes (RFC 9110, section 14). A part alone could hold too little of a value to recognise it,
+ * and recognising a few characters at its edges would confirm guesses. So the request includes the bytes around the
+ * part, all of these are searched, and the part is cut out. Finds are overwritten, so that all bytes keep their places
+ * and parts fit together.
  */
 import { Fault } from '../../core/fault.ts'
 
 /** An answer's headers by their names in lower case; repeated ones are joined, except set-cookie. */
 export type ReceivedHeaders = ReturnType<Headers['toJSON']>
 
-/** Bytes on either side: four times what a stream of the guard holds back at most. */
+/** Bytes on either side: four times the maximum that a guard's stream holds back. */
 const SURROUNDINGS = 16_384
 
-/** `first` to `last`, or `null` for the end of the object; without `first` so many bytes of its end. */
+/** `first` to `last`, or to the end if that is `null`; without `first`, this many bytes at the end. */
 export type Part = { first: number; last: number | null } | { count: number }
 
-/** A header of that many bytes that may stand, in lower case: of an answer they are a part, of a body none. */
+/** An allowed header for that part, in lower case. `part` is null if the header names the place of a body. */
 export type AskedRange = { header: string; part: Part | null }
 
-/** What is left of the answer to a part with its surroundings. */
+/** The cut that reduces an answer from the part with its surroundings to the part. */
 export type Cut = {
   status: number
-  /** Those that the whole answer had otherwise. */
+  /** Headers that differ from those of the whole answer. */
   headers: Record<string, string>
-  /** Bytes that the upstream gives. */
+  /** Bytes that the upstream sends. */
   sent: number
   skip: number
   length: number
-  /** In place of what came. */
+  /** The body in place of the received one. */
   instead: string | null
 }
 
-/** What was made of all that came, and would be wrong for a part of it. */
+/** Headers with checksums of the whole content, which would be wrong for a part of it. */
 const OF_CONTENT =
   /^(x-amz-checksum-.+|x-ms-content-crc64|x-ms-blob-content-md5|x-goog-hash|x-.+-hash-crc64ecma|(content-|repr-)?digest|content-md5|x-checksum(-.+)?|x-(amz-)?content-sha256|x-bz-content-sha1)$/
 const RANGE = /^\s*bytes=(\d{0,15})-(\d{0,15})\s*$/i
-/** S3 gives those of an upload by `partNumber`. */
+/** S3 sends unrequested parts for uploads with `partNumber`. */
 const NOT_ASKED = {
   message:
     'The upstream gave a part of an object that no range was asked for, which cannot be searched for credentials: ask for it by its bytes, with the header Range.',
 }
 const ANSWERED = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
 
-/** Google Cloud Storage gives the very part whatever the credential is; of others their signature tells. */
+/** Returns the headers with which a host returns exactly the requested part, for any signature. */
 export function rangesAt(host: string): readonly string[] {
   return /^(.+\.)?storage\.googleapis\.com$/.test(host) ? ['range'] : []
 }
@@ -57,13 +57,13 @@ export function rangeIn(
   const [range, ...others] = given.filter(([name]) => names.includes(name))
   if (!range || others.length > 0) return null
   const [header, value] = range
-  // Where the body is to be written.
+  // For `PUT`, the range is the place to which the body is written.
   if (method === 'PUT' && header === 'x-ms-range') return { header, part: null }
   const part = method === 'GET' || method === 'HEAD' ? readPart(value) : null
   return part && { header, part }
 }
 
-/** Of one range of bytes; `null` for all else. */
+/** Parses a single range of bytes; returns `null` for other ranges. */
 export function readPart(range: string): Part | null {
   const [, first = '', last = ''] = RANGE.exec(range) ?? []
   if (first === '') return last === '' ? null : { count: Number(last) }
@@ -71,20 +71,20 @@ export function readPart(range: string): Part | null {
   return part.last !== null && part.last < part.first ? null : part
 }
 
-/** The `Range` that is sent. */
+/** Returns the `Range` that is sent. */
 export function surrounded(part: Part): string {
   if ('count' in part) return `bytes=-${part.count + SURROUNDINGS}`
   const { first, last } = part
   return `bytes=${Math.max(0, first - SURROUNDINGS)}-${last === null ? '' : last + SURROUNDINGS}`
 }
 
-/** What a part is that no range was asked for: only all of an object can be searched so. */
+/** The part for an answer without a requested range: only all of an object can be searched. */
 const ALL: Part = { first: 0, last: null }
 
 /**
- * `null` for an answer that is no part: an upstream need not give one.
+ * Returns the cut of a partial answer; `null` for a whole answer, which an upstream may send instead.
  *
- * @throws Fault `upstream_protocol_error` for another part than was asked for, and one of encoded content
+ * @throws Fault `upstream_protocol_error` for another part than the requested one, and for a part of encoded content
  */
 export function cutOf(asked: Part | null, status: number, received: ReceivedHeaders): Cut | null {
   const part = asked ?? (isOfBytes(received) ? ALL : null)
@@ -109,12 +109,12 @@ export function cutOf(asked: Part | null, status: number, received: ReceivedHead
   return { status, headers, sent, skip: first - start, length, instead: null }
 }
 
-/** How the answer to a caller differs from what came. */
+/** How the answer to a caller differs from the received one. */
 type Difference = {
   isCut: boolean
   /** Its content-encoding is removed. */
   isDecoded: boolean
-  /** Its body was changed, or may be after these headers have gone out. */
+  /** Its body was changed, or may be after these headers are sent. */
   isRedacted: boolean
   /** Whether parts of it can be had. */
   allowsRanges: boolean
@@ -136,14 +136,14 @@ export function dropUntrue(
   if (isCut || isChanged) {
     for (const name in presented) if (OF_CONTENT.test(name)) delete presented[name]
   }
-  // Not the bytes that the tag represents (RFC 9110, section 8.8.1); of a part it says of which object.
+  // The tag does not represent these bytes (RFC 9110, section 8.8.1); for a part it names the object.
   const { etag } = presented
   if (isChanged && !isCut && etag?.startsWith('"')) presented.etag = `W/${etag}`
-  // Clients would ask for the rest of a download, and get all of it.
+  // Otherwise, clients would request the rest of a download, and get all of it.
   if (!allowsRanges && presented['accept-ranges'] !== undefined) presented['accept-ranges'] = 'none'
 }
 
-/** Of all that came, what was asked for. */
+/** Returns the requested bytes of the received ones. */
 export function cutBytes(bytes: Uint8Array, { sent, skip, length, instead }: Cut): Uint8Array {
   if (bytes.length === 0) return bytes
   if (instead !== null) return Buffer.from(instead)
@@ -151,7 +151,7 @@ export function cutBytes(bytes: Uint8Array, { sent, skip, length, instead }: Cut
   return bytes.subarray(skip, skip + length)
 }
 
-/** Of what comes, no more than the part that was announced: the rest is not read. */
+/** Yields the announced part and reads no further. */
 export async function* bounded(
   chunks: AsyncIterable<Uint8Array>,
   { sent }: Cut,
@@ -184,7 +184,7 @@ export async function* cutPieces(
   if (instead !== null) yield Buffer.from(instead)
 }
 
-/** Upstreams also give pages of rows so, and what they could not complete. */
+/** Whether a part is one of bytes. Upstreams also mark pages of rows, and incomplete results, as parts. */
 function isOfBytes(received: ReceivedHeaders): boolean {
   return (
     /^\s*bytes\b/i.test(received['content-range'] ?? '') ||
@@ -197,7 +197,7 @@ function boundsIn(part: Part, size: number): [first: number, last: number] {
   return [part.first, Math.min(part.last ?? size, size - 1)]
 }
 
-/** What was asked for begins behind the end; as S3 says it. */
+/** Returns S3's answer to a range that begins after the end. */
 function beyond(size: number, sent: number): Cut {
   const instead = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>InvalidRange</Code><Message>The requested range is not satisfiable</Message><ActualObjectSize>${size}</ActualObjectSize></Error>

@@ -1,7 +1,6 @@
 /**
- * Objects, and parts of them, are read first where they are not too long: clients want to know the length, and
- * what is here as a whole is searched as one. What calls hold so is counted, and for how long one does;
- * beyond that they stream.
+ * Reads objects and their parts before the answer, if they are not too long: clients need the length, and a whole body
+ * is searched as one. Memory and time of this are limited; beyond that, bodies are streamed.
  */
 import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
 import { BODY_LIMIT } from '../call.ts'
@@ -12,7 +11,7 @@ const MAX_WAIT = 10_000
 
 export type Chunks = AsyncIterator<Uint8Array, void>
 
-/** The whole body of that length, or where it is too long, slow or one too many, its chunks from the first on. */
+/** Returns the whole body of that length, or all its chunks if it is too long, too slow, or one too many. */
 export async function readFirst(
   chunks: Chunks,
   length: number,
@@ -20,7 +19,7 @@ export async function readFirst(
   account: BodyAccount,
   maxWait: number = MAX_WAIT,
 ): Promise<Uint8Array | Chunks> {
-  // Where it is not known, too.
+  // Also stream a body of unknown length.
   if (!(length <= BODY_LIMIT)) return chunks
   const meter = new BodyMeter(account)
   const read: Uint8Array[] = []
@@ -47,7 +46,7 @@ async function nextOf(chunks: Chunks, meter: BodyMeter): Promise<Uint8Array | un
   }
 }
 
-/** It must be read, or begun to be. */
+/** The iterator must be read, or at least started. */
 async function* again(
   read: Uint8Array[],
   rest: Chunks,

@@ -1,6 +1,6 @@
 /**
- * Step 11 of the resolver: what came back, bounded and checked. `fetch` accepts answers that must not
- * be passed on; those are refused here.
+ * Step 11 of the resolver: bounds and checks the response. `fetch` accepts answers that must not be passed on; those
+ * are refused here.
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
@@ -30,7 +30,7 @@ export type SanitisedAnswer = {
 
 const MAX_HEADER_BYTES = 65_536
 
-/** Content codings that a body may have (RFC 9110, section 8.4.1), with a cap on what comes out. */
+/** Content codings that a body may have (RFC 9110, section 8.4.1), with a limit on decoded bytes. */
 const decoders: Record<
   string,
   (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
@@ -47,7 +47,7 @@ const decoders: Record<
  * Reads, decodes and sanitises a response.
  *
  * @throws Fault `upstream_protocol_error`, `upstream_too_large`, `upstream_timeout`, and `rate_limited` or
- * `unavailable` where bodies hold too much memory
+ *   `unavailable` if bodies hold too much memory
  */
 export async function readAnswer(
   response: Response,
@@ -85,7 +85,7 @@ export async function readAnswer(
   }
 }
 
-/** Of a body with such a content-type. */
+/** Returns the kind of a body with this content type. */
 export function kindOf(contentType: string | null | undefined): GuardedBodyKind {
   if (contentType === 'application/json') return JSON_KIND
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
@@ -93,7 +93,7 @@ export function kindOf(contentType: string | null | undefined): GuardedBodyKind 
   return { isJson, frames: FRAMES.find(([types]) => types.test(type))?.[1] }
 }
 
-/** What divides answers of these types, so that each part can be passed on at once. */
+/** Separators of answers by content type, so that each part can be passed on immediately. */
 const FRAMES: readonly (readonly [RegExp, Frames])[] = [
   [/^text\/event-stream$/, 'events'],
   [/^(application|text)\/(x-)?(nd-?json|jsonl|jsonlines|json-?lines)$/, 'lines'],
@@ -102,7 +102,7 @@ const FRAMES: readonly (readonly [RegExp, Frames])[] = [
 
 const JSON_KIND: GuardedBodyKind = { isJson: true, frames: 'json' }
 
-/** @throws Fault `upstream_protocol_error` for what `fetch` lets through and must not be passed on */
+/** Rejects answers that `fetch` accepts but that must not be passed on. @throws Fault `upstream_protocol_error` */
 export function checkFraming(status: number, received: ReceivedHeaders): void {
   const length = received['content-length']
   const coding = received['transfer-encoding']
@@ -111,13 +111,13 @@ export function checkFraming(status: number, received: ReceivedHeaders): void {
     status > 599 ||
     (length !== undefined && (coding !== undefined || !/^\d+$/.test(length))) ||
     !/^(chunked)?$/i.test(coding ?? '') ||
-    // Checksums stand in its midst (Azure); of an upload, 201 or 202, it says that they were read.
+    // Checksums are inside the body (Azure). For an upload, 201 or 202, the header confirms that they were read.
     (received['x-ms-structured-body'] !== undefined && status !== 201 && status !== 202) ||
     sizeOf(received) > MAX_HEADER_BYTES
   if (broken) throw new Fault('upstream_protocol_error')
 }
 
-/** As on the wire, with the separators between names, values and lines. */
+/** Returns the size on the wire, with the separators between names, values and lines. */
 function sizeOf(received: ReceivedHeaders): number {
   let size = 0
   for (const name in received) {
@@ -159,7 +159,7 @@ function bodyOf({ body }: Response, cut: Cut | null): AsyncIterable<Uint8Array> 
   return body && cut ? bounded(body, cut) : body
 }
 
-/** The answer to HEAD has the length of a body that does not come. */
+/** Whether the response has a body. The answer to HEAD has the length of an omitted body. */
 function hasBody(response: Response): boolean {
   return response.body !== null
 }

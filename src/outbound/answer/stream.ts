@@ -20,7 +20,7 @@ import { completeHeaders, droppedHeader, lengthHeader } from './own_headers.ts'
 import { type Cut, cutOf, dropUntrue, type Part, type ReceivedHeaders } from './part.ts'
 import { checkFraming, kindOf } from './response.ts'
 
-/** What became of an answer that took its time, once: `fault` when it broke off. */
+/** How a streamed answer ended: `fault` if it broke off. */
 export type Ending = { redacted: boolean; fault: Fault | null }
 
 type Options = {
@@ -28,28 +28,28 @@ type Options = {
   deadline: CallDeadline
   requestId: string
   notes?: Record<string, string>
-  /** `source` as the caller wrote it, without the values that went out in it. */
+  /** `source` as the caller wrote it, without the values that were sent in it. */
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
   credential: SentCredential | null
-  /** Whether only the head was asked for. */
+  /** Whether only the head was requested. */
   isHead: boolean
   /** Whether parts of it can be had. */
   allowsRanges: boolean
-  /** Which part of what came was asked for. */
+  /** The requested part of the answer. */
   part: Part | null
-  /** Whether the client takes it for an object, of which it wants the length before. */
+  /** Whether the client treats the answer as an object and needs its length first. */
   isObject: boolean
   bodies: BodyAccount
-  /** With the status that the caller got. */
+  /** Called with the status that the caller got. */
   onEnd(status: number, ending: Ending): void
 }
 
 /**
- * The answer, once the first piece of its body is there: the runtime sends no headers before, and until
- * then a failure can still be answered with its code.
+ * Returns the answer, once the first piece of its body is available: the runtime sends no headers before, and until
+ * then a failure can be answered with its code.
  *
- * @throws Fault `upstream_protocol_error` for framing or a content coding that is not acceptable, and
- * `upstream_*` for a body that breaks off at once
+ * @throws Fault `upstream_protocol_error` for unacceptable framing or content coding, and `upstream_*` for a body that
+ *   breaks off immediately
  */
 export async function streamAnswer(response: Response, options: Options): Promise<Response> {
   const { guard, deadline, requestId, links, notes, isHead, isObject, allowsRanges, part, onEnd } =
@@ -61,7 +61,7 @@ export async function streamAnswer(response: Response, options: Options): Promis
   const rewriter = cut || isObject ? null : rewriterFor(received['content-type'], links)
   const begun = await beginBody(response, { ...options, cut })
   const body = rewriter ? await withLinks(begun, rewriter) : begun
-  // Before the headers are: what is replaced in them leaves the body as it was.
+  // Read it before the headers are redacted: replacements in them do not change the body.
   const isBodyRedacted = guard.redacted
   const presented = headersOf(received, { guard, links, isHead, cut })
   replaceDiscovery(presented, options.credential)
@@ -95,17 +95,17 @@ function headersOf(
   const shown = presentHeaders(received)
   const presented = guard.redactHeaders(links ? joinLinks(shown) : shown)
   const length = isHead ? received['content-length'] : undefined
-  // Of the body that does not come (RFC 9110, section 9.3.2).
+  // The length of the omitted body (RFC 9110, section 9.3.2).
   if (length !== undefined) presented['content-length'] = length
   Object.assign(presented, cut?.headers)
   if (!links) return presented
   const { authority, path, search } = links.source
   rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
-  // Reading a link may have joined what stood apart in it.
+  // Reading a link may have joined separate texts in it.
   return Object.assign(presented, guard.redactHeaders(linksAmong(presented)))
 }
 
-/** For a body with JSON strings; null for any other. */
+/** Returns a rewriter for a body with JSON strings; null for any other. */
 function rewriterFor(
   contentType: string | undefined,
   links: Options['links'],
@@ -137,9 +137,9 @@ function restOf(
   }
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
-      // Nothing yet, where all of it may begin a link.
+      // Empty if all of it may begin a link.
       if (first.length > 0) controller.enqueue(first)
-      // Also for a caller that reads nothing, and so never asks for what comes next.
+      // Also ends the answer of a caller that reads nothing, and so never requests more.
       deadline.signal.addEventListener('abort', () => {
         if (!deadline.refusal) return
         endOnce(deadline.refusal)

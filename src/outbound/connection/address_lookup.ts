@@ -1,8 +1,8 @@
 /**
- * Step 8 of the resolver: from a name to the one address that is connected to. Every address of the name
- * is judged, so that a mixed answer cannot slip a private one through, and the name is looked up
- * once: what was judged is what is connected to, whatever DNS answers a moment later. The address is kept
- * with its verdict for as long as DNS says, and not longer than ten seconds; refusals are not kept.
+ * Step 8 of the resolver: finds the one address for the connection to a name. Every address of the name is judged, so
+ * that a mixed answer cannot slip a private one through. The name is looked up once: the judged address is used,
+ * whatever DNS answers a moment later. The address is kept with its verdict for its DNS lifetime, at most ten seconds;
+ * refusals are not kept.
  */
 import { networkInterfaces } from 'node:os'
 import { untilAborted } from '../../core/async/timeout.ts'
@@ -36,10 +36,10 @@ const NAT64 = parseCidrs('64:ff9b::/96')
 /** One address of a name, and the seconds for which it may be kept. */
 export type FoundAddress = { address: string; ttl: number }
 
-/** The cause of `upstream_unreachable` where a name has no address. */
+/** The cause of `upstream_unreachable` for a name without an address. */
 export class UnknownName extends Error {}
 
-/** All addresses of a name; rejects when there are none. */
+/** Returns all addresses of a name; rejects if there are none. */
 export type Lookup = (host: string) => Promise<readonly FoundAddress[]>
 
 /** c-ares does not block the thread pool: a hung name server delays no other call. */
@@ -47,7 +47,7 @@ export const systemLookup: Lookup = (host) => Bun.dns.lookup(host, { backend: 'c
 
 export type AddressLookup = {
   /**
-   * The address to connect to for a host and port; without a wait where it is known.
+   * Returns the address for a host and port; without a wait if it is known.
    *
    * @throws Fault `address_blocked`, `upstream_unreachable`, `upstream_timeout`
    */
@@ -65,7 +65,7 @@ type Options = {
   /** `name=address` entries of RESOLVER_HOSTS, consulted before DNS. */
   hosts: readonly string[]
   lookup: Lookup
-  /** Ports on which this product itself listens, on whatever address of this machine. */
+  /** Ports on which this product itself listens, on any address of this machine. */
   ownPorts: () => readonly number[]
   clock: Clock
 }

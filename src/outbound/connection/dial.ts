@@ -1,6 +1,6 @@
 /**
- * A TLS connection of our own, for what `fetch` cannot do: WebSockets and gRPC. TLS 1.3 to exactly the address
- * that was judged, under the same checks of name and certificate as any request.
+ * Opens a TLS connection for protocols that `fetch` does not support: WebSockets and gRPC. TLS 1.3 to exactly the
+ * judged address, with the usual checks of name and certificate.
  */
 import { connect, createSecureContext, type TLSSocket } from 'node:tls'
 import type { WireRequest } from '../outbound_request.ts'
@@ -12,7 +12,7 @@ export type Dial = (
   protocols?: string[],
 ) => TLSSocket
 
-/** `authorities`: PEM certificates trusted besides the built-in ones. */
+/** `authorities`: trusted PEM certificates in addition to the built-in ones. */
 export function openDial(authorities: string | undefined): Dial {
   const secureContext = createSecureContext({
     ca: trusted(authorities),

@@ -30,7 +30,7 @@ const TLS_1_3 = 0x0304
 export const NOTHING_OLDER =
   constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1 | constants.SSL_OP_NO_TLSv1_2
 
-/** `authorities`: PEM certificates trusted besides the built-in ones. */
+/** `authorities`: trusted PEM certificates in addition to the built-in ones. */
 export function openFetcher(
   authorities: string | undefined,
 ): Fetcher<Pick<OutboundRequest, 'reveal'>> {
@@ -64,7 +64,7 @@ function tlsFor(host: string, ca: string[]) {
     ca,
     serverName: host,
     rejectUnauthorized: true,
-    // The runtime takes the number; its types know the names only.
+    // The runtime accepts the number; its types have only the names.
     minVersion: TLS_1_3 as never,
     secureOptions: NOTHING_OLDER,
     checkServerIdentity: (_: string, certificate: PeerCertificate) => checkName(host, certificate),
@@ -104,7 +104,7 @@ function initOf(
   } as BunFetchRequestInit
 }
 
-/** The runtime reads a record at less cost; of a name that is there twice only pairs keep both. */
+/** The runtime reads a record at less cost; only pairs keep duplicate names. */
 function recordOf(pairs: HeaderPair[]): HeaderPair[] | Record<string, string> {
   const record = Object.fromEntries(pairs)
   return Object.keys(record).length === pairs.length ? record : pairs
@@ -122,7 +122,7 @@ const TLS_CODES =
 const UNKNOWN_ISSUER = /^(UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY_LEAF|SELF_SIGNED_|DEPTH_ZERO_SELF)/
 const NO_ROUTE = /^(ENETUNREACH|EHOSTUNREACH|ETIMEDOUT)/
 
-/** What an error of `fetch` means. */
+/** Returns the fault for an error of `fetch`. */
 export function upstreamFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   const cause = causeOf(error)
@@ -137,8 +137,8 @@ export function upstreamFault(error: unknown): Fault {
 }
 
 /**
- * What is kept of an error while something was sent: its kind. The runtime's errors have the URL in their
- * message or beside it, and a URL may hold a credential.
+ * Reduces an error during sending to its kind. The runtime's errors have the URL in their message or properties, and a
+ * URL may hold a credential.
  */
 export function causeOf(error: unknown): Error & { code: string } {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

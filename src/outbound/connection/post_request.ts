@@ -1,5 +1,5 @@
 /**
- * One POST that no caller's call is part of, such as a renewal or a notice: over the same judged address and TLS as
+ * Sends one POST that is not part of a caller's call, such as a renewal or a notice: with the judged address and TLS of
  * calls, without redirects, within 10 seconds.
  */
 import { chunksOf } from '../../core/async/streams.ts'

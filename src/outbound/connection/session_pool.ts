@@ -1,13 +1,11 @@
 /**
- * Connections to upstreams, each of one token (protocol 6.2). Behind a proxy that loses count of requests
- * a connection may carry what one caller sent into the answer of the next: shared by none, it carries it
- * to nobody else. One host of a token has its own session, and a session its connections.
- *
- * Room is made among the sessions that no call uses, the longest unused first. Those in use are not
- * counted out: the calls of a workspace are bounded elsewhere (RESOLVER_CONCURRENCY).
+ * Connections to upstreams, each for one token (protocol 6.2). Behind a proxy that confuses requests, a connection may
+ * carry one caller's data into the answer of the next caller: if it is not shared, nobody else gets them. One host of a
+ * token has a separate session, and a session its connections. Room is made among unused sessions, the longest unused
+ * first. Sessions in use are not limited here: RESOLVER_CONCURRENCY bounds the calls of a workspace.
  */
 
-/** Whose connections they are. */
+/** The owner of connections. */
 export type Owner = { workspaceId: string; tokenId: string }
 
 /** The part of Bun.FetchSession that a pool needs. */
@@ -33,7 +31,7 @@ export class SessionPool<S extends Closable> {
   readonly #open: (host: string) => S
   readonly #max: number
   readonly #share: number
-  /** By token and host; a Map keeps the order, the longest unused comes first. */
+  /** Sessions by token and host, in the order of their last use: the longest unused is first. */
   readonly #entries = new Map<string, Entry<S>>()
   /** Sessions by workspace. */
   readonly #counts = new Map<string, number>()

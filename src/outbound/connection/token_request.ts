@@ -13,7 +13,7 @@ export type PreparedTokenRequest = { send(): Promise<Answered> }
 type Answered = TokenAnswer | 'unreachable' | 'timeout'
 
 /**
- * `send` never throws: whatever may have reached the endpoint is an answer.
+ * `send` never throws: once data may have reached the endpoint, every result is an answer.
  *
  * @throws Fault `address_blocked`, `upstream_unreachable`, `upstream_timeout` before anything is sent
  */

@@ -1,9 +1,10 @@
 /**
- * Steps 10 and 11 of the resolver for gRPC, whose messages go both ways at once over HTTP/2: those of the caller
- * as they come, those of the upstream one by one, guarded. The answer is a `Response` of frames with the
- * trailers as the last (`frames.ts`); one that breaks off ends in trailers, too, which say why.
+ * Steps 10 and 11 of the resolver for gRPC, with messages in both directions simultaneously over HTTP/2: the caller's
+ * as they arrive, the upstream's one by one, guarded. The answer is a `Response` of frames with the trailers as the
+ * last (`frames.ts`); one that breaks off also ends in trailers, with the reason.
  *
- * Limits: 4 MiB for a message of either side, and the deadline as the longest silence of both. A credential that the upstream spreads over several messages is not recognised.
+ * Limits: 4 MiB for a message of either side, and the deadline as the longest silence of both. A credential that the
+ * upstream spreads over several messages is not recognised.
  */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { chunksOf, streamOf } from '../../core/async/streams.ts'
@@ -56,7 +57,8 @@ export async function exchangeGrpc(stream: ClientHttp2Stream, options: Options):
     void sendMessages(stream, options)
     return answerOf(stream, frames, await head, options)
   } catch (error) {
-    // Not looked at (RFC 9113, section 8.7), as on a connection that ends meanwhile: it may be sent again.
+    // The upstream did not process it (RFC 9113, section 8.7), as on a connection that ends meanwhile: it may be sent
+    // again.
     const isRefused = stream.rstCode === NGHTTP2_REFUSED_STREAM && !deadline.signal.aborted
     giveUp()
     throw isRefused ? new Fault('upstream_unreachable') : breakingFault(error, deadline)
@@ -83,7 +85,7 @@ function answerOf(
   return new Response(null, { headers })
 }
 
-/** What a proxy before the upstream answers, or no server of gRPC. */
+/** Returns trailers for an answer of a proxy before the upstream, or of a server without gRPC. */
 function noGrpc(status: number): Record<string, string> {
   return {
     'content-type': 'application/grpc',
@@ -100,7 +102,7 @@ function presentedOf(headers: IncomingHttpHeaders, guard: AnswerGuard): Record<s
   ])
   if (headerBytes(received) > MAX_HEADER_BYTES) throw new Fault('upstream_protocol_error')
   const shown = presentHeaders(Object.fromEntries(received) as ReceivedHeaders)
-  // No call of gRPC is led elsewhere.
+  // A gRPC call follows no links.
   for (const name of Object.keys(linksAmong(shown))) delete shown[name]
   const text = shown['grpc-message']
   if (text !== undefined && !isSendable(text)) shown['grpc-message'] = percentEncoded(text)
@@ -111,7 +113,7 @@ function presentedOf(headers: IncomingHttpHeaders, guard: AnswerGuard): Record<s
   return Object.fromEntries(kept)
 }
 
-/** Where something was found: of metadata that is binary it must be, and of a message the length must be right. */
+/** Whether a redacted header may be sent: binary metadata must stay base64, and status details cannot change. */
 function mayDiffer(name: string, value: string): boolean {
   return !isBinary(name) || (isBase64(value) && name !== STATUS_DETAILS)
 }
@@ -130,7 +132,7 @@ function framesIn(
     deadline.clear()
     onEnd(200, { fault, redacted: guard.redacted })
   }
-  // Also for a caller that reads nothing, and so never asks for what comes next.
+  // Also ends the answer of a caller that reads nothing, and so never requests more.
   deadline.signal.addEventListener('abort', () => {
     end(deadline.isUnwanted ? null : (deadline.refusal ?? new Fault('upstream_timeout')))
   })
@@ -174,16 +176,15 @@ type Sending = {
   body: CallBody
   checkMessage?: Call['checkMessage']
   deadline: CallDeadline
-  /** Counts what is held of messages in both directions. */
+  /** Counts held messages in both directions. */
   bodies: BodyAccount
-  /** Resolves when so many bytes may be handled; `null` when that is now. */
+  /** Resolves when this many bytes may be handled; `null` if they may be handled now. */
   turn(bytes: number): Promise<void> | null
 }
 
 /**
- * Sends the messages of a caller, each whole before it is sent, and no longer than those of an upstream may be.
- *
- * As they come, and as the upstream takes them. A body that breaks off ends the call, and one that is refused.
+ * Sends the messages of a caller. Each is read whole first, and has the upstream's size limit. They are sent as they
+ * arrive, and as the upstream accepts them. A body that breaks off ends the call, as does a refused one.
  */
 async function sendMessages(
   stream: ClientHttp2Stream,

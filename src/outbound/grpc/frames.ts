@@ -1,7 +1,7 @@
 /**
- * The frames of gRPC: messages behind five bytes, of flags and length (gRPC over HTTP/2, "Length-Prefixed-
- * Message"). An answer has its trailers in a separate last frame, as in gRPC-Web, since neither `fetch`
- * nor a `Response` has any; an empty one at the beginning says that the headers have come.
+ * The frames of gRPC: messages after five bytes of flags and length (gRPC over HTTP/2, "Length-Prefixed- Message"). An
+ * answer has its trailers in a separate last frame, as in gRPC-Web, since neither `fetch` nor a `Response` has any. An
+ * empty frame at the beginning shows that the headers were received.
  */
 
 import type { BodyMeter } from '../../core/body_memory.ts'
@@ -12,7 +12,7 @@ export type GrpcFrame = { flags: number; payload: Uint8Array }
 export const FLAGS = {
   message: 0,
   compressed: 1,
-  /** Ours: a message in which marks stand for values, behind the length that it had, in four bytes. */
+  /** An extension of this product: a message with marks for values, after its original length in four bytes. */
   marked: 0x40,
   trailers: 0x80,
 } as const
@@ -20,7 +20,7 @@ export const FLAGS = {
 /** The default limit of gRPC clients for one message, in bytes. */
 export const MAX_GRPC_MESSAGE_BYTES = 4 * 1024 * 1024
 const PREFIX_BYTES = 5
-/** What is held of a frame that is not whole starts with so much room, and doubles it. */
+/** Initial bytes for an incomplete frame, doubled as needed. */
 const FIRST_ROOM = 16_384
 
 /** Whether a request or answer of this type is gRPC; gRPC-Web is HTTP like any other. */
@@ -55,16 +55,16 @@ export function readTrailers(payload: Uint8Array): Record<string, string> {
   )
 }
 
-/** Who sends the messages, and so what is wrong with one that is too long, or ends too early. */
+/** Fault codes by the sender of the messages: for one that is too long, and one that ends too early. */
 type Side = { tooLarge: FaultCode; cutOff: FaultCode }
 export const UPSTREAMS: Side = { tooLarge: 'upstream_too_large', cutOff: 'upstream_protocol_error' }
 export const CALLERS: Side = { tooLarge: 'payload_too_large', cutOff: 'validation_error' }
 
 /**
- * The frames of bytes that come in chunks of any size. Memory is taken for what has come, not for what a
- * prefix announces, and counted by `meter`.
+ * Splits chunks of any size into frames. Memory is allocated for received bytes, not for the length in a prefix, and
+ * counted by `meter`.
  *
- * @throws Fault of that side for one of more than 4 MiB, and for an end inside of one
+ * @throws Fault of that side for a frame of more than 4 MiB, and for an end inside of a frame
  */
 export async function* framesOf(
   chunks: AsyncIterable<Uint8Array>,

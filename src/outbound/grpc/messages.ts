@@ -1,7 +1,7 @@
 /**
- * The messages of an answer, each whole when it is looked at: a value in one cannot be taken out, since what
- * surrounds it gives its length. So a message with a find goes on only to a proxy that has a text of the
- * same length for it, and otherwise ends the call.
+ * Guards the messages of an answer, each read whole: a value in one cannot be removed, since the surrounding bytes give
+ * its length. So a message with a find is passed on only to a proxy that has a text of the same length for it, and
+ * otherwise ends the call.
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
@@ -11,7 +11,7 @@ import { encodeGrpcFrame, FLAGS, type GrpcFrame, MAX_GRPC_MESSAGE_BYTES } from '
 
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
 
-/** Not asked for; some upstreams answer in what the caller compressed its messages with. */
+/** Not requested, but some upstreams answer with the compression of the caller's messages. */
 const decoders: Record<string, Decoder> = {
   gzip: promisify(zlib.gunzip),
   deflate: promisify(zlib.inflate),
@@ -19,14 +19,14 @@ const decoders: Record<string, Decoder> = {
 
 export type MessageOptions = {
   guard: AnswerGuard
-  /** Of the header `grpc-encoding`. */
+  /** The value of the header `grpc-encoding`. */
   coding: string | undefined
-  /** Whether the caller knows marks. */
+  /** Whether the caller supports marks. */
   takesMarks: boolean
 }
 
 /**
- * The frame as it may go on.
+ * Returns the frame to pass on.
  *
  * @throws Fault `upstream_protocol_error` for one that cannot be read, or must not go on; `upstream_too_large`
  */
@@ -44,7 +44,7 @@ export async function guardedMessage(
   return encodeGrpcFrame(FLAGS.marked, Buffer.concat([length, redacted]))
 }
 
-/** A message in which marks stand for values, and how long it was. */
+/** Returns a message with marks for values, and its original length. */
 export function readMarked(payload: Uint8Array): { length: number; text: Uint8Array } {
   const length = new DataView(payload.buffer, payload.byteOffset).getUint32(0)
   return { length, text: payload.subarray(4) }

@@ -28,12 +28,12 @@ const byStatus: Record<number, number> = {
   504: DEADLINE_EXCEEDED,
 }
 
-/** What clients of gRPC decide by, such as whether to try again. */
+/** Returns the status on which gRPC clients act, for example whether they retry. */
 export function grpcStatusOf(code: FaultCode): number {
   return byCode[code] ?? byStatus[statusOf(code)] ?? INVALID_ARGUMENT
 }
 
-/** The status for an answer that has none ("HTTP to gRPC Status Code Mapping"). */
+/** Returns the status for an answer without one ("HTTP to gRPC Status Code Mapping"). */
 export function grpcStatusOfHttp(status: number): number {
   const mapped: Record<number, number> = {
     400: INTERNAL,

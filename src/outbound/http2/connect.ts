@@ -1,8 +1,7 @@
 /**
- * HTTP/2 to upstreams: for gRPC, since `fetch` has neither trailers nor both ways at once, and for upstreams that
- * speak nothing else. Streams of one token to one
- * host and address share connections, as requests do; a connection that its upstream ends, or that has as
- * many streams as it may, is followed by another.
+ * HTTP/2 to upstreams: for gRPC, since `fetch` has neither trailers nor simultaneous directions, and for upstreams that
+ * support nothing else. Streams of one token to one host and address share connections, as requests do. A connection
+ * that its upstream ends, or that has its maximum of streams, is followed by another.
  */
 import http2, {
   type ClientHttp2Session,
@@ -23,10 +22,10 @@ import { MeteredWire } from './metered_wire.ts'
 
 export type Http2Connector = {
   /**
-   * The stream of a request whose head was sent, and which ends with it if that is all of an `http` one. Its connection counts as used until the deadline's work has
-   * ended.
+   * Opens the stream of a request and sends its head, which ends an `http` request without a body. Its connection
+   * counts as used until the deadline's work has ended.
    *
-   * @throws Fault `upstream_*`, also where the upstream does not agree to HTTP/2
+   * @throws Fault `upstream_*`, also if the upstream does not agree to HTTP/2
    */
   open(
     request: Pick<OutboundRequest, 'reveal'>,
@@ -40,7 +39,7 @@ export type Http2Connector = {
 /** Milliseconds after which an unused connection is closed. */
 const IDLE_MS = 60_000
 const CONNECT_TIMEOUT_MS = 15_000
-/** Connections that a call waits for: each may end, or be full, as soon as it is there. */
+/** Connections that a call waits for: each may end, or be full, as soon as it is open. */
 const MAX_ATTEMPTS = 16
 const SETTINGS = { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES }
 
@@ -78,8 +77,8 @@ export function openHttp2Connector(
 }
 
 /**
- * Every header was checked. None goes into the table of the connection: how long a request is says nothing of
- * what another one held (RFC 7541, section 7.1).
+ * Returns the checked headers. None is added to the connection's table: a request's length then reveals nothing of
+ * another one's headers (RFC 7541, section 7.1).
  */
 function headOf({ authority, pathAndQuery, method, headers, body }: WireRequest, kind: Kind) {
   const own = kind === 'grpc' ? OF_GRPC : {}
@@ -97,11 +96,11 @@ function headOf({ authority, pathAndQuery, method, headers, body }: WireRequest,
   }
 }
 
-/** To one address for one host, of one token. */
+/** Connections of one token to one address for one host. */
 class Connections {
   /** How many streams each has. */
   readonly #open = new Map<ClientHttp2Session, number>()
-  /** One for all who wait. */
+  /** One attempt for all waiting calls. */
   #connecting: Promise<void> | null = null
   readonly #idleMs: number
 
@@ -119,7 +118,7 @@ class Connections {
       for (const [session, streams] of this.#open) {
         if (hasRoom(session, streams)) return this.#begin(session, begun)
       }
-      // It may be full again for the last of those who wait.
+      // It may be full again for the last waiting call.
       this.#connecting ??= this.#connect(dial(), meter).finally(() => {
         this.#connecting = null
       })
@@ -161,7 +160,7 @@ class Connections {
       session.once('close', () => this.#open.delete(session))
       session.once('remoteSettings', () => {
         this.#open.set(session, 0)
-        // Who waited for it may be gone.
+        // Calls that waited for it may be gone.
         this.#count(session, 0)
         ready.resolve()
       })
@@ -186,7 +185,7 @@ function noHttp2(): Fault {
   })
 }
 
-/** What others wait for, too, goes on without this one. */
+/** Waits for shared work until this call's deadline. The work continues for other calls. */
 function whileWanted<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const late = () => reject(new Fault('upstream_timeout'))

@@ -29,7 +29,7 @@ export async function fetchOver(
   try {
     const head = headOf(stream)
     const pieces = readAtOnce(piecesOf(stream, head))
-    // What is wrong with the request is said while there is no answer.
+    // An error of the request's body is thrown while there is no answer yet.
     const sent = body === null ? head : send(stream, body).then(() => head)
     const { status, headers, isAll } = await Promise.race([head, sent])
     const isWhole = isAll || method === 'HEAD' || WITHOUT_BODY.includes(status)
@@ -56,8 +56,8 @@ async function send(stream: ClientHttp2Stream, body: CallBody): Promise<void> {
 }
 
 /**
- * Up to its end, which a connection that was lost does not have: there the runtime resets the stream. It is as long
- * as it was said to be (RFC 9113, section 8.1.1).
+ * Yields pieces up to the end. After a lost connection, the runtime resets the stream. The body has its declared length
+ * (RFC 9113, section 8.1.1).
  */
 async function* piecesOf(
   stream: ClientHttp2Stream,
@@ -82,7 +82,7 @@ function headersOf(received: Head['headers']): Headers {
   for (const [name, values] of Object.entries(received)) {
     for (const value of [values ?? []].flat()) headers.append(name, value)
   }
-  // Frames prove where a body ends, as chunks do; nothing else of an answer says that it came in frames.
+  // Frames prove where a body ends, as chunks do; no other header shows that an answer came in frames.
   if (!headers.has('content-length')) headers.set('transfer-encoding', 'chunked')
   return headers
 }

@@ -1,20 +1,19 @@
 /**
- * A connection of HTTP/2 whose frames come through one by one, in turns: the runtime bounds some floods (pings,
- * settings, empty data, headers without end: it ends the connection), and reads window updates, priorities,
- * unknown frames, resets and interim answers as fast as they come. Here each counts, whatever it is
- * (RFC 9113, sections 4.1 and 10.5).
+ * An HTTP/2 connection that passes its frames one by one, in turns. The runtime bounds some floods (pings, settings,
+ * empty data, endless headers: it ends the connection). It reads window updates, priorities, unknown frames, resets and
+ * interim answers without a limit. Here, each frame counts, whatever its type (RFC 9113, sections 4.1 and 10.5).
  */
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 
 const HEADER_BYTES = 9
-/** What the client of a connection sends before its first frame (RFC 9113, section 3.4). */
+/** Bytes that a client sends before its first frame (RFC 9113, section 3.4). */
 export const PREFACE_BYTES = 24
-/** Frames that are handed on at once. */
+/** Frames that are passed on together. */
 const PORTION = 32
 
 type Options = {
-  /** Resolves when so many frames may be handled; `null` when that is now. */
+  /** Resolves when this number of frames may be handled; `null` if they may be handled now. */
   turn(frames: number): Promise<void> | null
   /** Bytes before the first frame. */
   skipped?: number
@@ -63,11 +62,11 @@ export class MeteredWire extends Duplex {
     this.#wire.pause()
     for (let from = 0; from < chunk.length && !this.destroyed; ) {
       const { to, frames } = this.#portionOf(chunk, from)
-      // Also for a piece of a frame: whatever comes in single bytes is work, too.
+      // Also for a piece of a frame: data in single bytes is work, too.
       const turn = this.#turn(Math.max(1, frames))
       if (turn) await turn
       if (this.destroyed) return
-      // Before it is pushed: the reader may ask for more at once.
+      // Before the push: the reader may immediately request more.
       this.#wanted = Promise.withResolvers()
       if (!this.push(chunk.subarray(from, to))) await this.#wanted.promise
       from = to
@@ -75,7 +74,7 @@ export class MeteredWire extends Duplex {
     if (!this.destroyed) this.#wire.resume()
   }
 
-  /** From `from` up to the header of the frame that is one too many, or the end. */
+  /** Returns the portion from `from` up to the header of the first excess frame, or the end. */
   #portionOf(chunk: Buffer, from: number): { to: number; frames: number } {
     let [at, frames] = [from, 0]
     while (at < chunk.length && frames < PORTION) {

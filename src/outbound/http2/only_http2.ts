@@ -1,6 +1,6 @@
 /**
- * Upstreams that speak HTTP/2 and nothing else (Apple's push notifications). All others are spoken to in HTTP/1.1;
- * only where that fails is it found out what the upstream speaks, by two handshakes without a request, and kept.
+ * Upstreams that support only HTTP/2 (Apple's push notifications). All others are called with HTTP/1.1. Only if that
+ * fails, two handshakes without a request find out what the upstream supports, which is kept.
  */
 import { Readable } from 'node:stream'
 import { withTimeout } from '../../core/async/timeout.ts'
@@ -19,7 +19,7 @@ const KEPT_MS = 600_000
 const MAX_KEPT = 1000
 const HANDSHAKE_MS = 5000
 const NOT_SPOKEN = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
-/** Of an upstream that refuses to speak HTTP/1.1, or does not understand it. */
+/** Faults of an upstream that refuses HTTP/1.1, or does not understand it. */
 const FAILURES: readonly FaultCode[] = ['upstream_tls_error', 'upstream_protocol_error']
 
 export function fetcherOfBoth({ fetcher, http2, dial, clock }: Options): Fetcher {
@@ -42,7 +42,7 @@ export function fetcherOfBoth({ fetcher, http2, dial, clock }: Options): Fetcher
         const mayBe = FAILURES.includes(upstreamFault(error).code)
         if (!mayBe || !(await speaksOnlyHttp2(dial, wire))) throw error
         only.set(placeOf(wire), true)
-        // What has been read cannot be sent again.
+        // A body that was already read cannot be sent again.
         if (wire.body && 'stream' in wire.body && Readable.isDisturbed(wire.body.stream as never))
           throw error
         return overHttp2(request, owner, deadline)
@@ -61,7 +61,7 @@ async function speaksOnlyHttp2(dial: Dial, wire: WireRequest): Promise<boolean> 
   return (await agreed(dial, wire, 'http/1.1')) === false
 }
 
-/** What an upstream agrees to speak (RFC 7301), `false` for nothing; `null` for other failures. */
+/** Returns the protocol that an upstream agrees to (RFC 7301); `false` if it refuses, `null` for other failures. */
 async function agreed(dial: Dial, wire: WireRequest, offered: string) {
   const socket = dial(wire, [offered])
   const { promise, resolve } = Promise.withResolvers<string | false | null>()

@@ -1,10 +1,10 @@
-/** What calls over a stream of HTTP/2 have in common, of gRPC or not. */
+/** Shared functions for calls over an HTTP/2 stream, with or without gRPC. */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { hasRoom } from '../../core/async/streams.ts'
 import { Fault } from '../../core/fault.ts'
 import { bytesOf, type CallBody } from '../call.ts'
 
-/** The trailers come later, and may before anybody reads what they end. */
+/** The head of an answer. Its trailers arrive later, perhaps before anybody reads the body that they end. */
 export type Head = {
   status: number
   headers: IncomingHttpHeaders
@@ -23,13 +23,13 @@ export function headOf(stream: ClientHttp2Stream): Promise<Head> {
     })
     resolve(head)
   })
-  // Later ones come out where the answer is read.
+  // Later errors reach the reader of the answer.
   stream.on('error', reject)
   stream.once('close', () => reject(new Fault('upstream_protocol_error')))
   return promise
 }
 
-/** The runtime takes a stream that ends before its reader is there for one that broke off. */
+/** Reads immediately: the runtime mistakes a stream that ends before it has a reader for one that broke off. */
 export function readAtOnce<T>(pieces: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   const first = pieces.next()
   first.catch(() => {})
@@ -38,7 +38,7 @@ export function readAtOnce<T>(pieces: AsyncGenerator<T, void>): AsyncGenerator<T
   })()
 }
 
-/** Of what is sent over the stream: an answer may end before the request has. */
+/** Returns a reader of the sent body. It is cancelled if the answer ends before the request. */
 export function readerOf(
   body: CallBody,
   stream: ClientHttp2Stream,
@@ -49,7 +49,7 @@ export function readerOf(
   return reader
 }
 
-/** Whether more may be written, once the upstream takes it. */
+/** Whether more may be written, once the upstream accepts it. */
 export async function write(stream: ClientHttp2Stream, bytes: Uint8Array): Promise<boolean> {
   if (stream.writable && !stream.write(bytes)) await hasRoom(stream)
   return stream.writable

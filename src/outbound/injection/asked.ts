@@ -1,4 +1,4 @@
-/** What a call asks of the upstream, as policies judge it. */
+/** The request of a call to the upstream, as policies judge it. */
 import type { AskedOperations } from '../../core/policy/operations.ts'
 import { mayHoldRequests, overrideAmong } from '../../core/policy/override.ts'
 import { methodsAskedForIn, overridableKinds } from '../../core/policy/override_body.ts'
@@ -10,7 +10,7 @@ import { chosenHeader } from '../signing/sign.ts'
 import { headerOf } from '../signing/signature.ts'
 import type { Target } from '../target.ts'
 
-/** A body is parsed only for a policy that asks for it. */
+/** Parses a body only for a policy that needs it. */
 export function askedIn(call: Call, target: Target): AskedRequest {
   const { method, headers, signing, body } = call
   const names = [...Object.keys(headers), ...chosenHeader(signing)]
@@ -22,7 +22,7 @@ export function askedIn(call: Call, target: Target): AskedRequest {
     method,
     override: overrideAmong(names),
     isMultipart,
-    // Only policies that limit methods or operations ask: a long body takes a while to parse.
+    // Only policies that limit methods or operations need it: a long body takes a while to parse.
     get bodyMethods() {
       methods ??= methodsIn(headers, body)
       return methods
@@ -34,7 +34,7 @@ export function askedIn(call: Call, target: Target): AskedRequest {
   }
 }
 
-/** Methods that the body asks for, or why that cannot be read. */
+/** Returns methods that the body requests, or why it cannot be read. */
 function methodsIn(headers: Call['headers'], body: CallBody): AskedMethods {
   const type = contentTypeOf(headers)
   if (!body || overridableKinds(type).length === 0) return []

@@ -1,6 +1,6 @@
 /**
- * What one call may ask for (protocol 6.2). Names and placeholders are counted before any is looked up,
- * bytes before any is filled in: a small request cannot make a large one, nor much work.
+ * Limits of one call (protocol 6.2). Names and placeholders are counted before any is looked up, bytes before any is
+ * filled in: a small request cannot cause a large one, nor much work.
  */
 import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -8,7 +8,7 @@ import type { Secret } from '../../core/secret.ts'
 const KIB = 1024
 export const MAX_NAMES = 16
 export const MAX_PLACEHOLDERS = 64
-/** Texts that look like placeholders and are compared with what policies allow: about ten milliseconds of work. */
+/** Texts that look like placeholders and are compared with the allowed ones: about ten milliseconds of work. */
 export const MAX_EXAMINED = 16_384
 const MAX_FILLED_BYTES = 128 * KIB
 const MAX_FILLED_HEADER_BYTES = 64 * KIB

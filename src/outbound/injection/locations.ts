@@ -17,10 +17,10 @@ import { changeNested, type Innermost, isJson, quotedAt, type Syntax } from './n
 import type { LocationStyle, Placeholder } from './placeholders.ts'
 import { unusable } from './unusable.ts'
 
-/** A text in which placeholders may stand, and how a value is written there. */
+/** A text that may hold placeholders, and how a value is written there. */
 type Place = { style: Exclude<LocationStyle, 'websocket'>; text: string }
 
-/** Tickets stand in headers only. */
+/** Excludes tickets, which are only for headers. */
 const PLACEHOLDER = new RegExp(
   `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
   'g',
@@ -33,13 +33,13 @@ const NO_BYTES = new Uint8Array()
 export type Locations = {
   found: Placeholder[]
   body: Place | null
-  /** What looks like a placeholder and does not count where it is. */
+  /** Texts that look like placeholders and do not count in their place. */
   texts: Unfilled[]
 }
 
 export const NO_LOCATIONS: Locations = { found: [], body: null, texts: [] }
 
-/** Whether a name is a placeholder in such a place: the policies of the secrets say so. */
+/** Whether a name is a placeholder in such a place, by the secrets' policies. */
 export type IsPlaceable = (name: string, style: LocationStyle) => boolean
 
 /** No policy lists such a place, so a long text need not be read to its end. */
@@ -53,7 +53,7 @@ export function mayHaveLocations({ path, search }: Target, body: Uint8Array | nu
 }
 
 /**
- * Looks through target and body; `contentType` is the caller's header. What is not placeable is text.
+ * Finds placeholders in target and body; `contentType` is the caller's header. Other texts stay.
  *
  * @throws Fault `validation_error` for too many placeholders, or too many texts that look like one
  */
@@ -70,7 +70,7 @@ export function findLocations(
     ...findIn({ style: 'query', text: target.search }, isPlaceable, texts),
   ]
   if (!bodyPlace) return { found, body: null, texts: [...texts, ...textsOf(body)] }
-  // In valid JSON the prefix can only stand inside a string, where an escaped value is right.
+  // In valid JSON, the prefix is always inside a string, where an escaped value is right.
   const isWhole = isWhatItSays(bodyPlace)
   const inBody = findIn(bodyPlace, isWhole ? isPlaceable : NOTHING_PLACEABLE, texts)
   if (inBody.length === 0) return { found, body: null, texts }
@@ -117,9 +117,9 @@ export function findInMessage(text: string, isPlaceable: IsPlaceable): Placehold
 }
 
 /**
- * A text message with the values of the placeholders that were found in it: escaped if it is JSON.
+ * Fills the found placeholders of a text message, escaped if it is JSON.
  *
- * @throws Fault `unusable_secret` when a value cannot stand in its place
+ * @throws Fault `unusable_secret` for a value that does not fit its place
  */
 export function fillMessage(text: string, values: ReadonlyMap<string, Secret>): string {
   const valueFor = (name: string) => values.get(name)?.reveal()
@@ -130,14 +130,14 @@ export function fillMessage(text: string, values: ReadonlyMap<string, Secret>): 
   })
 }
 
-/** How placeholders stand in a body of such a type, for which it has to be here whole; `null` where they are text. */
+/** Returns the style of placeholders in a body of this type, which must be read whole; `null` if they are text. */
 export function styleOfBody(contentType: string | null | undefined): 'json' | 'form' | null {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (/^application\/([a-z0-9.+-]+\+)?json$/.test(type)) return 'json'
   return type === FORM_TYPE ? 'form' : null
 }
 
-/** A body is looked at only as what it says it is. */
+/** Reads a body only as its declared type. */
 function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place | null {
   const style = styleOfBody(contentType)
   if (style === null || !holdsPrefix(bytes)) return null
@@ -154,13 +154,13 @@ function isWhatItSays({ style, text }: Place): boolean {
   return style !== 'json' || isJson(text)
 }
 
-/** Path, query and body with their values; the body is `null` where nothing had to be put in. */
+/** Path, query and body with their values; the body is `null` if nothing was inserted. */
 export type FilledRequest = Hidden<{ path: string; search: string; body: Uint8Array | null }>
 
 /**
- * Puts the values of the placeholders that were found in, once; all others stay literal.
+ * Replaces the found placeholders once; all other text stays literal.
  *
- * @throws Fault `unusable_secret` when a value cannot stand in its place
+ * @throws Fault `unusable_secret` for a value that does not fit its place
  */
 export function fillLocations(
   target: Target,
@@ -193,7 +193,7 @@ export function fillLocations(
 type ValueFor = (name: string) => Uint8Array | undefined
 type Filled = Omit<Innermost, 'syntax'> & { syntax: Syntax | 'text' }
 
-/** @throws Fault `unusable_secret` where the value needs an escape and nobody can tell which */
+/** @throws Fault `unusable_secret` if the value needs an escape and the syntax is unknown */
 function fillText({ syntax, raw, read }: Filled, valueFor: ValueFor): string {
   if (read.includes('"')) checkEscapes(read, valueFor)
   return raw.replace(PLACEHOLDER, (whole, name: string) => {

@@ -1,6 +1,6 @@
 /**
- * Finds how deep a text is written where a placeholder is: JSON in a string of JSON, a form in JSON, JSON in a field of
- * a form or query, to any mixture of these. A value is escaped once for each of them, or is refused where nobody can tell.
+ * Finds the nesting of a placeholder's text: JSON in a string of JSON, a form in JSON, JSON in a field of a form or
+ * query, in any mixture. A value is escaped once for each of them, or is refused if the nesting is unclear.
  */
 import { unusable } from './unusable.ts'
 
@@ -29,9 +29,9 @@ const FORM =
 const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 
 /**
- * The text with each innermost text changed; what has nothing to change stays byte for byte.
+ * Returns the text with each innermost text changed; unchanged parts stay byte for byte.
  *
- * @throws Fault `unusable_secret` for what is nested deeper than 8
+ * @throws Fault `unusable_secret` for texts nested deeper than 8
  */
 export function changeNested(
   syntax: Syntax,
@@ -61,7 +61,7 @@ function changeJson(text: string, change: NestedChange, depth: number): string {
   return out.join('')
 }
 
-/** Where the closing quote of the string is that opens at `start`. */
+/** Returns the position of the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === '"') return at
@@ -98,7 +98,7 @@ function changeField(raw: string, change: NestedChange, depth: number): string {
   return changed === read ? raw : encodeURIComponent(changed)
 }
 
-/** `null` for what is not percent-encoded UTF-8. */
+/** Decodes a field; `null` if it is not percent-encoded UTF-8. */
 function readField(raw: string): string | null {
   try {
     return decodeURIComponent(raw.replaceAll('+', ' '))
@@ -107,7 +107,7 @@ function readField(raw: string): string | null {
   }
 }
 
-/** What a text is read as, apart from being text. */
+/** Returns the syntax of a text, or `null` for plain text. */
 function syntaxOf(text: string): Syntax | null {
   if (/^\s*["[{]/.test(text) && isJson(text)) return 'json'
   return FORM.test(text) && !MALFORMED_ESCAPE.test(text) ? 'form' : null
@@ -123,8 +123,8 @@ export function isJson(text: string): boolean {
 }
 
 /**
- * Which of some positions, in order, are inside of double quotes. A reader of some other syntax has escapes there that
- * nobody knows here: part of a JSON text, JSON after other words, a script.
+ * Returns which of some ordered positions are inside double quotes. A reader of an unknown syntax has unknown escapes
+ * there: part of a JSON text, JSON after other words, a script.
  */
 export function quotedAt(text: string, positions: readonly number[]): boolean[] {
   let [at, isInside] = [0, false]

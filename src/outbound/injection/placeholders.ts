@@ -21,15 +21,12 @@ import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 export type InjectionStyle = 'header' | 'basic'
 export type LocationStyle = 'query' | 'path' | 'json' | 'form' | 'websocket'
 
-/**
- * One place where a secret is asked for; `header` is the name of its header in lower case, empty where
- * the place does not exist.
- */
+/** One place of a placeholder; `header` is the name of its header in lower case, empty for other places. */
 export type Placeholder = {
   name: string
   style: InjectionStyle | LocationStyle | SigningStyle
   header: string
-  /** What the secret is asked to sign. */
+  /** The text that the secret signs. */
   template?: string
   isForeign?: boolean
 }
@@ -37,7 +34,7 @@ export type Placeholder = {
 /** Headers with their values. */
 export type Injection = Hidden<{
   headers: readonly HeaderPair[]
-  /** Each re-encoded credential, as sent: the guard of the answer looks for it as such, too. */
+  /** Each re-encoded credential, as sent: the guard also searches the answer for it. */
   derived: readonly MadeBytes[]
   /** The tokens behind tickets. */
   obtained: readonly ObtainedToken[]
@@ -82,12 +79,12 @@ function placeholdersIn(header: string, { text, encoded }: HeaderText): Placehol
 }
 
 /**
- * The headers with every placeholder replaced. `formEncoded` names secrets that Basic credentials hold form-encoded.
- * Inside of base64 a secret may be any bytes,
- * elsewhere only tab and 0x20–0x7e, and no whitespace at either end: it would be lost on the way, and
- * what an upstream echoes would not be the value. Throws `invalid_header` for a malformed name, `unknown_secret`
- * for one that `values` lacks, `unusable_secret` when a secret cannot stand in its place or the
- * headers would exceed 64 KiB.
+ * Returns the headers with every placeholder replaced. `formEncoded` names secrets that Basic credentials hold
+ * form-encoded. Inside of base64 a secret may be any bytes, elsewhere only tab and 0x20–0x7e, and no whitespace at
+ * either end: it would be lost on the way, and an upstream's echo would not be the value.
+ *
+ * Throws `invalid_header` for a malformed name, `unknown_secret` for one that `values` lacks, `unusable_secret` for a
+ * secret that does not fit its place or if the headers would exceed 64 KiB.
  */
 export function injectPlaceholders(
   headers: readonly Readonly<HeaderPair>[],
@@ -112,8 +109,8 @@ export function injectPlaceholders(
 }
 
 /**
- * Cuts a text at its placeholders. The longest run of name characters is the name, looked up whole. What
- * has too many is refused as soon as they are counted.
+ * Splits a text at its placeholders. The longest run of name characters is the name, looked up whole. A text with too
+ * many is refused as soon as they are counted.
  */
 function scanTemplate(text: string): Piece[] {
   const pieces: Piece[] = []
@@ -162,7 +159,7 @@ function encodedText(
   })
   const written = encode(Buffer.concat(filled))
   const bytes = Buffer.from(written)
-  // An echo of Basic credentials becomes what the caller wrote, with its user name.
+  // An echo of Basic credentials becomes the caller's text, with its user name.
   const sent = isBasic ? { sent: encode(Buffer.from(text, charset)) } : {}
   for (const piece of pieces)
     if ('name' in piece) made.derived.push({ name: piece.name, bytes, ...sent })
@@ -175,7 +172,7 @@ function headerTextOf(piece: Named, values: ReadonlyMap<string, Secret>, made: M
   return text
 }
 
-/** The secret, or what was sealed into its ticket, which the guard does not know by itself. */
+/** Returns the secret, or the token sealed into its ticket, which is not among the guard's values. */
 function reveal(
   { name, ticket }: Named,
   values: ReadonlyMap<string, Secret>,

@@ -1,6 +1,6 @@
 /**
- * Steps 2 to 8 of protocol 6: what a call would send, decided in one go by what is known. Nothing can change
- * between two of them, and no key be wiped; what is not known yet is read, and they are taken again.
+ * Steps 2 to 8 of protocol 6: the request of a call, decided in one step by known data. Nothing can change in between,
+ * and no key can be wiped. Unknown data is read, and the steps run again.
  */
 import { Unread, whenRead } from '../../core/async/unread.ts'
 import type { BodyAccount } from '../../core/body_memory.ts'
@@ -45,14 +45,14 @@ import {
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { refuseUnfilled, unfilledOf } from './unfilled.ts'
 
-/** What of a process the steps need. */
+/** The services of a process that the steps need. */
 type Surroundings = RequestSigner & { addresses: AddressLookup }
 
 export type Job = {
   call: Call
   deadline: CallDeadline
   record: CallRecord
-  /** Looked up at most once for each call, however often the decision is made again. */
+  /** Looked up at most once per call, even if the decision is repeated. */
   address: string | Promise<string> | null
   /** Counts a body that has to be read whole. */
   bodies?: BodyAccount
@@ -61,7 +61,7 @@ export type Job = {
 /** A refusal is a result: it is put on record like a request. */
 export type Decision = OutboundRequest | Fault
 
-/** Without a wait where all is known. */
+/** Decides, without a wait if everything is known. */
 export function decide(
   outbound: Surroundings,
   job: Job,
@@ -70,7 +70,7 @@ export function decide(
   return decidedBy(() => prepare(outbound, job, permission))
 }
 
-/** What `take` returns, or the refusal that it throws; taken again when what was missing is read. */
+/** Returns the result of `take`, or the refusal that it throws. Calls it again after missing data was read. */
 export function decidedBy<T>(take: () => T): T | Fault | Promise<T | Fault> {
   try {
     return take()
@@ -85,12 +85,12 @@ function refusalIn(error: unknown): Fault {
   throw error
 }
 
-/** The record of a refused host names the secrets that the call asked for, so that a person can decide about it. */
+/** Records the names of a refused host's secrets, so that a person can decide about it. */
 function recordNames({ call, record }: Job, target: Target, permission: CallPermission): void {
   try {
     record.asks(permission.scope(), demandedBy(call, signatureIn(call, target)))
   } catch (error) {
-    // A call that asks for nothing valid is refused for its host all the same.
+    // An invalid call is also refused for its host.
     if (!(error instanceof Fault)) throw error
   }
 }
@@ -107,10 +107,10 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
     recordNames(job, target, permission)
     throw domainBlocked(target)
   }
-  // Step 4: the placeholders, in headers and in what the signature is made with.
+  // Step 4: the placeholders, in headers and in the signature's inputs.
   const signature = signatureIn(call, target)
   const demanded = demandedBy(call, signature)
-  // Step 5: the scope, and the secrets that the names stand for in it.
+  // Step 5: the scope, and the secrets with these names in it.
   const scope = permission.scope()
   record.asks(scope, demanded)
   checkCounts(demanded)
@@ -144,7 +144,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   const filled = fillLocations(target, locations, values)
   const { path, search } = filled.reveal()
   checkNotComputed(call.method, search)
-  // As it will be sent: a URL that contains a value is judged with that value.
+  // The URL as sent: one that contains a value is judged with that value.
   if (path !== target.path || search !== target.search) {
     checkPolicies(used, placeholders, askedIn(call, { ...target, path, search }))
   }
@@ -168,7 +168,7 @@ type Judged = {
   signature: Signature | null
 }
 
-/** A call that is refused derives nothing from roots, and asks no member for approval. */
+/** Judges before opening: a refused call derives nothing from roots, and asks no member for approval. */
 function judgeUnopened(
   outbound: Surroundings,
   job: Job,
@@ -186,14 +186,14 @@ function judgeUnopened(
   requireApproval(job, permission, { asked, secrets: used })
 }
 
-/** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */
+/** Records texts that stay unfilled, or refuses them. @throws Fault `placeholder_not_allowed` */
 function checkTexts({ call, record }: Job, { texts }: Locations, permission: CallPermission): void {
   const unfilled = unfilledOf(texts, permission)
   record.leaves(unfilled.map(({ name, place }) => ({ name, place })))
   if (call.isStrict) refuseUnfilled(unfilled)
 }
 
-/** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */
+/** Reads placeable secrets only for calls with placeholders outside of headers, which are rare. */
 function locationsIn(call: Call, target: Target, permission: CallPermission): Locations {
   const { body, headers, from, isStrict = false } = call
   if (from) return NO_LOCATIONS
@@ -208,7 +208,7 @@ function locationsIn(call: Call, target: Target, permission: CallPermission): Lo
     : { ...locations, texts: [...locations.texts, ...escaped] }
 }
 
-/** @throws Unread, and what the look-up throws */
+/** @throws Unread, and the faults of the look-up */
 function addressOf({ addresses }: Surroundings, job: Job, { host, port }: Target): string {
   job.address ??= addresses.find(host, port, job.deadline.signal)
   if (typeof job.address === 'string') return job.address
@@ -219,7 +219,7 @@ function addressOf({ addresses }: Surroundings, job: Job, { host, port }: Target
   )
 }
 
-/** Placeholders that must be known: those in headers, and what a signature is made with. */
+/** Returns the required placeholders: those in headers, and the inputs of a signature. */
 function demandedBy({ headers, signing }: Call, signature: Signature | null): Placeholder[] {
   const found = findPlaceholders(Object.entries(headers).filter(isNotSigned(signature)))
   return [...found, ...(signature?.uses ?? (signing ? usesOf(signing) : []))]

@@ -1,4 +1,4 @@
-/** The refusal of a value that cannot be where its placeholder is: the message says why and what to do. */
+/** Refuses a value that does not fit its placeholder's place: the message has the reason and the remedy. */
 import { Fault } from '../../core/fault.ts'
 
 export function unusable(message: string): Fault {

@@ -1,6 +1,6 @@
 /**
  * The operations of a GraphQL document, each with its root fields. Every operation counts, since a server may pick
- * another one than `operationName` says. Documents that parsers read in different ways are refused.
+ * another one than `operationName`. Documents that parsers read in different ways are refused.
  */
 import {
   type DocumentNode,
@@ -67,7 +67,7 @@ function objectionToTokens(text: string): { unread: string } | null {
   return null
 }
 
-/** How much deeper a token leads. */
+/** Returns the change of depth at a token. */
 function stepOf(kind: string): number {
   if (OPENS.has(kind)) return 1
   return CLOSES.has(kind) ? -1 : 0

@@ -1,6 +1,6 @@
 /**
- * The operations of GraphQL and JSON-RPC that a request asks for, or why they cannot be read. Only what all servers
- * read in the same way is understood.
+ * The operations of GraphQL and JSON-RPC in a request, or why they cannot be read. Only text that all servers read in
+ * one way is accepted.
  */
 import { type AskedOperations, isReadMethod } from '../../core/policy/operations.ts'
 import { readExactly } from '../../http/json/read.ts'
@@ -16,7 +16,7 @@ const MAX_BYTES = 1_048_576
 const TYPE = /^\s*application\/([a-z0-9.+-]+)\s*(?:;\s*charset=(?:utf-8|"utf-8")\s*)?;?\s*$/i
 const JSON_TYPES: ReadonlySet<string> = new Set(['json', 'graphql+json', 'json-rpc'])
 
-/** Returns an empty list for a request that reads by its method and asks for no operation. */
+/** Returns an empty list for a request with a reading method and no operation. */
 export function operationsIn(
   { method, headers, body, answer }: Pick<Call, 'method' | 'headers' | 'body' | 'answer'>,
   target: { path: string; search: string },

@@ -19,8 +19,8 @@ const BESIDE: ReadonlySet<string> = new Set(['operationname', 'variables', 'exte
 const MAY_WRITE = /\b(?:mutation|subscription)\b/
 
 /**
- * Operations that a URL's query asks for. The parameter `query` of another API is a plain text. Pass
- * `isAlone` for a request without a body.
+ * Returns the operations in a URL's query. The parameter `query` of another API is a plain text. Pass `isAlone` for a
+ * request without a body.
  */
 export function operationsInQuery(
   { path, search }: { path: string; search: string },
@@ -51,7 +51,7 @@ function operationsInExtensions(text: string): AskedOperations {
   return operationsInMessage({ extensions: parsedJson(text) })
 }
 
-/** All parameters of both readings, separated by `&` and by `&` or `;`. Names are folded as the most lenient servers do. */
+/** Returns the parameters of both readings, separated by `&` and by `&` or `;`, with leniently folded names. */
 function readings(text: string): Parameter[] {
   const parts = new Set([...text.split('&'), ...text.split(/[&;]/)])
   return [...parts].flatMap((part) =>

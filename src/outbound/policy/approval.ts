@@ -1,5 +1,5 @@
 /**
- * A call that uses held secrets (protocol 14.2): steps 6 to 8 are taken without their values, so that no member is asked
+ * A call that uses held secrets (protocol 14.2): steps 6 to 8 run without their values, so that no member is asked
  * about a call that would be refused.
  */
 import { Unread } from '../../core/async/unread.ts'
@@ -60,7 +60,7 @@ function tooLarge(): Fault {
   })
 }
 
-/** A signature is made from the request, so a member could not see what is sent. */
+/** Refuses a signature with a held secret: it is made from the request, so a member could not see the sent text. */
 export function signedWithHeld(): Fault {
   return new Fault('policy_blocked', {
     message: 'A call that uses a held secret cannot be signed. Send it without a signature.',

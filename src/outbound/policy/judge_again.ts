@@ -1,4 +1,4 @@
-/** What is open goes on only while the same call would still be let through. */
+/** Judges an open call again: it may continue only while it would still be allowed. */
 import { whenRead } from '../../core/async/unread.ts'
 import type { Placeholder } from '../injection/placeholders.ts'
 import type { CallRecord } from '../record.ts'
@@ -12,14 +12,14 @@ import {
 } from './permission.ts'
 import { type AskedRequest, checkPolicies } from './policy.ts'
 
-/** What a call was let through on. */
+/** The data on which a call was allowed. */
 export type Basis = {
   scope: CallScope
   placeholders: readonly Placeholder[]
   asked: AskedRequest
 }
 
-/** `null` for a call that was not let through. */
+/** Returns the basis of a call; `null` if it was not allowed. */
 export function basisOf(record: CallRecord): Basis | null {
   const { asked, projectId, environment, placeholders } = record
   if (asked === null || environment === null) return null
@@ -31,8 +31,8 @@ type Judging<S> = Pick<CallPermission, 'holder' | 'allows'> & {
 }
 
 /**
- * Steps 3 to 6 without the values: no key is opened for a call that continues. `confirm` is
- * where a value would be opened.
+ * Repeats steps 3 to 6 without the values: no key is opened for a call that continues. `confirm` is called instead of
+ * opening a value.
  *
  * @throws Fault of the step that refuses
  */

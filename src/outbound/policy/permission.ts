@@ -1,6 +1,6 @@
 /**
- * Steps 3 to 5: what the one who calls may use. A token's snapshot says so in the resolver, the member's
- * vault in the local proxy; which of its secrets a call takes is decided here.
+ * Steps 3 to 5: the caller's permissions. They come from a token's snapshot in the resolver, and from the member's
+ * vault in the local proxy. This module selects a call's secrets from them.
  */
 
 import { commandFix, Fault } from '../../core/fault.ts'
@@ -16,7 +16,7 @@ import { partNamed } from '../stand_ins/parts.ts'
 import type { Target } from '../target.ts'
 import type { AskedRequest } from './policy.ts'
 
-/** Where names are looked up; without a project in all of them. */
+/** The scope in which names are looked up; without a project, all projects. */
 export type CallScope = { projectId: string | null; environment: string }
 
 /** A call for which a member has to release values. */
@@ -24,27 +24,27 @@ export type ApprovalUse = {
   call: Call
   asked: AskedRequest
   secrets: ReadonlyMap<string, UsableSecret>
-  /** Null for WebSockets and gRPC, whose messages nobody can show beforehand. */
+  /** Null for WebSockets and gRPC, whose messages cannot be shown in advance. */
   body: Uint8Array | null
 }
 
-/** What is not known yet is thrown as `Unread`; all of it is the same until the decision is made. */
+/** A caller's permissions. Unknown data is thrown as `Unread`. All of it stays equal until the decision. */
 export interface CallPermission {
   /** The holder of the permission, for messages. */
   readonly holder: string
-  /** Step 3: whether calls may go there at all. */
+  /** Step 3: whether calls to the target are allowed at all. */
   allows(target: Target): boolean
   /** Step 5. @throws Fault `scope_required` for a call that names another scope than its own */
   scope(): CallScope
-  /** Step 4: what the policies of the secrets in that scope let stand outside of headers. */
+  /** Step 4: returns the places outside of headers that the policies of the scope's secrets allow. */
   placeable(): IsPlaceable
   /** Whether a name is one that the caller may use at all; without it all are. */
   covers?(name: string): boolean
   /** Step 4: the secrets of these names in that scope, of whichever project. */
   secrets(names: readonly string[]): readonly UsableSecret[]
   /**
-   * Knows every value that may be used in any scope, settings excepted (protocol 6.1): what a call in one
-   * stored at an API, a call in another could read back.
+   * Returns the guard of every value that may be used in any scope, except for settings (protocol 6.1): a value that a
+   * call in one scope stored at an API could be read back in another.
    */
   guard(): Guard
   /**
@@ -79,7 +79,7 @@ export interface UsableSecret {
   prove?(): void
 }
 
-/** The refusal of step 3; it says what to put on the allowlist, for port and wildcards are easily missed. */
+/** Returns the refusal of step 3, with the entry for the allowlist: port and wildcards are easily missed. */
 export function domainBlocked({ host, port }: Pick<Target, 'host' | 'port'>): Fault {
   const domain = parseDomain(port === 443 ? host : `${host}:${port}`) ?? undefined
   return new Fault('domain_blocked', {
@@ -110,7 +110,7 @@ export function selectSecrets<S extends UsableSecret>(
   return selected
 }
 
-/** Who asks for the secrets, and in which environment; `null` where a refusal suggests no command. */
+/** The holder who requests the secrets, and the environment; `null` if a refusal suggests no command. */
 type Asking = { holder: string; environment: string | null }
 
 function only<S extends UsableSecret>(
@@ -123,7 +123,7 @@ function only<S extends UsableSecret>(
     const isWhole = partNamed(name) === null
     throw new Fault('unknown_secret', {
       message: `No secret ${name} is available to ${holder}.`,
-      // It asks for the value. A part is not stored by itself.
+      // The fix asks for the value. A part is not stored by itself.
       fix:
         isWhole && environment ? commandFix('secrets', 'set', name, '-e', environment) : undefined,
     })
@@ -136,14 +136,14 @@ function only<S extends UsableSecret>(
   return found
 }
 
-/** Those that are no secrets by their policy. */
+/** Returns the names of settings: their policies mark them as not sensitive. */
 export function settingsAmong(secrets: ReadonlyMap<string, UsableSecret>): Set<string> {
   const settings = new Set<string>()
   for (const [name, { policy }] of secrets) if (policy?.sensitive === false) settings.add(name)
   return settings
 }
 
-/** Secrets that Basic credentials hold form-encoded (RFC 6749, section 2.3.1). */
+/** Returns the secrets that Basic credentials hold form-encoded (RFC 6749, section 2.3.1). */
 export function formEncodedAmong(secrets: ReadonlyMap<string, UsableSecret>): Set<string> {
   const names = new Set<string>()
   for (const [name, { policy }] of secrets) if (policy?.basic_encoding === 'form') names.add(name)
@@ -167,7 +167,7 @@ export function openSecrets(secrets: ReadonlyMap<string, UsableSecret>): Map<str
   return opened
 }
 
-/** What a value refers to has its own policy, and to an upstream the text would mean nothing. */
+/** Refuses a reference: the value that it names has its own policy, and its text means nothing to an upstream. */
 function unresolved(name: string): Fault {
   return new Fault('unresolved_reference', {
     message: `The secret ${name} refers to others, and calls do not put these together: name the secrets that it consists of.`,

@@ -1,11 +1,11 @@
-/** Step 6: the policy of each secret. It narrows where its value may go, and never widens. */
+/** Step 6: checks the policy of each secret. A policy only narrows the use of its value. */
 import { Fault } from '../../core/fault.ts'
 import type { Policy } from '../../core/policy/policy.ts'
 import { type JudgedRequest, objectionTo } from '../../core/policy/policy_check.ts'
 import type { Placeholder } from '../injection/placeholders.ts'
 import type { Target } from '../target.ts'
 
-/** What is asked of the upstream. Its operations are always there, so that no policy that limits them is skipped. */
+/** A request to the upstream. Its operations are always present, so that no policy that limits them is skipped. */
 export type AskedRequest = JudgedRequest &
   Required<Pick<JudgedRequest, 'operations'>> & { target: Target }
 
@@ -28,10 +28,8 @@ export function checkPolicies(
 }
 
 /**
- * An answer that a store computes from an object by a query in the body (S3 Select, Blob Query of Azure) may be any part
- * of a value, or any form of it, which nobody could recognise.
- *
- * @throws Fault `invalid_target`
+ * Refuses an answer that a store computes from an object with a query in the body (S3 Select, Blob Query of Azure). It
+ * may be any part or form of a value, which the guard could not recognise. @throws Fault `invalid_target`
  */
 export function checkNotComputed(method: string, search: string): void {
   if (method !== 'POST') return

@@ -1,6 +1,6 @@
 /**
- * The body of an upload to S3 in signed chunks (`aws-chunked`): each chunk's signature, and the trailer's,
- * is made again while it streams. Nothing else of the body changes, nor its length.
+ * Signs an upload to S3 in chunks (`aws-chunked`) again: each chunk's signature, and the trailer's, is replaced while
+ * the body streams. Nothing else of the body changes, nor its length.
  */
 import { Fault } from '../../core/fault.ts'
 import { type AwsSigningKey, sha256Hex } from '../../core/signing/aws_sigv4.ts'
@@ -13,7 +13,7 @@ const NAME = /^([^:]*):/
 const TRAILER = /^(x-amz-trailer-signature:)[0-9a-f]{64}$/i
 const NOTHING = sha256Hex('')
 
-/** Where the chain of signatures begins: with that of the request's head. */
+/** The start of the chain of signatures: the signature of the request's head. */
 export type Seed = {
   stamp: string
   signature: string
@@ -54,7 +54,7 @@ class Chunks {
     this.#declared = declared
   }
 
-  /** @throws Fault `invalid_header` for what is no body in chunks */
+  /** @throws Fault `invalid_header` for a body that is not in chunks */
   *push(bytes: Uint8Array): Generator<Uint8Array> {
     this.#received.push(bytes)
     this.#size += bytes.length
@@ -88,7 +88,7 @@ class Chunks {
     const size = Number.parseInt(digits, 16)
     if (digits === '' || size > MAX_CHUNK) throw malformed()
     const from = line.length + 2
-    // What follows the last chunk is the trailer, or an empty line.
+    // The trailer, or an empty line, follows the last chunk.
     const length = from + (size === 0 ? 0 : size + 2)
     this.#wanted = length
     if (bytes.length < length) return null

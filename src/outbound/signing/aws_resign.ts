@@ -1,8 +1,8 @@
 /**
- * A request that a client signed for AWS with a stand-in or a placeholder of an access key is signed again
- * with the real one (protocol 6.5). The old signature is worth nothing and is not looked at: scope, date,
- * signed headers and the payload's hash are what the client chose, all else is what goes out. The host is
- * always signed, so that the signature is good nowhere else.
+ * Signs a request again with the real key that a client signed for AWS with an access key's stand-in or placeholder
+ * (protocol 6.5). The old signature is worthless and ignored: scope, date, signed headers and the payload's hash are
+ * the client's, all other parts are those of the sent request. The host is always signed, so that the signature is
+ * valid nowhere else.
  */
 import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -115,7 +115,7 @@ function described(
 
 const SESSION_TOKEN = 'x-amz-security-token'
 
-/** @throws Fault `invalid_header` for a name that means neither a role nor the ID of a key */
+/** @throws Fault `invalid_header` for a name that is neither a role nor the ID of a key */
 function roleIn({ id, key }: AwsSignature, values: ReadonlyMap<string, Secret>): RoleKeys | null {
   const role = roleKeysIn(values, id)
   if (role || key !== id) return role

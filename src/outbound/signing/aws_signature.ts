@@ -1,6 +1,6 @@
 /**
- * What a client that has a stand-in or a placeholder of an access key signed for AWS, read from its request
- * (protocol 6.5). The old signature itself is worth nothing and is not looked at.
+ * Reads an AWS signature that a client made with an access key's stand-in or placeholder from its request (protocol
+ * 6.5). The old signature itself is worthless and ignored.
  */
 import { Fault } from '../../core/fault.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
@@ -9,7 +9,7 @@ import { ALGORITHM_4A } from './aws_sigv4a.ts'
 import { type SigningUse, sessionTokenUse } from './sign.ts'
 import { headerOf } from './signature.ts'
 
-/** What a client signed, by names of secrets. */
+/** The details of a client's signature, by names of secrets. */
 export type AwsSignature = {
   place: 'header' | 'query'
   id: string
@@ -17,12 +17,12 @@ export type AwsSignature = {
   /** The session token of a presigned URL; in a header it is a placeholder like any other. */
   token: string | null
   day: string
-  /** None in Signature Version 4A, whose regions are in a header or parameter. */
+  /** Null in Signature Version 4A, with regions in a header or parameter. */
   region: string | null
   service: string
   stamp: string
   signedHeaders: readonly string[]
-  /** What the client says of the payload, where it does. */
+  /** The payload hash that the client states, if any. */
   payload: string | null
   /** In hexadecimal, as the client made it. */
   made: string
@@ -56,7 +56,7 @@ export function awsSignatureIn(headers: Headers, search: string): AwsSignature |
   return search.includes(PLACEHOLDER_PREFIX) ? inQuery(headers, search) : null
 }
 
-/** Whether the body has to be here whole, because nobody says what its hash is. */
+/** Whether the body must be read whole, because the client does not state its hash. */
 export function needsWholeBody(headers: Headers, search: string): boolean {
   const signature = awsSignatureIn(headers, search)
   return signature !== null && signature.payload === null
@@ -188,7 +188,7 @@ export function cut(field: string): [string, string] {
   return at < 0 ? [field, ''] : [field.slice(0, at), field.slice(at + 1)]
 }
 
-/** @param what the caller's text, which is shown only if it is one that is known */
+/** @param what the caller's text, which is shown only if it is known */
 function unsupported(code: 'invalid_header' | 'invalid_target', what: string): Fault {
   const scheme = what.toUpperCase()
   if (scheme !== what && isKnown(scheme)) {

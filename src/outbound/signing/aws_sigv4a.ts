@@ -14,7 +14,7 @@ import { Fault } from '../../core/fault.ts'
 import type { AwsSigningKey } from '../../core/signing/aws_sigv4.ts'
 
 export const ALGORITHM_4A = 'AWS4-ECDSA-P256-SHA256'
-/** The order of the group less 2: what is derived must lie below, so that 1 more is a private key. */
+/** The order of the group less 2: the derived number must be below it, so that it plus 1 is a private key. */
 const MOST = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc63254f', 'hex')
 const MAX_COUNTER = 254
 

@@ -6,7 +6,7 @@
 import type { Signable } from '../../core/signing/signable.ts'
 import { decoded, isHostOf, parametersIn } from './azure_text.ts'
 
-/** Its parameters, decoded; `null` for a query that repeats one. */
+/** Returns the decoded parameters; `null` for a query that repeats one. */
 export function sharedAccessIn(search: string): ReadonlyMap<string, string> | null {
   const all = parametersIn(search)
   const access = new Map(all.map(([name, value]) => [name, decoded(value)]))
@@ -18,11 +18,11 @@ const WITH_RESOURCE = '2018-11-09'
 const WITH_SCOPE = '2020-12-06'
 const OVERRIDES = ['rscc', 'rscd', 'rsce', 'rscl', 'rsct']
 const PARTITION = ['spk', 'srk', 'epk', 'erk']
-/** Hosts whose resources the parameters tell; without them it is a queue. */
+/** Hosts of services whose parameters must name the kind of resource. Without that kind, it is a queue. */
 const NO_QUEUE = /\.(blob|dfs|file|table)\./
 const OF_BLOBS = ['b', 'bs', 'bv', 'c', 'd']
 
-/** `null` where the parameters do not tell it. */
+/** Returns the text to sign; `null` if the parameters do not determine it. */
 export function sharedAccessText(
   account: string,
   { authority, path, search }: Pick<Signable, 'authority' | 'path' | 'search'>,

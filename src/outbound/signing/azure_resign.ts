@@ -1,7 +1,7 @@
 /**
- * What clients sign with the key of an Azure storage account, signed again with the real one: requests
- * (`SharedKey`, `SharedKeyLite`) and shared access signatures in the query. The signature names no host, so
- * one for a host that is not known to be the account's needs a policy that lists it.
+ * Signs client requests again with the real key of an Azure storage account: requests (`SharedKey`, `SharedKeyLite`)
+ * and shared access signatures in the query. The signature names no host, so a host that is not known to be the
+ * account's needs a policy that lists it.
  */
 import { createHmac } from 'node:crypto'
 import { Fault } from '../../core/fault.ts'
@@ -25,15 +25,15 @@ import { bytesIn, headerOf, withAuthorization } from './signature.ts'
 const ACCOUNT_AND_KEY = `([a-z0-9][a-z0-9-]{1,62}):${PLACEHOLDER_PREFIX}(${SECRET_NAME})`
 const AUTHORIZATION = new RegExp(`^(SharedKey|SharedKeyLite) ${ACCOUNT_AND_KEY}$`)
 const ACCESS = new RegExp(`^SharedKey ${ACCOUNT_AND_KEY}$`)
-/** Anyone who writes it otherwise would send the key itself. */
+/** Another spelling would send the key itself. */
 const NAMES_KEY = new RegExp(`^\\s*SharedKey.*${PLACEHOLDER_PREFIX}`, 'i')
 const RANGES = ['range', 'x-ms-range']
 const AZURE =
   /\.(core\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net)|storage\.azure\.net|table\.cosmos\.azure\.com)$/
 
 /**
- * @throws Fault `invalid_target` for a shared access signature with an unknown text, and what is written otherwise;
- * `invalid_header` for such a header
+ * @throws Fault `invalid_target` for a shared access signature with an unknown text, and for another spelling;
+ *   `invalid_header` for such a header
  */
 export function azureSignature({ headers }: Call, target: Target): Signature | null {
   const authorization = headerOf(headers, 'authorization') ?? ''
@@ -121,7 +121,7 @@ function signed(text: string, name: string, values: ReadonlyMap<string, Secret>)
   }
 }
 
-/** What is not wholly in base64 would be cut short in silence. */
+/** Decodes a key, or returns null if any of it is not base64: decoders would silently shorten it. */
 export function storageKeyOf(value: Uint8Array): Uint8Array | null {
   try {
     const key = Uint8Array.fromBase64(Buffer.from(value).toString('latin1').trim())

@@ -50,7 +50,7 @@ export function isHostOf(account: string, host: string): boolean {
   return [`${account}.`, `${account}-secondary.`].some((own) => host.startsWith(own))
 }
 
-/** Decoded as it is; what cannot be decoded stays. */
+/** Decodes a text; one that cannot be decoded stays. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -59,7 +59,7 @@ export function decoded(text: string): string {
   }
 }
 
-/** Of a query that begins with `?`; names and values as they are written. */
+/** Returns the parameters of a query that begins with `?`, with names and values as written. */
 export function parametersIn(search: string): HeaderPair[] {
   const all = search.slice(1).split('&')
   return all.filter(Boolean).map((parameter) => {
@@ -81,8 +81,8 @@ function vendorHeaders(headers: readonly HeaderPair[]): string {
 }
 
 /**
- * As the service orders names: `_` before digits before letters, and `-` counts only between names that
- * are otherwise the same, of which the one that has it later is first.
+ * Orders names as the service does: `_` before digits before letters. `-` counts only between names that are otherwise
+ * equal: the one with a later `-` is first.
  */
 function byName(a: string, b: string): number {
   const [left, right] = [a, b].map((name) => name.replaceAll('-', '').replaceAll('_', '!'))

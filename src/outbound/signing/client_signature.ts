@@ -1,4 +1,4 @@
-/** A signature that a client made with a stand-in or a placeholder, and that the real key makes again. */
+/** A signature that a client made with a stand-in or a placeholder, and that the real key replaces. */
 
 import type { Secret } from '../../core/secret.ts'
 import type { Signable } from '../../core/signing/signable.ts'
@@ -8,10 +8,10 @@ import type { HeaderPair } from '../headers.ts'
 import type { SigningUse } from './sign.ts'
 
 export type Signature = {
-  /** Where the signature is: placeholders there are part of it. */
+  /** The place of the signature: placeholders in it are part of the signature. */
   place: 'header' | 'query' | 'body'
   uses: readonly SigningUse[]
-  /** Headers by which the API gives the very part of an object that is asked for. */
+  /** Headers with which the API returns exactly the requested part of an object. */
   ranges?: readonly string[]
   /** @throws Fault `unusable_secret` for values that do not sign */
   sign(request: Unsigned, values: ReadonlyMap<string, Secret>): SignedAnew

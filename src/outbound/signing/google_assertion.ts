@@ -1,6 +1,6 @@
 /**
- * JSON Web Tokens that are to be signed with the key of a Google service account: in place of the signature they
- * have a placeholder of the account, `HEADER.CLAIMS.SVC_SECRET_NAME` (protocol 6.5).
+ * JSON Web Tokens to be signed with the key of a Google service account: in place of the signature, they have a
+ * placeholder of the account, `HEADER.CLAIMS.SVC_SECRET_NAME` (protocol 6.5).
  */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
@@ -25,9 +25,9 @@ const UNSIGNED = new RegExp(
   `^(eyJ[A-Za-z0-9_-]+)\\.(eyJ[A-Za-z0-9_-]+)\\.${PLACEHOLDER_PREFIX}(${SECRET_NAME})$`,
 )
 const BEARER = /^bearer +(\S+)$/i
-/** What every reader reads alike: no user information, nothing to repair. */
+/** An audience that every reader parses alike: no user information, nothing to repair. */
 const AUDIENCE = /^https:\/\/([a-z0-9.-]+(?::\d+)?)(?:\/[\w./~-]*)?$/
-/** Names that count; Go, among others, reads them in any case, and the last one of them. */
+/** Names that readers use. Go, among others, accepts any case and the last one of duplicates. */
 const READ = [
   'alg',
   'kid',
@@ -44,10 +44,10 @@ const READ = [
   'azp',
 ]
 const READ_ALIKE = new RegExp(`^(${READ.join('|')})$`, 'iu')
-/** Names of one endpoint: clients say any of them as the audience of what they send to another. */
+/** Names of one endpoint: clients use any of them as the audience of an assertion to another one. */
 const TOKEN_HOSTS = ['oauth2.googleapis.com', 'www.googleapis.com', 'accounts.google.com']
 
-/** Whether an assertion may stand in the body, for which it has to be here whole. */
+/** Whether the body may contain an assertion, for which it must be read whole. */
 export function mayHoldAssertion({
   method,
   headers,
@@ -100,7 +100,7 @@ function hasNameInOtherCase(part: Readonly<Record<string, unknown>>): boolean {
 function checked({ name, claims }: Found, target: Target, code: Code): Assertion {
   const { iss, aud, scope } = claims
   if (typeof iss !== 'string' || iss === '') throw refused(code, 'names no issuer')
-  // Without an audience every API of Google takes it.
+  // Without an audience, every API of Google accepts it.
   const isOpen = code === 'invalid_header' && aud === undefined && typeof scope === 'string'
   if (isOpen) return { name, claims, isForeign: !/\.googleapis\.com$/.test(target.host) }
   const [, written] = (typeof aud === 'string' && AUDIENCE.exec(aud)) || []

@@ -1,8 +1,7 @@
 /**
- * What clients sign with the key of a Google service account, signed again with the real one: the assertion
- * (RFC 7523) for which Google's token endpoint hands out a token, and a self-signed token that an API
- * takes. What is signed is good for the host that the call goes to only; the token that comes for an assertion
- * stays here, and the client gets a ticket for it.
+ * Signs again with the real key what clients sign with a Google service account's key: the assertion (RFC 7523) that
+ * Google's token endpoint exchanges for a token, and a self-signed token that an API accepts. Each signature is valid
+ * only for the host of the call. The token for an assertion stays in this process, and the client gets a ticket for it.
  *
  * A library for JWTs, such as `jose`, would replace the three lines that encode and sign, and make them asynchronous;
  * it reads no token that has a placeholder in place of its signature.

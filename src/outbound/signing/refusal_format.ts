@@ -1,4 +1,4 @@
-/** How a client reads a refusal: as its API would write it, which its signature tells, whatever key that names. */
+/** Chooses a refusal's format: that of the API, which the signature identifies, for any key. */
 import type { RefusalFormat } from '../../http/forward_refusal.ts'
 import { isSignedForStorage } from './aws_signature.ts'
 import { isTable } from './azure_text.ts'

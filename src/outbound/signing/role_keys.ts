@@ -5,7 +5,7 @@ import { Secret } from '../../core/secret.ts'
 import type { Credential } from '../../derivation/state.ts'
 import { textIn } from './signature.ts'
 
-/** Its bytes are the secret access key. */
+/** Keys of a role. The bytes are the secret access key. */
 export class RoleKeys extends Secret {
   readonly accessKeyId: string
   readonly #sessionToken: string
@@ -16,7 +16,7 @@ export class RoleKeys extends Secret {
     this.#sessionToken = sessionToken
   }
 
-  /** Call it only where the token goes on the wire. */
+  /** Call it only to send the token. */
   revealSessionToken(): string {
     return this.#sessionToken
   }

@@ -34,7 +34,7 @@ const hmac = z
     type: z.literal('hmac-sha256'),
     secret: reference,
     header: headerName,
-    /** What is signed: text with {method}, {host}, {path}, {query}, {body}, {timestamp} (Unix seconds). */
+    /** The text to sign, with {method}, {host}, {path}, {query}, {body}, {timestamp} (Unix seconds). */
     template: z.string().max(MAX_TEMPLATE).default('{body}'),
     /** The header's value: text with {signature} and {timestamp}. */
     value: z.string().max(1024).default('{signature}'),
@@ -47,7 +47,7 @@ const sigv4 = z
   .strictObject({
     type: z.literal('aws-sigv4'),
     access_key_id: reference,
-    /** Absent where the ID names an AWS role. */
+    /** Absent if the ID names an AWS role. */
     secret_access_key: reference.optional(),
     session_token: reference.optional(),
     region: awsWord,
@@ -60,12 +60,12 @@ export type RequestSigning = z.output<typeof signing>
 type Hmac = z.output<typeof hmac>
 type SigV4 = z.output<typeof sigv4>
 
-/** The header that a signature may put anything into, besides those that AWS prescribes. */
+/** Returns the header that a signature may set freely. AWS prescribes its others. */
 export function chosenHeader(spec: RequestSigning | null): string[] {
   return spec?.type === 'hmac-sha256' ? [spec.header] : []
 }
 
-/** The headers by which an API that reads this signature gives the very part of an object that is asked for. */
+/** Returns the headers with which an API that reads this signature returns exactly the requested part of an object. */
 export function rangesOf(spec: RequestSigning | null): readonly string[] {
   return spec?.type === 'aws-sigv4' && isStorage(spec.service) ? ['range'] : []
 }
@@ -93,23 +93,23 @@ export function usesOf(spec: RequestSigning): SigningUse[] {
   return spec.session_token ? [...keys, sessionTokenUse(spec.session_token, 'header')] : keys
 }
 
-/** A session token is sent as it is, so it is judged by the place that it goes to. */
+/** A session token is sent unchanged, so the policy judges its place. */
 export function sessionTokenUse(name: string, place: 'header' | 'query'): SigningUse {
   return { name, style: place, header: place === 'header' ? 'x-amz-security-token' : '' }
 }
 
 export type SignedRequest = {
   headers: HeaderPair[]
-  /** For the guard of the answer: the signature as it goes out, and the bytes that it represents. */
+  /** For the guard of the answer: the signature as sent, and the bytes that it represents. */
   signatures: NamedBytes[]
 }
 
 /**
- * The headers that the signature adds; `now` in milliseconds since 1970.
+ * Returns the headers that the signature adds; `now` in milliseconds since 1970.
  *
- * @throws Fault `invalid_header` when the caller set one of them too or a template cannot be sent,
- * `forbidden_header` for one that only the resolver may set or that says how a body is encoded,
- * `unusable_secret` when a credential is not what its place needs
+ * @throws Fault `invalid_header` if the caller also set one of them or a template cannot be sent, `forbidden_header`
+ *   for one that only the resolver may set or that describes a body's encoding, `unusable_secret` for a credential that
+ *   does not fit its place
  */
 export function sign(
   spec: RequestSigning,
@@ -196,7 +196,7 @@ export function fixedSignatures(
   )
 }
 
-/** What is not wholly in its encoding would be cut short in silence, down to an empty key. */
+/** Decodes a key. Rejects text outside of its encoding, which would silently shorten it, down to an empty key. */
 function decodeKey(text: Uint8Array, { secret, key_encoding }: Hmac): Uint8Array {
   const encoding = key_encoding === 'hex' ? 'hex' : 'base64'
   const key = decodedKey(Buffer.from(text).toString('latin1'), encoding)
@@ -215,7 +215,7 @@ function decodedKey(text: string, encoding: 'hex' | 'base64'): Uint8Array | null
   }
 }
 
-/** One pass: what is filled in is not looked at again. */
+/** Fills a template in one pass: inserted text is not scanned again. */
 function fill(template: string, parts: Record<string, string>): string {
   return template.replace(/\{(\w+)\}/g, (whole, name) =>
     Object.hasOwn(parts, name) ? (parts[name] ?? '') : whole,

@@ -1,4 +1,4 @@
-/** What signatures are made of: values of secrets, and headers of the request. */
+/** The inputs of signatures: values of secrets, and headers of the request. */
 import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
 import { checkHeaderText, type HeaderPair } from '../headers.ts'
@@ -26,7 +26,7 @@ export function headerOf(
   return undefined
 }
 
-/** With `authorization` in place of what was there. */
+/** Returns the headers with `authorization` replaced. */
 export function withAuthorization(
   headers: readonly HeaderPair[],
   authorization: string,

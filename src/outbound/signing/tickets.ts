@@ -1,8 +1,7 @@
 /**
- * An API hands out a token for what was signed with a credential, and that token is as good as the credential
- * for an hour. The client gets a ticket in its place: the token, sealed under a key of the credential, behind its
- * placeholder. A ticket in a header becomes the token, if the credential's policy lets it; who
- * has a ticket alone, has nothing (protocol 6.5).
+ * Tickets for tokens. An API issues a token for a signed text, and that token is as good as the credential for an
+ * hour. The client gets a ticket in its place: the token, sealed under a key of the credential, after its placeholder. A
+ * ticket in a header becomes the token, if the credential's policy allows it. A ticket alone is useless (protocol 6.5).
  */
 import { randomBytes } from 'node:crypto'
 import { fromUtf8, utf8 } from '../../core/crypto/encoding.ts'
@@ -10,16 +9,16 @@ import { hkdf, NONCE_BYTES, openGcm, sealGcm } from '../../core/crypto/primitive
 import { Fault } from '../../core/fault.ts'
 import { PLACEHOLDER_PREFIX } from '../../core/names/secret_name.ts'
 
-/** What follows the name; all of it is base64url, since clients decode the third part of an ID token. */
+/** Follows the name. All of it is base64url, because clients decode the third part of an ID token. */
 const MARK = '-ticket-'
 export const TICKET_PATTERN = `${MARK}([A-Za-z0-9_-]{40,16384})`
 
-/** A placeholder with the sealed token. */
+/** Returns a placeholder with the sealed token. */
 export function ticketFor(name: string, key: Uint8Array, sealed: string): string {
   const place = `${PLACEHOLDER_PREFIX}${name}${MARK}`
   const ticket = (text: string) => place + seal(name, key, text)
   const made = ticket(sealed)
-  // Of 4n+1 characters of base64 there is no text.
+  // No bytes encode to 4n+1 characters of base64.
   return made.length % 4 === 1 ? ticket(`${sealed} `) : made
 }
 

@@ -42,7 +42,7 @@ export function accountIn(text: string): StandInShape | Unshaped {
   return merged([...inner, { text: '}' }])
 }
 
-/** Of JSON that says each thing once: with a name twice, programs disagree about which holds. */
+/** Parses JSON without duplicate names: programs disagree about which duplicate counts. */
 function membersOf(text: string): Record<string, unknown> | null {
   try {
     const value = JSON.parse(text)

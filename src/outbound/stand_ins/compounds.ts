@@ -1,6 +1,6 @@
 /**
- * The shapes of URLs and connection strings. Fixed text is what a strict grammar of the whole value proves
- * to be no secret: a value that strays from it anywhere, as one with two `@` does, is not taken apart.
+ * The shapes of URLs and connection strings. Fixed text must be proved public by a strict grammar of the whole value: a
+ * value that differs from it anywhere, for example with two `@`, is not split.
  */
 import { connectionFieldsOf } from './parts.ts'
 import { joinParts, merged, runOf, safeRunOf } from './runs.ts'
@@ -24,7 +24,7 @@ const TOLD_FIELDS = words(`
   defaultendpointsprotocol; endpointsuffix; endpoint; entitypath`)
 const TOLD_VALUE = /^(?:(?:sb|https):\/\/)?[A-Za-z0-9._:,-]{0,128}\/?$/
 
-/** Of a URL with user information all but that. */
+/** Returns the shape of a URL with user information, which keeps all but that. */
 export function urlIn(text: string): StandInShape | Unshaped | null {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return null
   const [, scheme = '', user = '', colon = '', password = '', place = ''] =
@@ -39,7 +39,7 @@ export function urlIn(text: string): StandInShape | Unshaped | null {
   ])
 }
 
-/** Of a connection string the names of its fields, and where it leads. */
+/** Returns the shape of a connection string, which keeps its field names and its target. */
 export function connectionIn(text: string): StandInShape | null {
   if (QUOTING.test(text) || text.split(';', MAX_FIELDS + 1).length > MAX_FIELDS) return null
   const fields = connectionFieldsOf(text)

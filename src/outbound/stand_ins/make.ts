@@ -1,4 +1,4 @@
-/** Makes a stand-in of a shape: random where the value is secret, and of no use to anybody. */
+/** Makes a stand-in of a shape: random where the value is secret, and useless to anybody. */
 import { generateKeyPair, randomBytes, randomInt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
@@ -16,7 +16,7 @@ const CHECKSUM_LENGTH = 6
 
 export type DrawnStandIn = {
   text: string
-  /** What a client takes out of it. */
+  /** Parts that a client extracts from the stand-in. */
   parts: readonly { name: PartName; text: string }[]
 }
 
@@ -48,7 +48,7 @@ function escaped(text: string): string {
 
 function drawn(name: Alphabet, length: number): string {
   const isBase64 = name === 'base64' || name === 'base64url'
-  // As an encoder writes it, so that strict decoders take it; no encoding has 4n+1 characters.
+  // As an encoder writes it, for strict decoders; no encoding has 4n+1 characters.
   if (isBase64 && length % 4 !== 1) {
     const text = randomBytes(Math.floor((length * 3) / 4)).toString(name)
     return text.replaceAll('=', '')
@@ -68,8 +68,8 @@ function checkedOf({ random, length }: RandomPart): string {
 }
 
 /**
- * The random id is first, so that no stretch of 16 characters is that of the usual headers, which the leak
- * guard would take for a piece of the value.
+ * The random id is first, so that no stretch of 16 characters equals that of the usual headers, which the leak guard
+ * would take for a piece of the value.
  */
 function jsonWebToken({ jwt, expires, signature }: Extract<StandInPart, { jwt: string }>): string {
   const header = { kid: drawn('hex', 16), typ: 'JWT', alg: jwt }

@@ -1,7 +1,7 @@
 /**
- * Values that consist of parts: URLs with user information, the files of Google service accounts, connection
- * strings. A client that was given one takes it apart and sends a part alone; `SVC_SECRET_NAME__PASSWORD` is
- * the password of the URL in `NAME` (protocol 6.9).
+ * Values that consist of parts: URLs with user information, the files of Google service accounts, connection strings. A
+ * client splits such a value and sends a part alone; `SVC_SECRET_NAME__PASSWORD` is the password of the URL in `NAME`
+ * (protocol 6.9).
  */
 import { fromUtf8, utf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
@@ -18,15 +18,15 @@ const CONNECTION = /^[A-Za-z][A-Za-z ]*=[^;]*(;[A-Za-z][A-Za-z ]*=[^;]*)+;?$/
 const SECRET_FIELD =
   /^(account ?key|shared ?access ?key|shared ?access ?signature|password|pwd|primary ?key)$/i
 
-/** Which part of which secret a name means, if there is no secret of that name. */
+/** Returns the secret and its part that a name means, if no secret has that name. */
 export function partNamed(name: string): { base: string; part: PartName } | null {
   const [, base, part] = PART.exec(name) ?? []
   return base === undefined ? null : { base, part: part as PartName }
 }
 
 /**
- * The secrets of these names that `find` knows, and the parts of others that are asked for. A secret of the
- * whole name goes before a part. A root has no parts: its name means what is derived from it.
+ * Returns the secrets with these names in `find`, and the requested parts of others. A secret of the whole name takes
+ * precedence over a part. A root has no parts: its name means its derived value.
  */
 export function withParts<S extends { name: string; policy: Policy | null }>(
   names: readonly string[],
@@ -63,7 +63,7 @@ export function openedPart(value: Secret, name: string): Secret {
   })
 }
 
-/** As a client takes it out of the value; `null` where it is missing. */
+/** Returns a part as a client extracts it from the value; `null` if it is missing. */
 export function partOf(value: Uint8Array, part: PartName): Uint8Array | null {
   const text = fromUtf8(value)?.trim() ?? ''
   const found = { USER: user, PASSWORD: password, PRIVATE_KEY: privateKey, KEY: key }[part](text)

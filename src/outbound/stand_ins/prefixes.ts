@@ -1,6 +1,6 @@
 /**
- * Beginnings that vendors give to all of their keys: they are public, and tools check them. What a person
- * made up and happens to begin so does not count: the rest must look like what the vendor puts behind it.
+ * Prefixes that vendors give to all of their keys: they are public, and tools check them. A text by a person that
+ * begins with one by accident does not count: the rest must have the form of the vendor's keys.
  */
 
 export type KnownPrefix = {
@@ -24,7 +24,7 @@ const usual = words(`
   pscale_oauth_ PMAK- NRAK- NRII- napi_ sntrys_ sntryu_ phc_ phx_ lin_api_ lin_oauth_ ntn_ figd_ pypi-
   rubygems_ xkeysib-`)
 
-/** What is behind these has its own form, and without it they could begin anything. */
+/** Prefixes that could begin any text, with the form of the rest. */
 const fitted: Record<string, RegExp> = {
   AKIA: /^[A-Z2-7]{16}$/,
   ASIA: /^[A-Z2-7]{16}$/,

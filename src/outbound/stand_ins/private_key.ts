@@ -1,4 +1,4 @@
-/** The type of a private key in PEM, which is all that its shape tells. */
+/** The type of a private key in PEM, which is all that its shape reveals. */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { PrivateKeyPart, StandInShape, Unshaped } from './shape.ts'
 

@@ -1,4 +1,4 @@
-/** Runs of random characters: of what they stand for they tell the class of the characters and how many. */
+/** Runs of random characters: they reveal the class and the number of the original characters. */
 import {
   type Alphabet,
   alphabets,
@@ -7,13 +7,13 @@ import {
   type StandInShape,
 } from './shape.ts'
 
-/** Secret parts with fewer characters, or easier to guess, are drawn longer: their length is not told. */
+/** Secret parts with fewer characters, or easier to guess, are drawn longer: their length is not revealed. */
 const MIN_LENGTH = 16
 const MIN_BITS = 64
 const LENGTHENED = 22
 
 const names = Object.keys(alphabets) as Alphabet[]
-/** For each ASCII character a bit for each alphabet that has it. */
+/** For each ASCII character, a bit for each alphabet that has it. */
 const alphabetsOf = Uint16Array.from({ length: 128 }, (_, code) =>
   names.reduce(
     (bits, name, at) =>
@@ -30,7 +30,7 @@ export function runOf(text: string): RandomPart {
   return { random, length: run.length, padding: padding.length }
 }
 
-/** The same where nothing may stand that a URL reads. */
+/** Returns a run without characters that are special in a URL. */
 export function safeRunOf(text: string): RandomPart {
   const run = lengthened(text)
   return {

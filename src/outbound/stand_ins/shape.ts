@@ -1,8 +1,8 @@
 /**
- * The shape of a credential: all that a stand-in has in common with it (docs/guides/proxy.md). It is what an agent
- * learns of a value by its stand-in, and nothing else is: beginnings that a vendor gives to all of its keys,
- * the class of the characters and their number, the type of a private key, and of URLs, connection strings
- * and the files of service accounts what a strict grammar of the whole proves to be no secret.
+ * The shape of a credential: all that a stand-in has in common with it (docs/guides/proxy.md). An agent learns only
+ * this about a value: prefixes that a vendor gives to all of its keys, the class of the characters and their number,
+ * the type of a private key, and for URLs, connection strings and service account files the parts that a strict grammar
+ * of the whole proves to be public.
  */
 import { z } from 'zod'
 import { partNames } from './parts.ts'
@@ -17,36 +17,36 @@ export const alphabets = {
   base62: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
   base64url: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_',
   base64: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
-  /** For all else that can be printed: what means nothing to shells, URLs and JSON. */
+  /** For all other printable text: characters without a meaning in shells, URLs and JSON. */
   text: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~',
 } as const
 
 export type Alphabet = keyof typeof alphabets
 
-/** The same in every stand-in of the value. */
+/** Equal in every stand-in of the value. */
 const fixed = z.object({ text: z.string() })
 
 /**
- * Drawn again for each; with a checksum as GitHub and npm write it, in the last six characters. A `part` can
- * be asked for alone.
+ * Drawn again for each; with a checksum as GitHub and npm write it, in the last six characters. A `part` can be
+ * requested alone.
  */
 const random = z.object({
   random: z.enum(Object.keys(alphabets) as [Alphabet, ...Alphabet[]]),
   length: z.number().int(),
-  /** Of base64, behind it. */
+  /** The number of `=` after base64. */
   padding: z.number().int().max(2).optional(),
   checksum: z.literal('crc32').optional(),
   part: z.enum(partNames).optional(),
 })
 
-/** Three parts, of which the second says until when it is good, as the value does. */
+/** A token of three parts. The second one states the value's expiry. */
 const jsonWebToken = z.object({
   jwt: z.string(),
   expires: z.number().nullable(),
   signature: z.number().int(),
 })
 
-/** A new key of the same type, as PEM; `escaped` where its line breaks are written `\n`. */
+/** A new key of the same type, as PEM; `escaped` if its line breaks are written `\n`. */
 const privateKey = z.object({
   private_key: z.enum(['rsa', 'ec', 'ed25519']),
   bits: z.number().int().nullable(),
@@ -65,7 +65,7 @@ export type StandInPart = StandInShape[number]
 export type RandomPart = z.output<typeof random>
 export type PrivateKeyPart = z.output<typeof privateKey>
 
-/** Why a credential has no stand-in. */
+/** Reasons why a credential has no stand-in. */
 export const unshaped = {
   empty: 'empty',
   binary: 'not text',

@@ -1,6 +1,6 @@
 /**
- * Finds the shape of a value. Fixed text in it is what is public by its form: a prefix in prefixes.ts, a
- * separator, and of compound values what the grammars in compounds.ts and account.ts let through.
+ * Finds the shape of a value. Fixed text in it is public by its form: a prefix in prefixes.ts, a separator, and for
+ * compound values the parts that the grammars in compounds.ts and account.ts allow.
  */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { accountIn } from './account.ts'
@@ -17,7 +17,7 @@ const JWT = /^eyJ[\w-]*\.eyJ[\w-]*\.([\w-]+)$/
 /** Registered ones: any other text in that place is the value's own. */
 const ALGORITHM = /^([HREP]S(256|384|512)|ES256K|EdDSA|Ed25519)$/
 
-/** The shape of a value, or why it has none. Time is linear in its size. */
+/** Returns the shape of a value, or the reason for a missing one. Time is linear in its size. */
 export function shapeOf(bytes: Uint8Array): StandInShape | Unshaped {
   if (bytes.length > MAX_BYTES) return 'long'
   const text = fromUtf8(bytes)?.trim() ?? null
@@ -45,12 +45,12 @@ function uuidLike(text: string): StandInShape {
   ]
 }
 
-/** JSON Web Tokens, and what begins as a vendor's keys do. */
+/** Returns the shape of JSON Web Tokens, and of texts with a vendor's prefix. */
 function tokenIn(text: string): StandInShape | null {
   return jsonWebTokenIn(text) ?? installationTokenIn(text) ?? prefixedIn(text)
 }
 
-/** What GitHub gives to an App since April 2026: `ghs_`, the number of the App, and a JSON Web Token. */
+/** Returns the shape of a GitHub App's token since April 2026: `ghs_`, the number of the App, and a JSON Web Token. */
 function installationTokenIn(text: string): StandInShape | null {
   const [, app = '', token = ''] = /^ghs_([0-9]{1,20})_(eyJ.*)$/.exec(text) ?? []
   const jwt = jsonWebTokenIn(token)

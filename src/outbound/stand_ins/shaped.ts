@@ -4,17 +4,17 @@ import { type DerivedKind, isHeld, type Policy } from '../../core/policy/policy.
 import type { StandInShape, Unshaped } from './shape.ts'
 import { shapeOf } from './shape_of.ts'
 
-/** One of the three is there. */
+/** Exactly one of the three is set. */
 export type Shaped = {
   shape: StandInShape | null
-  /** The value of a setting, for who may read. */
+  /** The value of a setting, for callers that may read. */
   setting: string | null
   reason: Unshaped | null
 }
 
 const NOTHING: Shaped = { shape: null, setting: null, reason: null }
 export const AMBIGUOUS: Shaped = { ...NOTHING, reason: 'ambiguous' }
-/** No stand-in is made of a held secret: its value does not open before a use is approved. */
+/** A held secret has no stand-in: its value does not open before a use is approved. */
 export const UNAPPROVED: Shaped = { ...NOTHING, reason: 'approval' }
 export const UNREADABLE: Shaped = { ...NOTHING, reason: 'unreadable' }
 
@@ -25,11 +25,11 @@ const derivedShapes: Readonly<Record<DerivedKind, StandInShape>> = {
   aws_role: [{ text: 'ASIA' }, { random: 'base32', length: 16 }],
 }
 
-/** @param mayRead whether who asks may read values, and so settings, which are no secrets */
+/** @param mayRead whether the caller may read values, and so settings, which are not secret */
 export function shapedBy(policy: Policy | null, value: Uint8Array, mayRead: boolean): Shaped {
   const { references, sensitive, kind, allowed_locations: locations } = policy ?? {}
   if (isHeld(policy)) return UNAPPROVED
-  // No call may use it, and what it refers to is set under its own name.
+  // No call may use it. The values that it refers to are set under their own names.
   if (references) return { ...NOTHING, reason: 'references' }
   if (sensitive === false) return settingBy(locations, value, mayRead)
   if (locations?.every((location) => location === 'env')) return { ...NOTHING, reason: 'unused' }

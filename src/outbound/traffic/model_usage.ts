@@ -1,7 +1,7 @@
 /**
- * Model tokens of one call, as its answer reports them: OpenAI (`usage` of chat completions and of responses), Anthropic
- * (`usage` of a message and its events) and Gemini (`usageMetadata`). Recognised by shape, since models are reached
- * through proxies as well. Only greater numbers count, so nothing that comes later can lower the sum.
+ * Counts a call's model tokens, as its answer reports them: OpenAI (`usage` of chat completions and of responses),
+ * Anthropic (`usage` of a message and its events) and Gemini (`usageMetadata`). Recognised by shape, since models are
+ * also reached through proxies. Only greater numbers count, so later data cannot lower the sum.
  */
 import type { GuardedBodyKind } from '../guard.ts'
 import { SseData } from './sse_data.ts'
@@ -26,10 +26,10 @@ type BodyReader = { push(bytes: Uint8Array): void }
 export class ModelUsage {
   /** The greatest number of each field. */
   #fields = new Map<string, number>()
-  /** Of the messages before, on a WebSocket. */
+  /** The usage of earlier messages, on a WebSocket. */
   #before = 0
 
-  /** 0 where no usage was found. */
+  /** 0 if no usage was found. */
   get tokens(): number {
     return Math.min(MAX_TOKENS, this.#before + sumOf(this.#fields))
   }
@@ -43,7 +43,7 @@ export class ModelUsage {
     })
   }
 
-  /** One of many messages, each with its usage. */
+  /** Reads one of many messages, each with its usage. */
   readMessage(message: Uint8Array): void {
     this.open().push(message)
     this.#before = this.tokens

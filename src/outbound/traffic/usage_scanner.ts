@@ -33,7 +33,7 @@ export class UsageScanner {
   #isInString = false
   #isEscaped = false
   #isBroken = false
-  /** The last string, which is a name where a colon follows. */
+  /** The last string, which is a name if a colon follows. */
   #text: number[] = []
   #name: string | null = null
   /** A usage object that is being read, and the depth of its members. */
@@ -88,7 +88,7 @@ export class UsageScanner {
     else if (this.#frames.length === 0 && byte > 0x20) this.#isBroken = true
   }
 
-  /** Escapes in a name are read, because `"us\u0061ge"` is the same name. */
+  /** Decodes escapes in a name, because `"us\u0061ge"` is an equal name. */
   #nameRead(): string | null {
     if (this.#text.length > MAX_NAME_BYTES) return null
     const text = Buffer.from(this.#text).toString('latin1')
@@ -110,7 +110,7 @@ export class UsageScanner {
     this.#usageDepth = this.#frames.length
   }
 
-  /** Null where no usage can be. */
+  /** Returns null if no usage can be there. */
   #pathOfNext(): string | null {
     const parent = this.#frames.at(-1)
     if (!parent) return ''

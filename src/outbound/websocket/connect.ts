@@ -1,6 +1,6 @@
 /**
- * Step 10 of the resolver for WebSockets: the opening handshake (RFC 6455, section 4.1). The runtime's
- * own client takes messages of any size and cannot be paused, so the wire is ours.
+ * Step 10 of the resolver for WebSockets: the opening handshake (RFC 6455, section 4.1). The runtime's client accepts
+ * messages of any size and cannot be paused, so this module uses the connection directly.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
@@ -16,7 +16,7 @@ const HEADER_NAME = tokenPattern()
 /** An upstream that has agreed to speak frames; the wire is paused. */
 export type UpstreamSocket = {
   wire: TLSSocket
-  /** Frames that came together with the handshake. */
+  /** Frames that arrived together with the handshake. */
   rest: Uint8Array
   /** Position of the chosen subprotocol among those offered, or `null` for none. */
   protocol: number | null
@@ -111,7 +111,7 @@ function splitLine(line: string): [string, string] {
   return [line.slice(0, colon), line.slice(colon + 1).trim()]
 }
 
-/** RFC 6455, section 4.1: what proves that the upstream read this very handshake; extensions were not offered. */
+/** RFC 6455, section 4.1: whether the upstream proved that it read this handshake; no extensions were offered. */
 function agrees(headers: Headers, key: string): boolean {
   const proof = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
   return (

@@ -1,7 +1,7 @@
 /**
- * What a frame counts in its workspace's portion of a turn (see scheduler.ts). To guard and pass on an empty
- * one takes about as long as 256 bytes more of a large one, of which only the first step counts here: each
- * that follows is its own step (see steps.ts).
+ * The weight of a frame in its workspace's portion of a turn (see scheduler.ts). To guard and pass on an empty frame
+ * takes about as long as 256 more bytes of a large one. Only a large frame's first step counts: each later one is a
+ * separate step (see steps.ts).
  */
 
 /** About a millisecond of work. */

@@ -49,7 +49,7 @@ export function decodeClosing(payload: Uint8Array): { code: number | null; reaso
   return { code, reason: decodeText(payload.subarray(2)) }
 }
 
-/** RFC 6455, section 7.4: 1004 to 1006 and 1015 never stand in a frame. */
+/** RFC 6455, section 7.4: 1004 to 1006 and 1015 are never sent in a frame. */
 export function isSendableCode(code: number): boolean {
   const isDefined = (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014)
   return isDefined || (code >= 3000 && code <= 4999)
@@ -70,10 +70,10 @@ export class FrameReader {
   readonly #maxBytes: number
   #bytes: Uint8Array = new Uint8Array()
   #from = 0
-  /** What arrived behind `#bytes`. */
+  /** Chunks that follow `#bytes`. */
   #chunks: Uint8Array[] = []
   #size = 0
-  /** Bytes without which no further step is possible. */
+  /** Bytes needed for the next step. */
   #needed = 2
   #fragments: Uint8Array[] = []
   #fragmentBytes = 0
@@ -176,7 +176,7 @@ function lengthHeader(first: number, length: number): Uint8Array {
   return header
 }
 
-/** `null` until the header is there; masks and reserved bits are refused, since none was agreed on. */
+/** Reads a header; `null` until it is complete. Masks and reserved bits are refused, since none was agreed on. */
 function readHeader(bytes: Uint8Array, from: number): Header | null {
   const [first, second] = [bytes[from], bytes[from + 1]]
   if (first === undefined || second === undefined) return null

@@ -1,4 +1,4 @@
-/** Shut while a reader does not take what is sent to it; all that is to be sent waits. */
+/** Shut while a reader does not accept data; all messages for it wait. */
 export class ReaderGate {
   #shut: PromiseWithResolvers<void> | null = null
 

@@ -1,6 +1,6 @@
 /**
- * Text messages of a caller in which placeholders count: those of secrets whose policies list `websocket`. Each is
- * decided, and put on record before it goes on, as a call to the address of the WebSocket.
+ * Fills a caller's text messages with placeholders of secrets whose policies list `websocket`. Each is decided, and
+ * recorded before it is sent, like a call to the address of the WebSocket.
  */
 import { Fault } from '../../core/fault.ts'
 import type { NamedBytes } from '../../leak_guard/index.ts'
@@ -28,10 +28,10 @@ import { type AskedRequest, checkPolicies } from '../policy/policy.ts'
 import { CallRecord, type Conclusion } from '../record.ts'
 import type { StepPause } from '../steps.ts'
 
-/** What goes out, and the values in it that are secrets. */
+/** The message to send, and the secret values in it. */
 type FilledMessage = Hidden<{ payload: Uint8Array; used: readonly NamedBytes[] }>
 
-/** A message with its values; `conclude` puts on record whether it was sent. */
+/** A message with its values; `conclude` records whether it was sent. */
 export type FilledText = { payload: Uint8Array; conclude(isSent: boolean): void }
 
 /** The caller, with an audit record for each message. */
@@ -57,7 +57,7 @@ export class MessageFiller {
   readonly #record: CallRecord
   readonly #request: OutboundRequest
   readonly #pause: StepPause
-  /** All values that messages used, including those that were replaced since. */
+  /** All values that messages used, including later replaced ones. */
   readonly #used: NamedBytes[] = []
   #guard: AnswerGuard
   #wasRedacted = false
@@ -77,13 +77,13 @@ export class MessageFiller {
     return this.#wasRedacted || this.#guard.redacted
   }
 
-  /** What comes back, without the values. */
+  /** Returns a received message without the values. */
   redact(message: Uint8Array): Uint8Array | Promise<Uint8Array> {
     return this.#guard.redactBody(message)
   }
 
   /**
-   * What goes out for a text message; `null` for one that goes on as it is.
+   * Fills a text message; returns `null` for one that is sent unchanged.
    *
    * @throws Fault of the step that refuses, `validation_error` for too many
    */
@@ -165,7 +165,7 @@ function filledBy(
   return new Hidden({ payload, used: bytes })
 }
 
-/** What comes back is searched for the values that there were at the handshake. */
+/** Refuses a changed secret: answers are searched only for the values at the handshake. */
 function changed({ name }: NamedBytes): Fault {
   return new Fault('conflict', {
     message: `The secret ${name} was changed after the WebSocket was opened. Open another one.`,

@@ -1,12 +1,11 @@
 /**
- * A WebSocket between caller and upstream (RFC 6455). The handshake carried the credential and was
- * decided and recorded like any call; here frames go both ways, whole message by whole message, and
- * credentials are redacted in what comes back. A credential that the upstream spreads over several
- * messages is not recognised.
+ * A WebSocket between caller and upstream (RFC 6455). The handshake carried the credential and was decided and recorded
+ * like any call. Frames pass in both directions, one whole message at a time, and credentials are redacted in the
+ * upstream's messages. A credential that the upstream spreads over several messages is not recognised.
  *
- * Every frame, pings and empty ones too, counts against its workspace's portion of a turn, and a side that
- * does not take what it is sent is waited for: neither side is read meanwhile. Limits: 1 MiB for a message,
- * and the deadline as the longest silence of both sides (pings count as life).
+ * Every frame, also pings and empty ones, counts against its workspace's portion of a turn. While one side does not
+ * accept its messages, neither side is read. Limits: 1 MiB for a message, and the deadline as the longest silence of
+ * both sides (pings count as life).
  */
 import type { ServerWebSocket } from 'bun'
 import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
@@ -34,10 +33,10 @@ import { FrameSender } from './sender.ts'
 type Options = {
   messages: MessageFiller
   deadline: CallDeadline
-  /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
+  /** Resolves when a frame of this size may be handled; `null` if it may be handled now. */
   turn(bytes: number): Promise<void> | null
   requestId: string
-  /** Counts what is held of messages. */
+  /** Counts the bytes of held messages. */
   bodies: BodyAccount
   connection: { request: Request; upgrade: RequestContext['upgrade'] }
   /** Counts messages, if the caller has limits. */
@@ -53,14 +52,14 @@ const TOO_BIG = 1009
 const INTERNAL_ERROR = 1011
 /** Bytes that arrived from the upstream and wait; it is not read meanwhile. */
 const MAX_UNREAD_BYTES = 262_144
-/** Milliseconds that the upstream gets to take what waits for it, and to answer a close frame. */
+/** Milliseconds that the upstream gets to accept waiting data, and to answer a close frame. */
 const LINGER_MS = 5_000
 const UTF8 = new TextEncoder()
 
 /** @throws Fault `invalid_header` when the caller's request is no handshake */
 export function relay(upstream: UpstreamSocket, options: Options): void {
   const { requestId, connection } = options
-  // By the names that the caller gave them: the upstream read others.
+  // Uses the caller's names of protocols: the upstream got others.
   const offered = splitProtocols(connection.request.headers.get('sec-websocket-protocol'))
   const chosen = upstream.protocol === null ? undefined : offered[upstream.protocol]
   const line = new Relay(upstream, options)
@@ -79,7 +78,7 @@ class Relay {
   readonly #options: Options
   readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
   readonly #sender: FrameSender
-  /** Shut while the caller does not take what it is sent. */
+  /** Shut while the caller does not accept data. */
   readonly #callerRoom = new ReaderGate()
   readonly #held: BodyMeter
   #isReading = false
@@ -108,16 +107,16 @@ class Relay {
       const isText = typeof message === 'string'
       this.#send(isText ? 'text' : 'binary', isText ? UTF8.encode(message) : message)
     },
-    // The payload does not come through to here; the caller has had its pong already.
+    // The payload is not available here, and the caller already has its pong.
     ping: () => this.#send('ping', new Uint8Array()),
-    // It goes no further, and has its weight all the same.
+    // A pong is not passed on, but its weight counts.
     pong: () => this.#sender.countOnly(),
     drain: () => this.#callerRoom.open(),
     close: (_, code, reason) => {
       if (this.#ended) return
       this.#end(null)
       const closing = isSendableCode(code) ? code : code === 1005 ? null : GOING_AWAY
-      // Behind what the caller sent before.
+      // Queued after the caller's earlier messages.
       this.#sender.push('close', encodeClosing(closing, reason))
     },
   }
@@ -127,7 +126,7 @@ class Relay {
     const { deadline } = this.#options
     const { signal } = deadline
     this.#caller = caller
-    // A caller that has left is handled by `close`, which knows its code.
+    // The handler of `close` handles a caller that disconnected, with its code.
     const late = () => {
       if (!deadline.isUnwanted) this.#fail(deadline.refusal ?? new Fault('upstream_timeout'))
     }
@@ -183,7 +182,7 @@ class Relay {
     else if (type !== 'pong') await this.#pass(type, payload)
   }
 
-  /** To the caller; while it does not take it, the upstream has to wait. */
+  /** Passes a message to the caller. The upstream waits while the caller does not accept it. */
   async #pass(type: 'text' | 'binary', payload: Uint8Array): Promise<void> {
     if (type === 'text') decodeText(payload)
     const redacted = await this.#options.messages.redact(payload)
@@ -214,7 +213,7 @@ class Relay {
     this.#caller?.close(closingCodeOf(fault), fault.code)
   }
 
-  /** What the upstream still sends is dropped; it is not waited for long. */
+  /** Ends the connection. Further bytes of the upstream are dropped, for a short time. */
   #end(fault: Fault | null): void {
     const { wire } = this.#upstream
     this.#ended = true
@@ -229,7 +228,7 @@ class Relay {
   }
 }
 
-/** What the upstream did is our error towards the caller; a refusal is the workspace's word. */
+/** Returns a closing code: an upstream's fault is this server's error, a refusal is a policy violation. */
 function closingCodeOf({ code, status }: Fault): number {
   if (code === 'upstream_too_large') return TOO_BIG
   return status < 500 ? POLICY_VIOLATION : INTERNAL_ERROR

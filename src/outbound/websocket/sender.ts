@@ -1,6 +1,6 @@
 /**
- * What goes to the upstream, in order, within the workspace's portion of each turn. While something waits
- * its caller is not read: no more than one read of its connection brings can wait, however small the frames.
+ * Sends messages to the upstream, in order, within the workspace's portion of each turn. The caller is not read while a
+ * message waits, so at most the frames of one read of its connection can wait.
  */
 import type { TLSSocket } from 'node:tls'
 import { encodeClosing, encodeFrame, type FrameType } from './frames.ts'
@@ -8,15 +8,15 @@ import { ReaderGate } from './gate.ts'
 import type { FilledText } from './message.ts'
 
 type Options = {
-  /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
+  /** Resolves when a frame of this size may be handled; `null` if it may be handled now. */
   turn(bytes: number): Promise<void> | null
-  /** Whether the caller is to be read no further. */
+  /** Pauses or resumes reading from the caller. */
   onHeld(isHeld: boolean): void
-  /** What a text message is in the upstream's eyes; `null` as it is. */
+  /** Fills a text message for the upstream; `null` sends it unchanged. */
   fill(payload: Uint8Array): Promise<FilledText> | null
-  /** A message is not sent. */
+  /** Called when a message is not sent. */
   onRefused(error: unknown): void
-  /** The upstream was given a frame. */
+  /** Called when the upstream was given a frame. */
   onSent(): void
 }
 
@@ -50,7 +50,7 @@ export class FrameSender {
     this.#append({ type, payload })
   }
 
-  /** For a frame of the caller that the upstream does not get: it waits for its turn like any other. */
+  /** Counts a frame that is not passed to the upstream: it waits for its turn like any other. */
   countOnly(): void {
     this.#append({ type: null, payload: new Uint8Array() })
   }
@@ -90,7 +90,7 @@ export class FrameSender {
     else if (type) this.#write(type, payload)
   }
 
-  /** Nothing goes out after a message that is refused. */
+  /** Nothing is sent after a refused message. */
   async #sendText(payload: Uint8Array): Promise<void> {
     try {
       const filling = this.#options.fill(payload)

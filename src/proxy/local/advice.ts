@@ -1,4 +1,4 @@
-/** What a failed call of the local proxy adds to its fault: the setting or option of this machine that helps. */
+/** Adds advice to the fault of a local proxy's failed call: the setting or option of this machine that helps. */
 
 import { Fault } from '../../core/fault.ts'
 import { MAX_CALL_MS } from '../../core/policy/policy.ts'
@@ -15,7 +15,7 @@ export function withAdvice(error: unknown, { host, timeoutMs }: Call): unknown {
   return isOfSetting ? error.withFix({ setting: 'RESOLVER_SILENCE_MS' }) : error
 }
 
-/** Names that only the network of the resolver knows are reached through it. */
+/** Names that are known only in the resolver's network are reached through the resolver. */
 function unknownHost({ code, headers, refusedBy, cause }: Fault, host: string): Fault {
   return new Fault(code, {
     message: `This machine finds no address for ${host}. Use --remote to call through the resolver, or set RESOLVER_HOSTS.`,

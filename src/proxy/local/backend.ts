@@ -1,7 +1,7 @@
 /**
- * The local backend: the member's own session reads the sealed secrets, and values are opened here, for
- * one request each. The steps are those of outbound/execute.ts, by what the member's vault permits; the
- * server never sees a value, and learns of the request from its audit record.
+ * The local backend: the member's session reads the sealed secrets, and values are opened in this process, for one
+ * request each. The steps are those of outbound/execute.ts, with the permissions of the member's vault. The server
+ * never sees a value, and learns of the request from its audit record.
  */
 
 import type { Timers } from '../../core/async/timers.ts'
@@ -35,7 +35,7 @@ export type LocalServices = {
   environment: string
   outbox: Pick<Outbox, 'begin' | 'add'>
   outbound: Outbound
-  /** What is open, for as long as it lasts. */
+  /** Open calls, for as long as they last. */
   liveCalls: Pick<LocalLiveCalls, 'hold'>
   bodies: BodyMemory
   /** Milliseconds between two signs of life of the upstream. */
@@ -44,7 +44,7 @@ export type LocalServices = {
   close(): Promise<void>
 }
 
-/** One member, with a session in the place of a token. */
+/** A single member, with a session instead of a token. */
 const MEMBER = { workspaceId: 'local', tokenId: 'local' }
 
 type Work = {
@@ -55,7 +55,7 @@ type Work = {
 }
 
 export function localBackend(services: LocalServices): Backend {
-  // As they were last read: where nothing may be sent any more, calls are refused, and do not pass untouched.
+  // The hosts as last read: if nothing may be sent any more, calls are refused instead of passing unchanged.
   let allows: VaultSnapshot['allows'] = () => false
   const current = async () => {
     const snapshot = await services.vault.current()
@@ -187,7 +187,7 @@ function principalOf(
   }
 }
 
-/** Puts the refusal on record. @throws Fault what was refused */
+/** Records the refusal. @throws Fault of the refusal */
 async function refuse(
   { outbox }: LocalServices,
   { record, origin, deadline }: Work,

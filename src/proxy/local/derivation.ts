@@ -1,7 +1,7 @@
 /**
- * Derived credentials of the local proxy (protocol 13.5). Each is derived in memory, and gone when the proxy ends. A
+ * Derived credentials of the local proxy (protocol 13.5). Each is derived in memory, and lost when the proxy ends. A
  * provider may replace a refresh token when it is used, and only the server can keep the next one, so such roots are
- * refused here.
+ * refused.
  */
 import { createHash } from 'node:crypto'
 import { Unread } from '../../core/async/unread.ts'
@@ -38,7 +38,7 @@ const OWNER = { workspaceId: 'local', tokenId: 'local' }
 export class LocalDerivation {
   readonly #outbound: TokenOutbound
   readonly #now: () => number
-  /** By digest of kind and root: another root begins without a credential. */
+  /** Credentials by digest of kind and root: another root begins without a credential. */
   readonly #held = new LruMap<string, Held>({ max: MAX_HELD })
   #version = 0
 

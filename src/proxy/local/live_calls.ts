@@ -1,7 +1,6 @@
 /**
- * Streams, calls of gRPC and WebSockets through the local backend go on only while the same call would
- * still be let through: while some are open the vault is read as often as for new calls, and all are
- * judged again by what was read. They end when new calls would be refused.
+ * Judges open streams, gRPC calls and WebSockets through the local backend again. While some are open, the vault is
+ * read as often as for new calls, and all are judged by the result. They end when new calls would be refused.
  */
 
 import { type PendingTimer, systemTimers, type Timers } from '../../core/async/timers.ts'

@@ -2,7 +2,7 @@
 import { type Api, ApiError } from '../../client/http/api.ts'
 import { getAgent } from '../../features/agents/contract.ts'
 
-/** The agent that `--agent` named: what is done in its name ends when it is removed. */
+/** The agent that `--agent` named: actions in its name end when it is removed. */
 export type NamedAgent = { id: string; name: string }
 
 export class AgentRemoved extends Error {

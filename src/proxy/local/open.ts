@@ -16,14 +16,14 @@ export type LocalOptions = {
   place: VaultPlace
   owner: OutboxOwner
   upload: Upload
-  /** Where the audit waits. */
+  /** The folder of the waiting audit records. */
   directory: string
-  /** Its settings hold here as they do in a resolver (settings.ts). */
+  /** Settings, with the same meaning as in a resolver (settings.ts). */
   env: Record<string, string | undefined>
   /** Ports of this machine that may not be connected to: the proxy's own. */
   ownPorts: () => readonly number[]
   notice: ProxyNotice
-  /** Tests pass their own: the clock that ages what was read, and the timers of everything else. */
+  /** Set only by tests: the clock that ages cached data, and the timers of everything else. */
   time?: { now(): number; timers: Timers } | undefined
 }
 

@@ -1,4 +1,4 @@
-/** An environment's values, opened a few at a time: for the guard to prepare, and to draw stand-ins by. None is kept. */
+/** Opens an environment's values, a few at a time, to prepare the guard and to draw stand-ins. None is kept. */
 
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
@@ -43,7 +43,7 @@ export async function prepareValues(
   return prepareGuardInSteps(values, nextTurn, made)
 }
 
-/** What stand-ins are made of. */
+/** Returns the shapes of stand-ins. */
 export async function shapeAll(
   sealed: readonly SealedSecret[],
   open: Open,
@@ -57,7 +57,7 @@ export async function shapeAll(
   return credentials
 }
 
-/** A few values at a time: the proxy serves others meanwhile. `null` for what does not open. */
+/** Opens a few values at a time, so that the proxy serves others meanwhile. `null` for a value that does not open. */
 async function eachOpened(
   sealed: readonly SealedSecret[],
   open: Open,

@@ -1,4 +1,4 @@
-/** What the member may use, by one snapshot of the vault. */
+/** A member's permissions, by one snapshot of the vault. */
 
 import { Unread } from '../../core/async/unread.ts'
 import type { CallPermission, UsableSecret } from '../../outbound/policy/permission.ts'
@@ -40,7 +40,7 @@ export function permissionOf(
   }
 }
 
-/** What is read the first time that it is asked for. @throws Unread */
+/** Reads a value the first time that it is needed. @throws Unread */
 function once<T>(read: () => Promise<T>): () => T {
   let known: { value: T } | null = null
   return () => {

@@ -27,7 +27,7 @@ export function openWith(workspace: OpenWorkspace, place: Place): Open {
   }
 }
 
-/** @throws Fault `approval_required`, since this proxy has nobody to ask */
+/** @throws Fault `approval_required`, since this proxy cannot ask members */
 export function refuseHeld({ key, policy }: SealedSecret): void {
   if (!isHeld(policy)) return
   throw new Fault('approval_required', {

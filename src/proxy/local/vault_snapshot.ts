@@ -1,8 +1,8 @@
 /**
- * What the local backend decides by: the allowlist, and the sealed secrets of one environment with their policies.
- * Values are never kept. A change on the server counts after ten seconds at most. While the server is unreachable
- * the last snapshot serves for 15 minutes; a refusal by the server ends it immediately.
- * Ciphertexts are read again only when IDs or versions change, because the audit records each read.
+ * The data on which the local backend decides: the allowlist, and the sealed secrets of one environment with their
+ * policies. Values are never kept. A change on the server takes effect after ten seconds at most. While the server is
+ * unreachable, the last snapshot is used for 15 minutes. A refusal by the server ends it immediately. Ciphertexts are
+ * read again only when IDs or versions change, because the audit records each read.
  */
 import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
@@ -26,7 +26,7 @@ import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
 import { type Made, type Open, prepareValues, shapeAll } from './opened_values.ts'
 import { openWith, refuseHeld } from './vault_opening.ts'
 
-/** Where the values come from. `workspace` opens it again each time, for a rekey changes its key. */
+/** The values' environment. `workspace` opens the workspace again each time, because a rekey changes its key. */
 export type VaultPlace = {
   api: Api
   workspace(): Promise<OpenWorkspace>
@@ -38,19 +38,19 @@ export type VaultPlace = {
 export type VaultSnapshot = {
   allows(host: string, port: number): boolean
   sealed(name: string): SealedSecret | undefined
-  /** Whether any policy lets a value stand in a body, or limits methods, which a body may override. */
+  /** Whether any policy allows a value in a body, or limits methods, which a body may override. */
   scansBodies: boolean
   /** The value for a call; of a root the derived credential. @throws Unread while it is derived, Fault `unreadable_secret` and others */
   open(sealed: SealedSecret): Secret
-  /** Knows every value of the environment; it keeps fingerprints, not values. */
+  /** Returns the guard of every value in the environment; it keeps fingerprints, not values. */
   guard(): Promise<Guard>
   /** Has later guards cover tokens behind tickets. @throws Fault `rate_limited` */
   remember(tokens: readonly ObtainedToken[]): void
-  /** By name, with what stand-ins are made of. */
+  /** Returns credentials by name, with the shapes of their stand-ins. */
   credentials(): Promise<ProxyCredential[]>
 }
 
-/** Secrets as they are stored, by name, with what only depends on them. */
+/** Stored secrets by name, with all data that only depends on them. */
 type SealedSecrets = Omit<VaultSnapshot, 'allows' | 'open'> & {
   marks: string
   openFor(sealed: SealedSecret, allows: VaultSnapshot['allows']): Secret
@@ -60,7 +60,7 @@ const FRESH_MS = 10_000
 /** Secrets without ciphertext in a page. */
 const MARKS_IN_PAGE = 500
 const LAST_RESORT_MS = 15 * 60_000
-/** How long a call waits for a server that does not answer, and how long until one asks again. */
+/** Milliseconds that a call waits for an unresponsive server, and milliseconds until the next request to it. */
 const TIMEOUT_MS = 3_000
 const PAUSE_MS = 5_000
 
@@ -141,7 +141,7 @@ export class VaultCache {
   }
 }
 
-/** Why nothing may be used any more; `null` for what may pass. */
+/** Returns why no secret may be used any more; `null` if they may. */
 function endOf(error: unknown): string | null {
   if (error instanceof AgentRemoved) return error.message
   if (error instanceof UntrustedKey || error instanceof FormerMember)
@@ -150,7 +150,7 @@ function endOf(error: unknown): string | null {
   return isRefusal ? 'The server does not let this session read the environment any more.' : null
 }
 
-/** Those that are known, where ids, versions and hashes are still the same. */
+/** Returns the known secrets if ids, versions and hashes are unchanged. */
 async function secretsOf(
   { api, projectId, environment }: VaultPlace,
   workspace: OpenWorkspace,
@@ -222,7 +222,7 @@ function unanswered(): Error {
   return new Error('the server does not answer')
 }
 
-/** Which domains values may go to: in a signed workspace by its chain, in which this member must still be. @throws UntrustedChain */
+/** Returns the domains for values, by a signed workspace's chain with this member. @throws UntrustedChain */
 async function domainsOf(api: Api, workspace: OpenWorkspace): Promise<Domain[]> {
   await workspace.newestChain()
   const signer = await workspace.signer()

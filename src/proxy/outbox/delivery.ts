@@ -1,6 +1,6 @@
 /**
- * Sends what is in the outbox, in batches, in the background. A server that is unavailable is asked again, at
- * growing intervals; a record that it refuses permanently is put aside, so that it does not hold up the others.
+ * Sends records in the outbox, in batches, in the background. It retries an unavailable server at growing intervals. A
+ * record that the server refuses permanently is put aside, so that it does not delay the others.
  */
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../../client/http/api.ts'
@@ -14,7 +14,7 @@ export type Upload = (owner: OutboxOwner, records: readonly StoredRecord[]) => P
 
 const PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
-/** What is in the batch is refused, not the sender. */
+/** Status codes that refuse the batch's contents, not the sender. */
 const REFUSED_FOR_GOOD = [400, 409, 413, 422]
 
 type Options = { upload: Upload; notice: ProxyNotice; refusedFile: string; timers?: Timers }
@@ -33,7 +33,7 @@ export class OutboxDelivery {
     this.#schedule()
   }
 
-  /** Sends what there is, now; `false` when something has to wait for later. */
+  /** Sends all records now; returns `false` if some have to wait. */
   flush(): Promise<boolean> {
     this.#running = this.#running.then(() => this.#sendAll())
     return this.#running
@@ -71,7 +71,7 @@ export class OutboxDelivery {
     }
   }
 
-  /** Halves a batch that is refused for what is in it, until the one record is found. */
+  /** Halves a batch that is refused for its contents, until the one record is found. */
   async #send(owner: OutboxOwner, batch: readonly StoredRecord[]): Promise<void> {
     try {
       await this.#options.upload(owner, batch)
@@ -87,7 +87,7 @@ export class OutboxDelivery {
     this.#outbox.remove(batch)
   }
 
-  /** Nothing is discarded: what the server does not want stays in a file, with its reason. */
+  /** Keeps a refused record in a file, with its reason, so that nothing is discarded. */
   async #putAside({ code }: ApiError, record: StoredRecord | undefined): Promise<void> {
     const { refusedFile, notice } = this.#options
     await appendFile(refusedFile, `${JSON.stringify({ code, record })}\n`, { mode: 0o600 })

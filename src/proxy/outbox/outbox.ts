@@ -1,10 +1,8 @@
 /**
- * The audit records of the local proxy until the server has them, in an SQLite database. They survive a
- * killed proxy, a full reboot and a server that is unavailable: a record is on disk before a credential leaves,
- * and is removed only when the server has it. Ids make a repeat harmless.
- *
- * The proxies of one user share the database. Each sends its own records and those of proxies that are
- * gone. Requests that come together share one transaction, and so one fsync.
+ * The audit records of the local proxy until the server has them, in an SQLite database. They survive a killed proxy, a
+ * reboot and an unavailable server: a record is on disk before a credential is sent, and is removed only when the
+ * server has it. Ids make a repeat harmless. The proxies of one user share the database. Each sends its own records and
+ * those of ended proxies. Simultaneous requests share one transaction, and so one fsync.
  */
 import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
@@ -12,7 +10,7 @@ import { join } from 'node:path'
 import type { ProxyRecord } from '../record.ts'
 import { OUTBOX_FILE, openOutboxDatabase, usedBytes } from './database.ts'
 
-/** In whose name records were made; other people's are not ours to send. */
+/** The owner of records. Other people's records are not sent. */
 export type OutboxOwner = {
   server: string
   email: string
@@ -23,12 +21,12 @@ export type OutboxOwner = {
 
 export type StoredRecord = { id: string } & Record<string, unknown>
 
-/** What to send next, oldest first. */
+/** The next records to send, oldest first. */
 export type Batch = { owner: OutboxOwner; records: StoredRecord[] }
 
 type Options = {
   isAlive?: (pid: number) => boolean
-  /** Beyond it new requests are refused; outcomes are still taken. */
+  /** Above this, new requests are refused; outcomes are still accepted. */
   maxBytes?: number
 }
 
@@ -95,13 +93,13 @@ export class Outbox {
     return null
   }
 
-  /** Removes what the server has. */
+  /** Removes records that the server has. */
   remove(records: readonly StoredRecord[]): void {
     const ids = JSON.stringify(records.map(({ id }) => id))
     this.#open().run('DELETE FROM records WHERE id IN (SELECT value FROM json_each(?))', [ids])
   }
 
-  /** What was not sent stays on disk for a later run. */
+  /** Closes the outbox. Unsent records stay on disk for a later run. */
   close(): void {
     if (this.#isClosed) return
     this.#write()
@@ -130,7 +128,7 @@ export class Outbox {
     return done.promise
   }
 
-  /** Writes what waits, in one transaction. */
+  /** Writes waiting records in one transaction. */
   #write(): void {
     const writes = this.#waiting
     this.#waiting = []
@@ -160,7 +158,7 @@ export class Outbox {
     }
   }
 
-  /** Files of this owner's person and server: ours, and those of processes that are gone. */
+  /** Returns this owner's writers for this server: this process's, and those of ended processes. */
   #writers(database: Database): Writer[] {
     const { server, email } = this.#owner
     return database
@@ -171,12 +169,12 @@ export class Outbox {
       .filter(({ id, pid }) => id === this.#writer || !this.#isUsed(id, pid))
   }
 
-  /** A writer of our own process number that is not open here belongs to a process that is gone. */
+  /** A writer with this process's id that is not open here belongs to an ended process. */
   #isUsed(id: string, pid: number): boolean {
     return pid === process.pid ? ownWriters.has(id) : this.#isAlive(pid)
   }
 
-  /** Of a process that is gone, also what never got an outcome. */
+  /** Returns the records of a writer. For an ended process, includes records that never got an outcome. */
   #recordsOf(database: Database, { id }: Writer): StoredRecord[] {
     const rows = database
       .query<{ record: string }, [string, number, number]>(

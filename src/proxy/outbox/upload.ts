@@ -13,9 +13,8 @@ type Options = {
   /** The session's access token at this moment. */
   access: () => string
   /**
-   * The sealed token of an agent of a workspace; another where the last one has ended.
-   *
-   * @throws ApiError `conflict` where there is no such agent any more
+   * Returns the sealed token of a workspace's agent; another one if the last has ended. @throws ApiError `conflict` if
+   * the agent no longer exists
    */
   tokenFor(workspaceId: string, agent: string, isAnew: boolean): Promise<string>
 }

@@ -1,6 +1,6 @@
 /**
- * What comes back, with stand-ins where the guard found values, so that what a program writes down goes on
- * working. A program that named a credential by its placeholder sees the placeholder again.
+ * Replaces values that the guard found in answers by stand-ins, so that a program can use what it stores. A program
+ * that named a credential by its placeholder gets the placeholder again.
  */
 
 import { chunksOf, streamOf } from '../../core/async/streams.ts'
@@ -22,10 +22,10 @@ import { AFTER_MARK, FORMS, MAX_AFTER_MARK, type MarkForm } from '../../outbound
 import { holdShort, wholeOf } from '../request.ts'
 import type { StandIns } from './stand_ins.ts'
 
-/** What represents a value. */
+/** The text that represents a value. */
 type TextOf = (name: string, form: MarkForm) => string
 
-/** `basic` is the base64 of the Basic credentials that the program sent, if it sent some. */
+/** `basic` is the base64 of the Basic credentials that the program sent, if any. */
 export function textsFor(
   standIns: StandIns,
   { named, basic }: { named: ReadonlySet<string>; basic: string | null },
@@ -38,7 +38,7 @@ export function textsFor(
   }
 }
 
-/** The marks of bytes that come in chunks. What may be the beginning of one waits for what comes next. */
+/** Finds the marks in chunks of bytes. A possible beginning of a mark waits for the following bytes. */
 export class MarkReader {
   readonly #mark: string
   readonly #textOf: TextOf
@@ -81,7 +81,7 @@ export class MarkReader {
   }
 }
 
-/** What is whole. */
+/** Replaces the marks in complete bytes. */
 export function withoutMarks(bytes: Uint8Array, mark: string, textOf: TextOf): Buffer<ArrayBuffer> {
   const reader = new MarkReader(mark, textOf)
   return Buffer.concat([reader.push(bytes), reader.flush()])
@@ -158,7 +158,7 @@ type Unmark = {
   inHeaders(headers: Iterable<[name: string, value: string]>): Iterable<[string, string]>
 }
 
-/** The same for answers of gRPC, frame by frame: what represents a value in a message is as long as the value. */
+/** Replaces the marks in answers of gRPC, frame by frame. In a message, a replacement is as long as the value. */
 function callWithoutMarks(
   body: ReadableStream<Uint8Array>,
   { inMessage, inHeaders }: Unmark,

@@ -1,6 +1,6 @@
 /**
- * A backend for programs that were given stand-ins: it gets placeholders where they are, and what it found
- * in the answer becomes stand-ins again. So both ways of the proxy take the steps that they always take.
+ * A backend for programs that have stand-ins: it replaces these by placeholders, and found values in the answer by
+ * stand-ins. So both backends of the proxy run their usual steps.
  */
 
 import type { ServerWebSocket } from 'bun'
@@ -47,7 +47,7 @@ export function withStandIns(backend: Backend, standIns: StandIns): Backend {
 /** RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008
 
-/** Stand-ins in a program's text messages count where the policy lists `websocket`. */
+/** Replaces stand-ins in a program's text messages if the policy lists `websocket`. */
 function withPlaceholders(handlers: SocketHandlers, standIns: StandIns): SocketHandlers {
   const placeable = standIns.all.filter(({ locations }) => locations.has('websocket'))
   if (placeable.length === 0) return handlers
@@ -61,7 +61,7 @@ function withPlaceholders(handlers: SocketHandlers, standIns: StandIns): SocketH
         const replaced = isText ? standIns.replacedInNested(sent, 'json', placeable) : sent
         handlers.message(socket, replaced)
       } catch (error) {
-        // Nested more deeply than is looked through: nothing of it is sent, nor what comes behind it.
+        // The nesting is deeper than the search: neither this message nor the following ones are sent.
         isOver = true
         socket.close(POLICY_VIOLATION, error instanceof Fault ? error.code : 'internal_error')
       }

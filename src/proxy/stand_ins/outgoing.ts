@@ -1,6 +1,6 @@
 /**
- * What a program sends, with placeholders where its stand-ins are: wherever a placeholder may stand, and
- * nowhere else. The steps of the call decide about them as about any placeholder.
+ * Replaces a program's stand-ins by placeholders, only at places where a placeholder is allowed. The steps of the call
+ * judge them like any other placeholder.
  */
 
 import type { BodyAccount } from '../../core/body_memory.ts'
@@ -24,25 +24,25 @@ import type { StandInForm, StandIns } from './stand_ins.ts'
 
 export type Outgoing = {
   inbound: Inbound
-  /** Names that the program wrote itself, as placeholders: it knows these and not their stand-ins. */
+  /** Names that the program itself wrote, as placeholders: it has these and not their stand-ins. */
   named: ReadonlySet<string>
   /** The base64 of its Basic credentials. */
   basic: string | null
 }
 
-/** Tickets are what a program was given, and no names that it wrote. */
+/** Excludes tickets, which a program received: it did not write their names. */
 const PLACEHOLDER = new RegExp(
   `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
   'g',
 )
-/** Where a URL that was signed for AWS names its key: it is signed again (`outbound/signing/aws_signature.ts`). */
+/** Matches the key's name in a URL signed for AWS, which is signed again (`outbound/signing/aws_signature.ts`). */
 const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
 const SIGNATURE = /(?<=[?&]sig=)[^&]*/
 
 /**
  * @param account counts the body as long as it is held
- * @throws Fault `payload_too_large`, `unavailable` where bodies hold too much memory, `invalid_target` for what was
- * signed and came otherwise
+ * @throws Fault `payload_too_large`, `unavailable` if bodies hold too much memory, `invalid_target` if a signed text
+ *   arrived changed
  */
 export async function outgoing(
   inbound: Inbound,
@@ -63,7 +63,7 @@ export async function outgoing(
     const isBasic = name === 'authorization'
     const replaced = inHeader(name, value, (text, encoded) => {
       const exact = replace(text, 'exact', null)
-      // Clients of OAuth form-encode what they put into Basic credentials.
+      // OAuth clients form-encode the user name and password of Basic credentials.
       return encoded && isBasic ? standIns.replacedIn(exact, 'escaped') : exact
     })
     if (replaced !== value) request.headers.set(name, replaced)
@@ -87,7 +87,7 @@ export async function outgoing(
 
 type Replace = (text: string, form: StandInForm, location: string | null) => string
 
-/** Also in what Basic credentials and binary metadata are when they are decoded. */
+/** Replaces stand-ins in a header, also in decoded Basic credentials and binary metadata. */
 function inHeader(
   name: string,
   value: string,
@@ -100,7 +100,7 @@ function inHeader(
   })
 }
 
-/** A body is read whole only if it says that it is what some policy lets a value stand in. */
+/** Reads a body whole only if its type is one in which some policy allows a value. */
 async function withBody(
   request: Request,
   standIns: StandIns,
@@ -136,11 +136,11 @@ function placeOf(contentType: string | null): { form: StandInForm; location: str
 type Sent = Pick<Inbound, 'pathAndQuery'> & { headers: Headers }
 
 /**
- * The runtime resolves `.` and `..` in a path before anybody sees it, and to S3 these are parts of a name: a
- * request for one object would be signed again for another. What its client signed with the stand-in shows it.
+ * Refuses a signed path that the runtime has changed. It resolves `.` and `..`, which S3 takes as parts of a name:
+ * another object's request would be signed. The client's signature with the stand-in reveals that.
  *
  * @param sent as the program wrote it; `replaced` has placeholders
- * @throws Fault `invalid_target` for a path that came otherwise than it was signed
+ * @throws Fault `invalid_target` for a path that differs from the signed one
  */
 function checkSignedPath(inbound: Inbound, sent: Sent, replaced: Sent, all: StandIns): void {
   const signature = awsSignatureIn(Object.fromEntries(replaced.headers), searchOf(replaced))
@@ -154,7 +154,7 @@ function checkSignedPath(inbound: Inbound, sent: Sent, replaced: Sent, all: Stan
   const path = sent.pathAndQuery.slice(0, sent.pathAndQuery.length - search.length)
   const headers = [...sent.headers].filter(([name]) => name !== 'host')
   const { method } = inbound.request
-  // Its hash is what the client says.
+  // The client states its hash.
   const body = { stream: new ReadableStream<Uint8Array>(), length: null }
   const request = { method, authority: inbound.authority, path, search, headers, body }
   if (isSignedSo(signature, request, values)) return

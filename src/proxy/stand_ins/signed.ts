@@ -1,7 +1,7 @@
 /**
- * What a program signed with a stand-in of this run, for its placeholder to stand where the signature does: the
- * steps of the call sign it with the real key. A signature is known by being right, so nothing that another
- * run or anybody else signed is taken for one.
+ * Replaces signatures that a program made with a stand-in of this run by the stand-in's placeholder. The steps of the
+ * call sign with the real key. Only a valid signature is recognised, so signatures of other runs or other signers are
+ * left alone.
  */
 
 import { createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
@@ -26,7 +26,7 @@ const STORAGE_KEY = /^[A-Za-z0-9+/]{42,}={0,2}$/
 type Sent = Pick<Inbound, 'pathAndQuery'> & { headers: Headers }
 type Signing = Sent & { authority: string; method: string }
 
-/** What the stand-ins of a run sign. */
+/** The signing keys among the stand-ins of a run. */
 export class Signers {
   readonly #accounts: readonly Account[]
   readonly #keys: readonly StorageKey[]
@@ -40,7 +40,7 @@ export class Signers {
     return this.#accounts.length > 0
   }
 
-  /** What takes the place of the header, or of `sig` in the query. */
+  /** Returns replacements for the header, or for `sig` in the query. */
   signedIn({ authority, request: { method } }: Inbound, sent: Sent) {
     const given = sent.headers.get('authorization')
     const request = { ...sent, authority, method }

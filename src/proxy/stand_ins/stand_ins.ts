@@ -1,6 +1,6 @@
 /**
- * The stand-ins of one run (docs/guides/proxy.md): for each credential that the caller may use a text of the same
- * shape. They are drawn when the proxy starts, known to it alone, and mean nothing without it.
+ * The stand-ins of one run (docs/guides/proxy.md): a text of the same shape for each credential that the caller may
+ * use. They are drawn when the proxy starts, known to it alone, and useless without it.
  */
 
 import { randomInt } from 'node:crypto'
@@ -14,13 +14,13 @@ import { Signers } from './signed.ts'
 export type StandIn = {
   name: string
   text: string
-  /** Of it the longest run of letters and digits, which clients write as it is in all places. */
+  /** The text's longest run of letters and digits, which clients write unchanged everywhere. */
   core: string
-  /** Where the value may stand besides headers, as placeholders of it. */
+  /** Locations besides headers where the value is allowed, as for its placeholders. */
   locations: ReadonlySet<string>
 }
 
-/** How a stand-in is written in some place. */
+/** A stand-in's spelling in some place. */
 export type StandInForm = 'exact' | 'escaped' | 'json'
 
 const patternOf: Record<StandInForm, (text: string) => string> = {
@@ -32,7 +32,7 @@ const patternOf: Record<StandInForm, (text: string) => string> = {
 const MARK_CHARACTERS = 24
 
 export class StandIns {
-  /** The word by which the backend marks where it found values. */
+  /** The word with which the backend marks found values. */
   readonly mark = `~${Array.from({ length: MARK_CHARACTERS }, drawCharacter).join('')}~`
   readonly #byName: ReadonlyMap<string, StandIn>
   readonly #patterns = new Map<string, RegExp>()
@@ -43,7 +43,9 @@ export class StandIns {
     this.signers = new Signers(all)
   }
 
-  /** For all that have a shape. Each has at least 64 random bits, so none is a value or another one. */
+  /**
+   * Draws stand-ins for credentials with a shape. Each has at least 64 random bits, so that none equals another text.
+   */
   static async draw(credentials: readonly ProxyCredential[]): Promise<StandIns> {
     const drawn = credentials.map(async ({ name, locations, shape }): Promise<StandIn[]> => {
       if (!shape) return []
@@ -52,7 +54,7 @@ export class StandIns {
         const places = new Set<string>(locations ?? [])
         return { name: named, text: drawn, core: coreOf(drawn), locations: places }
       }
-      // The whole goes before its parts.
+      // The whole takes precedence over its parts.
       const ofParts = parts.map((part) => standIn(`${name}__${part.name}`, part.text))
       return [standIn(name, text), ...ofParts]
     })
@@ -68,8 +70,8 @@ export class StandIns {
   }
 
   /**
-   * The text with a placeholder for each stand-in. One that letters, digits or `_` follow stays: they would
-   * be read as part of the name.
+   * Replaces each stand-in in the text by a placeholder. A stand-in before letters, digits or `_` stays: they would be
+   * read as part of the name.
    */
   replacedIn(text: string, form: StandInForm, standIns: readonly StandIn[] = this.all): string {
     let replaced = text
@@ -81,7 +83,7 @@ export class StandIns {
     return replaced
   }
 
-  /** The same in what is nested in JSON and forms, each as deep as it is. */
+  /** Replaces stand-ins in text nested in JSON and forms, each at its depth. */
   replacedInNested(text: string, form: StandInForm, standIns: readonly StandIn[]): string {
     if (form === 'exact' || (form === 'json' && !isJson(text))) {
       return this.replacedIn(text, form, standIns)
@@ -112,7 +114,7 @@ function coreOf(text: string): string {
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '')
 }
 
-/** RFC 3986, section 2.1, and forms, where `+` is a space: letters and digits as they are, all others as they are or escaped. */
+/** Returns a pattern for RFC 3986, section 2.1, and forms, where `+` is a space. Escapes are optional. */
 function escapedPattern(text: string): string {
   return eachByte(text, (byte, character) => {
     if (/[A-Za-z0-9]/.test(character)) return character

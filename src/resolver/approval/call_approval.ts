@@ -35,18 +35,18 @@ export type ApprovalParts = {
   clock: Clock
   token: LiveToken
   callId: string
-  /** Milliseconds; 0 to be refused at once. */
+  /** Milliseconds; 0 refuses the call immediately. */
   waitMs: number
   reason: string | null
   signal: AbortSignal
   /** Runs while the call neither counts as running nor towards its deadline. */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>
-  /** What was read of the workspace is not the newest state. */
+  /** Discards the workspace's snapshot, which is outdated. */
   forgetSnapshot(): void
   faultOf(error: unknown): Fault
   /** Counts the call towards the limits of its token. @throws Fault `budget_exceeded` */
   beginCounting(): Promise<void>
-  /** Puts a new request on record. */
+  /** Records a new request. */
   recordRequest(approvalId: string, snapshot: Snapshot): Promise<void>
 }
 
@@ -54,7 +54,7 @@ type Sight = {
   snapshot: Snapshot
   snapshots: SnapshotCache
   keyOf(place: SealedSecret): Secret
-  /** Knows every value that the token may use. @throws Unread */
+  /** Returns the guard of every value that the token may use. @throws Unread */
   guard(): Guard
 }
 
@@ -139,7 +139,7 @@ export class CallApproval {
     return isLive && !approvals.isUsed(id, callId)
   }
 
-  /** Without values where the release does not verify. */
+  /** Opens the released values; returns none if the release does not verify. */
   async #open(
     name: string,
     release: StoredRelease,
@@ -187,7 +187,7 @@ export class CallApproval {
     this.#state = null
   }
 
-  /** Finds what is stored about the call, or stores a request. */
+  /** Finds the stored request for the call, or stores one. */
   async #ask(use: ApprovalUse, described: DescribedCall, sight: Sight): Promise<void> {
     const { snapshot } = sight
     const { approvals } = this.#parts

@@ -32,7 +32,7 @@ type Caller = { workspaceId: string; tokenId: string }
 
 /**
  * @param keyOf opens the key of a secret's environment
- * @throws Unread, and Fault `unreadable_secret` where a stored value is damaged
+ * @throws Unread, and Fault `unreadable_secret` if a stored value is damaged
  */
 export function describeCall(
   { call, asked: { target }, body }: ApprovalUse,

@@ -26,7 +26,7 @@ export function denied({ until }: { until: number }, clock: Clock): Fault {
   })
 }
 
-/** A reason reaches members, so it must not carry what the agent should not have. @throws Fault `validation_error` */
+/** Refuses a reason with guarded values, because members read it. @throws Fault `validation_error` */
 export function requireClean(reason: string, token: LiveToken, guard: Guard): void {
   const isClean = guard.forCall({ used: [], made: [] }).headerValue(reason) === reason
   if (!isClean || repeatsSecret(reason, token.secretText()))

@@ -21,7 +21,7 @@ type ReleaseText = TextOf<'release'>
 const SINGLE_MS = 900_000
 const SKEW_MS = 30_000
 
-/** By snapshot, like the stored releases themselves. Null for a text that is malformed. */
+/** Parsed texts by stored release. Null for a malformed text. */
 const texts = new WeakMap<StoredRelease, ReleaseText | null>()
 const verdicts = new WeakMap<StoredRelease, Map<Approver, Promise<ReleaseText | null>>>()
 
@@ -53,7 +53,7 @@ export function releaseEnd(release: StoredRelease): number {
   return Date.parse(textOf(release)?.expires_at ?? '') || 0
 }
 
-/** Whether what a release says is for a call, before its signature is verified. */
+/** Whether a release fits a call, before its signature is verified. */
 export function fits(
   release: StoredRelease,
   { asked, body }: ApprovalUse,
@@ -70,7 +70,7 @@ export function fits(
   return isForCall && isInTime(text, described.held, now) && hasAll(text, described.held)
 }
 
-/** A window narrows like a policy, so a request that asks for another method or path than its own is outside. */
+/** A window narrows like a policy, so a request that overrides its method or path is outside. */
 function isInWindow(
   { host, methods, path_prefix }: NonNullable<ReleaseText['scope']>,
   asked: AskedRequest,
@@ -127,7 +127,7 @@ export function heldName({ projectId, environment, key }: SealedSecret): string 
   return `${projectId}/${environment}/${key}`
 }
 
-/** `null` where an envelope is not the signed one, or does not open. */
+/** Opens released values; `null` if an envelope is not the signed one, or does not open. */
 export function openReleased(
   release: StoredRelease,
   token: LiveToken,
@@ -153,7 +153,7 @@ function envelopeOf({ envelopes }: StoredRelease, sealed: SealedSecret): Uint8Ar
   return found ? fromBase64(found.envelope) : null
 }
 
-/** All values of a token's releases that open, with their names: an answer to the token has none of them. */
+/** Returns all values of a token's releases that open, with their names, for the guard of the token's answers. */
 export function guardedReleases(
   releases: readonly StoredRelease[],
   token: LiveToken,

@@ -22,7 +22,7 @@ const EXAMPLE_SIGNING: z.input<typeof signing> = {
 export const forwardSettings = z.strictObject({
   project: projectId.optional(),
   environment: environment.optional(),
-  /** Links lead back through forward mode, with `none` where the upstream says, or to a name of the caller's making. */
+  /** Links lead back through forward mode, with `none` to the upstream, or to a name that the caller chooses. */
   rewrite: z
     .string()
     .regex(/^(body|none|[a-z0-9]{20,40}\.invalid)$/, 'must be none')
@@ -31,7 +31,7 @@ export const forwardSettings = z.strictObject({
   timeout_ms: z.coerce.number().int().min(1).max(MAX_CALL_MS).optional(),
   /** A local proxy shows the answer under the real host's name: rules for browsers do not apply. */
   proxy: z.enum(['true']).optional().meta(rarelyNeeded),
-  /** Refuses a placeholder that its secret's policy does not let count where it is. */
+  /** Refuses a placeholder in a place that its secret's policy does not allow. */
   strict_placeholders: z.enum(['true', 'false']).optional(),
   /** Waits for a member's approval so long. */
   approval_wait_ms: z.coerce.number().int().min(0).max(MAX_APPROVAL_WAIT_MS).optional(),
@@ -59,7 +59,7 @@ export const forwardSettings = z.strictObject({
 const forwardMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 type ForwardMethod = (typeof forwardMethods)[number]
 
-/** One contract per prefix and method; HEAD goes with GET. */
+/** One contract per prefix and method; HEAD uses that of GET. */
 export const forwardCalls = forwardPrefixes.flatMap((prefix) =>
   forwardMethods.map((method) => forwardCall(prefix, method)),
 )

@@ -37,7 +37,7 @@ export function takeToken(given: Headers): {
   return { token, headers }
 }
 
-/** Whether a program put a token there: a browser sends cookies by itself, and Basic credentials, where none can be read. */
+/** Whether a program sent a token. A browser sends cookies, and Basic credentials without a token, by itself. */
 export function sendsToken(headers: Headers): boolean {
   return [...headers].some(([name, value]) => name !== 'cookie' && ANYWHERE.test(value))
 }

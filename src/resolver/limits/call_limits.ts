@@ -34,7 +34,7 @@ export class CallLimits {
   readonly #minutes = new LruMap<string, SharedLimiter>({ max: MAX_TOKENS })
   readonly #running = new Map<string, CountedCall>()
   readonly #ended = new Set<string>()
-  /** What the database does not have yet, by token id. */
+  /** Usage that is not yet in the database, by token id. */
   #unwritten = new Map<string, Sum>()
   #flushing: Promise<void> | null = null
   #timer: PendingTimer | null = null
@@ -77,7 +77,7 @@ export class CallLimits {
     const { clock, timers } = this.#options
     const callId = Bun.randomUUIDv7()
     const starting = { callId, tokenId: id, limits, bytes }
-    // A caller that waits for its answers must not meet its own last call.
+    // A sequential caller's next call must not be refused because its last one still counts.
     if (this.#flushing || this.#unwritten.has(id)) await this.#flush().catch(() => {})
     let sums = await this.#store.begin(starting)
     if (!sums.granted && isReached(limits.concurrent_calls, sums.running)) {
@@ -100,7 +100,7 @@ export class CallLimits {
     return call
   }
 
-  /** Writes what is left. Calls that still run count until their lease ends. */
+  /** Writes the remaining usage. Calls that still run count until their lease ends. */
   async close(): Promise<void> {
     this.#timer?.cancel()
     await this.#flushLogged()
@@ -129,7 +129,7 @@ export class CallLimits {
     })
   }
 
-  /** One at a time. What ends during a flush is part of the next one. */
+  /** One flush at a time. A call that ends during a flush is part of the next one. */
   async #flush({ isBeat = false } = {}): Promise<void> {
     while (this.#flushing) await this.#flushing.catch(() => {})
     for (const call of this.#running.values()) this.#collect(call)
@@ -180,7 +180,7 @@ export class CountedCall {
     this.#on = on
   }
 
-  /** Ends the call where the day's bytes were over the limit before these. */
+  /** Ends the call if the day's bytes were already over the limit. */
   addBytes(bytes: number): void {
     const { bytes_per_day } = this.token.limits
     if (bytes_per_day !== null && this.#sums.bytes > bytes_per_day) this.#on.over(this.#sums)
@@ -193,7 +193,7 @@ export class CountedCall {
     this.#isSpending = true
   }
 
-  /** Resolves when other processes can see what the call spent. */
+  /** Resolves when other processes can see the call's usage. */
   end(): Promise<void> {
     return this.#on.end()
   }
@@ -204,7 +204,7 @@ export class CountedCall {
     return unwritten
   }
 
-  /** What all processes spent by now. */
+  /** Sets the usage of all processes. */
   learn(sums: DaySums | undefined): void {
     if (!sums) return
     this.#sums = { bytes: sums.bytes + this.#unwritten.bytes, modelTokens: sums.modelTokens }

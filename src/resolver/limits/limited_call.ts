@@ -1,4 +1,4 @@
-/** One call of a token with limits: what it sends and receives counts, and what its answer says of model tokens. */
+/** One call of a token with limits: counts sent and received bytes, and the answer's model tokens. */
 import type { Fault } from '../../core/fault.ts'
 import { bytesOf, type Call, type CallBody, contentTypeOf } from '../../outbound/call.ts'
 import type { CallDeadline } from '../../outbound/deadline.ts'
@@ -8,7 +8,7 @@ import { ModelUsage } from '../../outbound/traffic/model_usage.ts'
 import type { AnswerTraffic, Traffic } from '../../outbound/traffic/traffic.ts'
 import type { CallLimits, CountedCall, LimitedToken } from './call_limits.ts'
 
-/** Bytes for which a model token is counted where an answer does not report its usage. */
+/** Bytes per model token in the estimate for an answer that does not report its usage. */
 const BYTES_PER_TOKEN = 4
 /** Reasons of failures before an upstream had the request. */
 const UNSENT = new Set(['upstream_unreachable', 'upstream_tls_error'])
@@ -117,12 +117,12 @@ export class LimitedCall implements Traffic {
     this.#settling = this.#running.end()
   }
 
-  /** Resolves when what an ended call spent is stored. An open stream is not waited for. */
+  /** Resolves when an ended call's usage is stored. Does not wait for an open stream. */
   async settled(): Promise<void> {
     await this.#settling
   }
 
-  /** An estimate where an answer should have reported its usage and did not, as one that was broken off. */
+  /** Returns an estimate if an answer should have reported its usage and did not, for example because it broke off. */
   #modelTokens(reported: number, isAllowed: boolean): number {
     const { call } = this.#parts
     const isComplete = isAllowed && this.#isWhole
@@ -145,7 +145,7 @@ function knownLength(body: CallBody): number {
   return 'bytes' in body ? (bytesOf(body)?.length ?? 0) : (body.length ?? 0)
 }
 
-/** Paths of models' APIs. A caller may ask them to leave out the usage, as Gemini's `fields` does. */
+/** Paths of model APIs. A caller may make them omit the usage, as with Gemini's `fields`. */
 const MODEL_PATH = /(generatecontent|completions|\/v1\/messages|\/responses)\b/i
 
 function isToModel({ targetUrl }: Call): boolean {

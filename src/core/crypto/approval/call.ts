@@ -1,4 +1,4 @@
-/** The call that somebody is asked to approve (protocol 14.2), in the one form that is hashed, stored and shown. */
+/** The call that a member is asked to approve (protocol 14.2), in the one form that is hashed, stored and shown. */
 import { z } from 'zod'
 import { PLACEHOLDER_PREFIX } from '../../names/secret_name.ts'
 import { fromBase64Url } from '../encoding.ts'

@@ -1,6 +1,6 @@
 /**
- * What an approver is shown (protocol 14.2): `0x01 || nonce12 || ciphertext || tag`, under a key that members and the
- * resolver derive from the environment key. The server stores it without being able to read it at rest.
+ * The details that an approver sees (protocol 14.2): `0x01 || nonce12 || ciphertext || tag`, under a key that members
+ * and the resolver derive from the environment key. The server stores them and cannot read them at rest.
  */
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ import { randomBytes } from '../random.ts'
 import { approvalCall } from './call.ts'
 
 const VERSION = 1
-/** A body is shown up to this length, in bytes of UTF-8. */
+/** Bytes of UTF-8 up to which a body is shown. */
 export const MAX_SHOWN_BODY_BYTES = 65_536
 /** Characters of an agent's reason. */
 export const MAX_REASON = 300
@@ -28,7 +28,7 @@ const approvalDetails = z.strictObject({
     .nullable(),
 })
 
-/** `body` is null where it is not UTF-8 or too long. */
+/** `body` is null if it is not UTF-8 or too long. */
 export type ApprovalDetails = z.output<typeof approvalDetails>
 
 /** The nonce is random unless a test vector gives one. Throws for text that JCS cannot express. */
