@@ -13,7 +13,7 @@ import { consoleFonts, consoleStyle } from './console_style.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const WEB = join(ROOT, 'src', 'console', 'web')
-/** What a change of makes another bundle. */
+/** Inputs of the bundle: a change of one makes another bundle. */
 const INPUTS = [
   'src/console/web',
   'src/client',
@@ -34,7 +34,7 @@ const SINGLE_INPUTS = [
 /** Bytes on the wire until the first screen, by Brotli, with the keys worker, without Argon2 and fonts. */
 export const FIRST_LOAD_BYTES = 235_000
 
-/** What only this runtime has. */
+/** Modules that only this runtime has. */
 const RUNTIME_ONLY =
   /[^\w.](?<!SERVICE_TOKEN(?:: token)? } = )(Buffer\.|Bun\.|process\.(env|platform|nextTick))/
 /** Characters that an error shows on either side of a match. */

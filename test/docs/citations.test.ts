@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * What comments cite is there. Our own protocol is cited as `protocol 3.4`, a step of it as
+ * Each citation in a comment exists. Our own protocol is cited as `protocol 3.4`, a step of it as
  * `protocol 6, step 9`; our other documents by their heading, and standards as `RFC 9110, section 5.1`.
  */
 import { describe, expect, test } from 'bun:test'
@@ -50,7 +50,7 @@ function isHomeless({ text, before }: Line): boolean {
   )
 }
 
-describe('what comments cite', () => {
+describe('citations in comments', () => {
   test('the protocol has its sections under the numbers that stay', () => {
     const numbers = [1, 2, 3, 3.1, 3.2, 3.3, 3.4, 4, 5, 6, 6.1, 6.2, 7, 8, 9, 10, 11].map(String)
     expect(numbers.filter((number) => !sections.has(number))).toEqual([])

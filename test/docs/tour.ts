@@ -84,7 +84,7 @@ async function typeLines(page: string, cwd: string, env: Record<string, string>)
   return answers
 }
 
-/** What the server's terminal shows, with its two addresses once it is ready. */
+/** Collects the output of the server's terminal, and its two addresses once it is ready. */
 function collect(stdout: ReadableStream<Uint8Array>) {
   let text = ''
   const ready = Promise.withResolvers<string[]>()

@@ -69,7 +69,8 @@ function tokensOf(words: readonly string[], own: Options): Token[] {
     return [longOf(flags), { type, ...(short === undefined ? {} : { short }) }] as const
   })
   const line = { args: [...words], strict: false, allowPositionals: true, tokens: true } as const
-  return parseArgs({ ...line, options: Object.fromEntries(options) }).tokens
+  // A command's option wins over a general one of the same name, such as `--version <version>`.
+  return parseArgs({ ...line, options: Object.fromEntries(options.reverse()) }).tokens
 }
 
 function faultOfOptions(tokens: readonly Token[], own: Options): string | null {

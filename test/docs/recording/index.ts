@@ -40,7 +40,7 @@ writeFileSync(
 )
 process.stdout.write(`${title}; ${svg.length} bytes\n`)
 
-/** What is typed, with what the README says of it above. */
+/** Draws a typed line, with its README comment above. */
 function type(line: string): void {
   const [, command = line, comment] = /^(.*?)(?:\s+# (.*))?$/s.exec(line) ?? []
   if (lines.length > 0) lines.push({ spans: [], atMs: nowMs })

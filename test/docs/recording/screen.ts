@@ -1,4 +1,4 @@
-/** What a terminal shows, line by line, and since when each line is there. */
+/** The lines of a terminal, each with the time since which it is shown. */
 import { Terminal } from '@xterm/headless'
 import { COLUMNS } from '../../cli/pseudo_terminal.ts'
 import type { Event } from '../tour.ts'
