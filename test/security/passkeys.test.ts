@@ -15,11 +15,10 @@ import { logInAs, type Person, registerPerson } from '../support/people.ts'
 
 const SECOND = 'http://localhost:8765'
 const ENV = { RATE_LOGIN: '1000/1', PASSKEY_ORIGINS: `${ORIGIN},${SECOND}` }
-const REFUSED = refusal('invalid_credentials', { message: 'This passkey is not registered on this server.' })
-const UNASKED = refusedField(
-  'credential',
-  'is not a response to a challenge of this session',
-)
+const REFUSED = refusal('invalid_credentials', {
+  message: 'This passkey is not registered on this server.',
+})
+const UNASKED = refusedField('credential', 'is not a response to a challenge of this session')
 const FIVE_MINUTES = 300_000
 
 let database: TestDatabase

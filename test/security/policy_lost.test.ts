@@ -111,7 +111,8 @@ describe('a new value', () => {
 })
 
 describe('rolling back', () => {
-  const message = 'This version has a different policy than the current version. Send it as `policy`.'
+  const message =
+    'This version has a different policy than the current version. Send it as `policy`.'
 
   test('to another policy is a conflict unless the call names that policy', async () => {
     for (const [before, today] of [

@@ -56,7 +56,11 @@ test('it is a link that leads out of the folder, and is not read', async () => {
   symlinkSync('../outside', join(ada.cwd, 'clone', 'app.tpl'))
   const cwd = join(ada.cwd, 'clone')
   const { code, out, err } = await ada.run(['inject', '-i', 'app.tpl'], { cwd })
-  expect([code, out, err]).toEqual([2, '', expect.stringContaining('is a link to a file outside of this folder')])
+  expect([code, out, err]).toEqual([
+    2,
+    '',
+    expect.stringContaining('is a link to a file outside of this folder'),
+  ])
 })
 
 test('it drives the terminal by what it names', async () => {
