@@ -290,6 +290,8 @@ describe('signing', () => {
   test('who is no member of the chain signs nothing', async () => {
     const chain = await opened().of(HERE)
     expect(ownId(chain, HERE, identity.signing_key)).toBe(ADA)
-    expect(() => ownId(chain, HERE, stranger.signing_key)).toThrow('its chain does not list you as a member')
+    expect(() => ownId(chain, HERE, stranger.signing_key)).toThrow(
+      'its chain does not list you as a member',
+    )
   })
 })

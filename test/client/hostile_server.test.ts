@@ -166,12 +166,7 @@ test.each([
   ['a page', '<html>Bad gateway</html>', 502, 'gave no reason'],
   ['null', 'null', 404, 'gave no reason'],
   ['of other types', '{"error_code":7,"message":{"a":1},"fields":"x"}', 422, 'gave no reason'],
-  [
-    'fields of other types',
-    '{"error_code":"x","message":"y","fields":[1]}',
-    422,
-    'gave no reason',
-  ],
+  ['fields of other types', '{"error_code":"x","message":"y","fields":[1]}', 422, 'gave no reason'],
   ['a redirect', '', 301, 'redirects to another address, which is not followed'],
 ])('a refusal that is %s says its status and host', async (_, body, status, what) => {
   answer = () => new Response(body, { status, headers: { location: 'http://127.0.0.1:1/' } })

@@ -43,9 +43,7 @@ const words = (text: string) => text.trim().split(/\s+/)
 
 test('variables that steer programs have a reason, which goes on after the name', () => {
   expect(words(unsafe).filter((name) => unsafeReason(name) === null)).toEqual([])
-  expect(unsafeReason('BASH_ENV')).toBe(
-    'makes a shell run commands or parse its input differently',
-  )
+  expect(unsafeReason('BASH_ENV')).toBe('makes a shell run commands or parse its input differently')
 })
 
 /** What the list of exact names forgot: their kinds, by what a tool calls its own. */

@@ -51,7 +51,7 @@ test('a refusal in XML names the fix in its message, once', async () => {
   expect(await messageOf({ message: 'Not allowed.', fix: command })).toBe(`Not allowed. ${run}`)
   expect(await messageOf({ message: run, fix: command })).toBe(run)
   expect(await messageOf({ message: 'Too late.', fix: { setting: 'RESOLVER_SILENCE_MS' } })).toBe(
-    "Too late. Server setting: RESOLVER_SILENCE_MS.",
+    'Too late. Server setting: RESOLVER_SILENCE_MS.',
   )
   expect(await messageOf({ message: 'No.' })).toBe('No.')
 })

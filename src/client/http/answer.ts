@@ -190,9 +190,7 @@ function refusalFrom(url: string, { status, headers }: Response, answer: unknown
   const wait = seconds >= 0 ? seconds * 1000 : null
   if (told.success) return new ApiError(status, told.data, wait)
   const leadsAway = status >= 300 && status < 400
-  const what = leadsAway
-    ? 'redirects to another address, which is not followed'
-    : 'gave no reason'
+  const what = leadsAway ? 'redirects to another address, which is not followed' : 'gave no reason'
   return new ApiError(status, { message: `${hostOf(url)} returned ${status}, and ${what}` }, wait)
 }
 

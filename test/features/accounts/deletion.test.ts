@@ -99,7 +99,8 @@ describe('a shared workspace', () => {
     const ids = [first.workspaceId, second.workspaceId].sort()
     expect(said(answer)).toEqual(
       refusal('last_owner', {
-        message: 'Some workspaces would have no owner. Make another member an owner, or delete them.',
+        message:
+          'Some workspaces would have no owner. Make another member an owner, or delete them.',
         fields: ids.map((path) => ({ path, message: 'Team' })),
       }),
     )

@@ -112,8 +112,7 @@ describe('refused, and nothing is changed or stored:', () => {
 
   test('a link signed by another admin than the one of the session', async () => {
     const bob = await workspace.join('admin')
-    const message =
-      'The link is not signed with the account keys of this session.'
+    const message = 'The link is not signed with the account keys of this session.'
     const link = await changed(['new.example'])
     await expectRefusal(app, adding(['new.example'], link, bob), 'link_refused', { message })
     expect(
@@ -126,8 +125,7 @@ describe('refused, and nothing is changed or stored:', () => {
     const bob = await workspace.join('admin')
     const other = await workspace.join('member')
     const { sql } = app.connection
-    const message =
-      'The link is not signed with the account keys of this session.'
+    const message = 'The link is not signed with the account keys of this session.'
     for (const column of ['signing_key', 'public_key'] as const) {
       const putKeyOf = ({ identity }: SignedPerson) =>
         sql.unsafe(`update users set ${column} = $1 where id = $2`, [

@@ -380,7 +380,12 @@ describe('refusals, after which nothing is stored', () => {
   test.each([
     ['no timestamp', without('timestamp'), 'timestamp', 'is required'],
     ['no method', without('method'), 'method', 'is required'],
-    ['no target', without('target_domain'), 'target_domain', 'is required unless target_url is given'],
+    [
+      'no target',
+      without('target_domain'),
+      'target_domain',
+      'is required unless target_url is given',
+    ],
     [
       'a day that is none',
       { ...base, timestamp: '2026-02-30T00:00:00Z' },

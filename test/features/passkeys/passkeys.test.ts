@@ -29,7 +29,9 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-const REFUSED = refusal('invalid_credentials', { message: 'This passkey is not registered on this server.' })
+const REFUSED = refusal('invalid_credentials', {
+  message: 'This passkey is not registered on this server.',
+})
 const dataOf = ({ body }: { body: unknown }) => (body as { data: Record<string, unknown> }).data
 
 describe('a log-in by passkey', () => {

@@ -144,8 +144,7 @@ describe('an invitation', () => {
 
   test('is declined with a link of the invited', async () => {
     const byAda = await removed([bob])
-    const message =
-      'The link is not signed with the account keys of this session.'
+    const message = 'The link is not signed with the account keys of this session.'
     await expectRefusal(app, declining(bob, byAda), 'link_refused', { message })
     const stranger = await signedAccount(app, 'stranger')
     await expectRefusal(app, declining(stranger), 'not_found')
@@ -299,8 +298,7 @@ describe('the workspace', () => {
     ]
     await expectRefusal(app, deleting(), 'link_required')
     const other = await workspace.link('workspace.deleted', {})
-    const message =
-      'The link was rejected: link 2 is refused: it belongs to another workspace.'
+    const message = 'The link was rejected: link 2 is refused: it belongs to another workspace.'
     await expectRefusal(app, deleting(other), 'link_refused', { message })
     expect((await app.call(...deleting(await own.link('workspace.deleted', {})))).status).toBe(200)
     await expectRefusal(app, ['GET', path, { token: ada.token }], 'not_found')

@@ -19,7 +19,12 @@ export default command({
   ],
   action: async (context, _, options) => {
     const { reason, host: hosts = [], secret: names = [] } = options
-    if (reason === undefined) throw new CliError('usage', '--reason is missing', 'give the reason for the members who decide')
+    if (reason === undefined)
+      throw new CliError(
+        'usage',
+        '--reason is missing',
+        'give the reason for the members who decide',
+      )
     const text = await tokenFor(context, options)
     const secrets = names.flatMap((list) => list.split(',')).map((key) => ({ key }))
     const state = await propose(context, text, { reason, hosts, secrets })
