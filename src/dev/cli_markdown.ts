@@ -3,13 +3,38 @@ import { type Group, nameIn, type Spec } from '../cli/command.ts'
 import { argumentText } from '../cli/commands/argument_texts.ts'
 import { globalOptions } from '../cli/options.ts'
 import { cliErrors } from '../cli/terminal/cli_error.ts'
-import { exitCodes } from '../core/exit_codes.ts'
+import {
+  EX_AUTH,
+  EX_CONFIG,
+  EX_FAILED,
+  EX_NETWORK,
+  EX_NO_PROGRAM,
+  EX_NOT_EXECUTABLE,
+  EX_NOT_FOUND,
+  EX_PIPE,
+  EX_REFUSED,
+  EX_USAGE,
+} from '../core/exit_codes.ts'
 
 type Section = { heading: string; entries: readonly (Spec | Group)[] }
 export type CliPage = { file: string; title: string; about: string; sections: readonly Section[] }
 type Command = { spec: Spec; name: string; usage: string }
 /** An argument or option. */
 type Part = { written: string; meaning: string }
+
+const exitCodes: readonly (readonly [code: number, meaning: string])[] = [
+  [0, 'success'],
+  [EX_FAILED, 'failed'],
+  [EX_USAGE, 'usage: a missing or invalid argument, option or variable'],
+  [EX_AUTH, 'authentication: sign in, or check the token'],
+  [EX_NOT_FOUND, 'not found'],
+  [EX_REFUSED, 'refused by a role, policy or state'],
+  [EX_NETWORK, 'network error, or the server is unhealthy'],
+  [EX_CONFIG, 'invalid server configuration'],
+  [EX_NOT_EXECUTABLE, '`run`, `proxy`, `echo`: the program cannot be executed'],
+  [EX_NO_PROGRAM, '`run`, `proxy`, `echo`: the program does not exist'],
+  [EX_PIPE, 'the reader closed standard output'],
+]
 
 const WRITTEN = '<!-- Written by src/dev/cli_docs.ts from the commands: do not edit. -->'
 /** Commands with so many options have two examples, others one. `--help` prints all. */

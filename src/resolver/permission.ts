@@ -224,7 +224,7 @@ class TokenSecret implements UsableSecret {
     const value = openSealed(key.reveal(), sealed)
     if (value) return value
     throw new Fault('unreadable_secret', {
-      message: `The secret ${sealed.key} cannot be decrypted: it was altered or sealed under another key.`,
+      message: `The secret ${sealed.key} cannot be decrypted. It was altered or sealed with another key.`,
     })
   }
 

@@ -82,7 +82,7 @@ test('many at once are proven too', async () => {
     .sql`update secrets set policy = ${WIDE}::text::jsonb where key = 'MANY_7_KEY'`
   const again = ['secrets', 'set', ...names.map((name) => `${name}=third one`), '-e', 'staging']
   const { code, err } = await ada.run(again)
-  expect([code, err]).toEqual([5, expect.stringContaining('MANY_7_KEY: what is stored')])
+  expect([code, err]).toEqual([5, expect.stringContaining('MANY_7_KEY: the stored value')])
 })
 
 test('a rollback asks where the policy of today is not the one that its value has', async () => {

@@ -92,7 +92,7 @@ describe('a workspace', () => {
     await swap('workspaces', live, theirs)
     const asked = await ada.run(['workspace', 'accept-name', 'live'])
     expect(asked.code).toBe(2)
-    expect(asked.err).toContain(`live stood for ${live}, and is ${theirs} now`)
+    expect(asked.err).toContain(`live meant ${live} and now means ${theirs}`)
     expect(await refused('project', 'list', '-w', 'live')).toMatchObject({ kind: 'changed_name' })
     await ada.must('workspace', 'accept-name', 'live', '--yes')
     await ada.must('project', 'list', '-w', 'live')
@@ -104,7 +104,9 @@ describe('a workspace', () => {
   test('that is plain beside signed ones is said on a new machine, with what to compare', async () => {
     await plainWorkspace(app, 'eve@example.com', 'notes')
     const { err } = await eve.run(['project', 'list', '-w', 'notes'])
-    expect(err).toMatch(/notes is new to this machine, and not signed.* key: ([0-9a-f]{4} ){15}/)
+    expect(err).toMatch(
+      /notes is new to this machine and is not signed.* fingerprint: ([0-9a-f]{4} ){15}/,
+    )
     expect((await eve.run(['project', 'list', '-w', 'notes'])).err).toBe('')
   })
 })
@@ -251,14 +253,17 @@ describe('a project', () => {
     const { code, err } = await victim.run(['project', 'create', 'fresh', ...inLive(), '--json'])
     expect([code, JSON.parse(err.trim().split('\n').at(-1) ?? '').error]).toMatchObject([
       5,
-      { code: 'changed_name', message: expect.stringContaining(`${known}, which is known here`) },
+      {
+        code: 'changed_name',
+        message: expect.stringContaining(`${known}, which is known on this machine`),
+      },
     ])
     victim.remove()
     await lying.stop(true)
     await sql`update projects set name = 'renamed' where id = ${hidden}`
     expect(await refused('init', 'hidden', ...inLive())).toMatchObject({
       kind: 'changed_name',
-      message: expect.stringContaining(`hidden was ${hidden} when it was seen before`),
+      message: expect.stringContaining(`hidden was ${hidden}, but the new one is`),
     })
     await ada.must(...inLive('project', 'accept-name', 'hidden', '--yes'))
     await ada.must('init', 'hidden', ...inLive())

@@ -172,7 +172,7 @@ export const passkeyLogin = defineEndpoint({
           id: credentialId,
           client_data_json: clientData,
           authenticator_data: base64Url(4096, 37).meta({
-            examples: [exampleOf('signed data of the authenticator')],
+            examples: [exampleOf('signed statement of the authenticator itself')],
           }),
           signature: base64Url(1024, 1).meta({ examples: [exampleOf('a signature')] }),
           user_handle: base64Url(64, 1).meta({ examples: [exampleOf('id of the person')] }),

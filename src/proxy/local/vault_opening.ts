@@ -22,7 +22,7 @@ export function openWith(workspace: OpenWorkspace, place: Place): Open {
     const secret = key && ciphertext && openSecretValue(key.reveal(), entry, policy, ciphertext)
     if (secret) return secret
     throw new Fault('unreadable_secret', {
-      message: `The secret ${entry.key} cannot be decrypted: it was altered or sealed under another key.`,
+      message: `The secret ${entry.key} cannot be decrypted. It was altered or sealed with another key.`,
     })
   }
 }
