@@ -18,7 +18,7 @@ const catalogue = {
   approval_required: [403, 'This call needs approval by a member.'],
   approval_denied: [403, 'A member denied this call.'],
   registration_closed: [403, 'Registration is closed on this server.'],
-  not_found: [404, 'Not found, or you don’t have access.'],
+  not_found: [404, "Not found, or you don't have access."],
   method_not_allowed: [405, 'This path does not support the method.'],
   already_exists: [409, 'An item with this name already exists.'],
   last_owner: [409, 'A workspace needs at least one owner.'],

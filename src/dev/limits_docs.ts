@@ -12,7 +12,7 @@ const HEAD = `<!-- Written by src/dev/limits_docs.ts from the code: do not edit.
 
 # Limits
 
-All quotas, rates, sizes and times in numbers. Defaults with a setting can be changed by the [server’s operator](settings.md).
+All quotas, rates, sizes and times in numbers. Defaults with a setting can be changed by the [server's operator](settings.md).
 
 ## Quotas
 

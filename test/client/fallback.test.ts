@@ -68,8 +68,10 @@ describe('refused', () => {
     ['workspace', 'w'],
     ['project', ''],
     ['environment', 'prod'],
-  ])('of another %s', (name, value) => {
-    expect(() => open(sealed, holder, { ...asked, [name]: value })).toThrow(`of another ${name}`)
+  ])('a fallback for another %s is refused', (name, value) => {
+    expect(() => open(sealed, holder, { ...asked, [name]: value })).toThrow(
+      `belongs to another ${name}`,
+    )
     // Not by changing what the file says either.
     const moved = JSON.stringify({ ...JSON.parse(sealed), [name]: value })
     expect(() => open(moved, holder, { ...asked, [name]: value })).toThrow('was altered')

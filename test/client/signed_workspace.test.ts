@@ -163,7 +163,7 @@ test('an agent is registered, and a token granted further environments, by what 
   await api.call(provisionWorkloadToken, { params: path, body: [envelope] })
   // A key that somebody put into the row is not sealed to.
   const replaced = { ...listed, public_key: member.identity.public_key }
-  expect(holderOf(workspace, replaced, place)).rejects.toThrow('is not what its members signed')
+  expect(holderOf(workspace, replaced, place)).rejects.toThrow('does not match its signatures')
   // Nor is the token of somebody else, although an administrator granted it.
   for (const [token, owner] of [
     [listed, { agentId: id }],

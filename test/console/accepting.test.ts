@@ -114,7 +114,7 @@ test('the console pins the history that was compared, whatever the server shows 
   await accept(held, { workspaceId, expected, seen })
   expect(chains.of(workspaceId)?.head).toBe(genuine.head)
   const later = trust.chains.of({ id: workspaceId, name: 'Personal' })
-  expect(later).rejects.toThrow('is not what its members signed')
+  expect(later).rejects.toThrow('does not match its signatures')
 })
 
 test('an invitation without a link accepts exactly the history that was shown', async () => {

@@ -184,7 +184,7 @@ test('a workspace whose links were changed in the database is blocked on every s
   const refusal = page.getByRole('alert').filter({ hasText: 'doesn’t verify. It’s blocked.' })
   await refusal.waitFor()
   await refusal.getByText('Details').click()
-  await refusal.getByText('is not what its members signed').waitFor()
+  await refusal.getByText('does not match its signatures').waitFor()
   const links = page.getByRole('navigation', { name: 'Navigation' }).getByRole('link')
   const screens = await links.allInnerTexts()
   expect(screens).toHaveLength(9)

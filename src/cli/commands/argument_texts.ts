@@ -28,6 +28,7 @@ const texts: Readonly<Record<string, string>> = {
   text: 'description',
   to: 'target environment',
   token: 'token, by label or ID',
+  topic: 'page of the documentation, or a command',
   tool: 'claude-code, cursor, vscode, codex, gemini or opencode',
   type: 'slack, discord, ntfy or webhook',
   url: 'URL',

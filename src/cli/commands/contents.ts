@@ -90,7 +90,7 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
         'list <agent>': 'list the tokens',
         'revoke <agent> <token>': 'revoke a token',
         'grant <agent> <token>': 'grant a token access to an environment',
-        'ungrant <agent> <token>': 'remove a token’s access to an environment',
+        'ungrant <agent> <token>': "remove a token's access to an environment",
       },
     },
     'workload-token': {
@@ -99,7 +99,7 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
         'issue <label>': 'create a workload token',
         list: 'list the tokens',
         'revoke <token>': 'revoke a token',
-        'grant <token>': 'restore a token’s access after a rekey',
+        'grant <token>': "restore a token's access after a rekey",
       },
     },
     allowlist: {
