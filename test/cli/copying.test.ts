@@ -72,7 +72,7 @@ describe('env copy', () => {
       { key: 'PORT', version: 1, policy: { sensitive: false } },
       { key: 'STRIPE_KEY', version: 1, policy: POLICY },
     ])
-    // A policy that is none where it is copied from is none there too.
+    // A copied secret without a policy also removes the policy of its target.
     await ada.must(
       'secrets',
       'set',
@@ -97,7 +97,7 @@ describe('env copy', () => {
     ).toBe('DSN refers to PASS, not in payments/one\n')
   })
 
-  test('of an environment that is not there is an error, which lists near ones', async () => {
+  test('copying from a missing environment is an error that suggests similar names', async () => {
     const { code, err } = await ada.run(['env', 'copy', 'developmnt', 'production'])
     expect([code, err]).toEqual([
       4,

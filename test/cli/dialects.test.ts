@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Dialects of `.env` files: what is written is read back by the program whose dialect it is, and what is read here is
- * read alike by that program. bash and npm's dotenv run; docker is read by its documented rules; compose_cases.json has
- * what compose-go 2.1.0 read of each text.
+ * Dialects of `.env` files: the program of each dialect reads back the written files, and our reader agrees with that
+ * program. bash and npm's dotenv run here, docker follows its documented rules, and compose_cases.json has the values
+ * that compose-go 2.1.0 read from each text.
  */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -169,7 +169,7 @@ describe('dotenv', () => {
 describe('bash', () => {
   const { test } = requires('bash')
 
-  /** What a bash of its own sets `A` to by each file; null where it fails or prints. */
+  /** The value of `A` after a separate bash has sourced each file. */
   async function readByBash(files: readonly string[]): Promise<(string | null)[]> {
     const folder = mkdtempSync(join(tmpdir(), 'cr-bash-'))
     for (const [at, text] of files.entries()) writeFileSync(join(folder, String(at)), text)

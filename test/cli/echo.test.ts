@@ -139,7 +139,7 @@ test('a server behind it logs only warnings, unless LOG_LEVEL is set', async () 
   expect(err).toContain('LOG_LEVEL=info\n')
 })
 
-test('it replaces no setting of a server, and says whose port is taken', async () => {
+test('echo refuses to replace a setting of the server, and names a port that is in use', async () => {
   const set = await person.run(['echo', '--port', '0'], {
     env: { RESOLVER_CA_FILE: '/etc/ca.pem' },
   })

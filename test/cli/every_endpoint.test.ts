@@ -1,5 +1,5 @@
 // tier: quick
-/** What the API can, a command can: every endpoint is used by the clients, or a reason is written here. */
+/** Every endpoint of the API is used by a client, or has its reason listed here. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'

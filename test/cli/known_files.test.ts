@@ -1,5 +1,5 @@
 // tier: quick
-/** What this machine keeps of workspaces, where several commands work at once. */
+/** The files in which this machine remembers workspaces, written by several commands at the same time. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const server = 'https://one.example'
 const account = { server, email: 'ada@example.com' }
 const trust = resolve(import.meta.dir, '../../src/cli/trust')
 
-/** A process that remembers `rounds` workspaces of its own in all three files. */
+/** A process that stores `rounds` separate workspaces in all three files. */
 function remembering(own: string, rounds: number) {
   const text = `
     const { openKnownChains, openKnownNames, openKnownWorkspaceKeys } = await import('${trust}/known.ts')

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Values of a person's own (`secrets set --mine`): in place of stored ones, on this machine and for this account.
- * What is on the disk holds none of them, opens for nobody else, and no server is sent one.
+ * Personal values (`secrets set --mine`) replace stored ones, on this machine and for this account.
+ * The file on disk is encrypted, opens only for its account, and no server receives a personal value.
  */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -99,7 +99,7 @@ describe('in force', () => {
     expect([out, err.includes('your own')]).toEqual(['<>\n', false])
   })
 
-  test('also of a name that nobody else has, and with references of its own', async () => {
+  test('a personal value can have a new name and its own references', async () => {
     const set = [
       'secrets',
       'set',
@@ -200,7 +200,7 @@ describe('the file', () => {
     expect((await reveal('secrets', 'get', 'KEY')).out).toBe(OWN)
   })
 
-  test('of one account opens for no other, on the same machine or with the file itself', async () => {
+  test('the file of one account does not open for another, even on the same machine or copied', async () => {
     const eve = await openAccount(app, 'eve@own-values.example')
     await eve.must('init', 'payments')
     await eve.must('secrets', 'set', 'KEY=hers')
@@ -287,7 +287,7 @@ test("logout says what goes with the session: tokens of agents, and values of on
   frank.remove()
 })
 
-test('a fallback says which of its values are whose, and is no way around --no-mine', async () => {
+test('a fallback names its personal values and does not bypass --no-mine', async () => {
   const server = openSwitch(app.controlPlane)
   const fay = await openAccount(
     { controlPlane: server.origin, resolver: app.resolver },
@@ -297,9 +297,9 @@ test('a fallback says which of its values are whose, and is no way around --no-m
   await fay.must('secrets', 'set', `KEY=${OWN}`, '--mine')
   const run = (...args: string[]) => fay.run(['run', '--fallback', 'kept', ...args, '--', 'true'])
   expect(await run()).toMatchObject({ code: 0, err: SAID })
-  await server.to('away')
-  const away = await run()
-  expect([away.code, away.err.includes(', with values of your own: KEY\n')]).toEqual([0, true])
+  await server.to('down')
+  const offline = await run()
+  expect([offline.code, offline.err.includes(', with values of your own: KEY\n')]).toEqual([0, true])
   const without = await run('--no-mine')
   expect([without.code, without.err.includes('kept has values of your own: KEY')]).toEqual([
     5,
@@ -308,7 +308,7 @@ test('a fallback says which of its values are whose, and is no way around --no-m
   await server.to('passes')
   await fay.must('secrets', 'set', 'KEY=everybodys')
   expect((await run('--no-mine')).code).toBe(0)
-  await server.to('away')
+  await server.to('down')
   expect((await run('--no-mine')).code).toBe(0)
   fay.remove()
   await server.close()

@@ -247,7 +247,7 @@ test("the user's own file has all that holds here, and one of the project only w
   ])
 })
 
-test('which agent, and that it has a token here, is asked for', async () => {
+test('agent setup needs a known program, one clear agent and a token saved on this machine', async () => {
   expect((await setUp('nano', '--yes')).err).toContain('there is no program nano')
   expect((await setUp('cursor', '--print', '--remove')).code).toBe(2)
   await ada.must('agent', 'create', 'bare', '--quiet')

@@ -59,7 +59,7 @@ describe.each(callers)('%s', (_, options) => {
     expect(await run([], options())).toEqual({ code: 0, out: SHOWN, err: '' })
     expect(statSync(path()).mode & 0o777).toBe(0o600)
     expect(read()).not.toContain('API_KEY')
-    await server.to('away')
+    await server.to('down')
     const { code, out, err } = await run([], options())
     expect([code, out]).toEqual([0, SHOWN])
     expect(err).toMatch(
@@ -94,7 +94,7 @@ describe.each(callers)('%s', (_, options) => {
   })
 
   test('ends with the error of the server where there is nothing to go on with', async () => {
-    await server.to('away')
+    await server.to('down')
     const { code, out, err } = await run([], options())
     expect([code, out]).toEqual([6, ''])
     expect(err).toContain('cannot be reached, and kept does not exist yet')
@@ -110,14 +110,14 @@ describe.each(callers)('%s', (_, options) => {
 
   test('masks what is in it, and refuses variables that steer programs', async () => {
     await run([], options())
-    await server.to('away')
+    await server.to('down')
     const args = ['run', '--fallback', 'kept', '--', 'sh', '-c', 'echo "$API_KEY"']
     expect((await ada.run(args, options())).out).toBe('[REDACTED]\n')
   })
 
   test('is refused another environment', async () => {
     await run([], options())
-    await server.to('away')
+    await server.to('down')
     const before = read()
     const { code, out, err } = await run(['-e', 'production'], options())
     expect([code, out, read()]).toEqual([5, '', before])
@@ -136,7 +136,7 @@ describe('age', () => {
   const withToken = (...args: string[]) => run(args, { env: { SERVICE_TOKEN: token } })
 
   test('of less than 24 hours is good, unless --fallback-max-age says otherwise', async () => {
-    await server.to('away')
+    await server.to('down')
     keep(hoursAgo(23))
     expect((await withToken()).out).toBe('old 0\n')
     expect(await withToken('--fallback-max-age', '22h')).toMatchObject({ code: 6, out: '' })
@@ -148,7 +148,7 @@ describe('age', () => {
   })
 
   test('from the future is none', async () => {
-    await server.to('away')
+    await server.to('down')
     keep(hoursAgo(-1))
     expect(await withToken()).toMatchObject({ code: 6, out: '' })
   })
@@ -188,7 +188,7 @@ describe('a file that is not this fallback is an error, and stays', () => {
   ]
   test.each(files)('%s', async (_, make) => {
     const text = await make()
-    for (const mode of ['passes', 'away'] as const) {
+    for (const mode of ['passes', 'down'] as const) {
       await server.to('passes')
       writeFileSync(path(), text)
       await server.to(mode)

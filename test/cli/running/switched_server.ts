@@ -1,5 +1,5 @@
 /** The control plane behind a switch: it passes everything on, answers with one status, never, or is away. */
-type Mode = 'passes' | 'hangs' | 'away' | number
+type Mode = 'passes' | 'hangs' | 'down' | number
 
 export function openSwitch(target: string) {
   let mode: Mode = 'passes'
@@ -55,8 +55,8 @@ export function openSwitch(target: string) {
     /** Method and path of each request since the start. */
     asked,
     to: async (next: Mode) => {
-      if (next === 'away') await server.stop(true)
-      else if (mode === 'away') server = serve(port)
+      if (next === 'down') await server.stop(true)
+      else if (mode === 'down') server = serve(port)
       mode = next
     },
     /** Returns what makes the answer of now the one for that path, until it is called with `false`. */

@@ -241,7 +241,7 @@ test('a token that is revoked leaves it running, and starts nothing any more', a
 test('with --fallback it starts from the file, and takes what is new when the server is back', async () => {
   const args = ['--fallback', 'kept']
   await ada.must('run', ...args, '--', 'true')
-  await server.to('away')
+  await server.to('down')
   const run = await start(SERVE, args)
   await until('the first start', () => log() === 'one\n')
   await server.to('passes')
