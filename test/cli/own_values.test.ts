@@ -299,7 +299,10 @@ test('a fallback names its personal values and does not bypass --no-mine', async
   expect(await run()).toMatchObject({ code: 0, err: SAID })
   await server.to('down')
   const offline = await run()
-  expect([offline.code, offline.err.includes(', with values of your own: KEY\n')]).toEqual([0, true])
+  expect([offline.code, offline.err.includes(', with values of your own: KEY\n')]).toEqual([
+    0,
+    true,
+  ])
   const without = await run('--no-mine')
   expect([without.code, without.err.includes('kept has values of your own: KEY')]).toEqual([
     5,

@@ -140,8 +140,8 @@ describe('a value with references', () => {
   })
 })
 
-describe('what is stored', () => {
-  test('is text unless it is said, and that is said where it may be meant otherwise', async () => {
+describe('a stored value', () => {
+  test('a value is literal text without --references, and a remark names a likely reference', async () => {
     expect(await set('LIKE=x${HOST}')).toMatchObject({
       code: 0,
       err: 'LIKE: ${HOST} is literal text (pass --references to resolve it)\n',
@@ -152,7 +152,7 @@ describe('what is stored', () => {
       expect(await set(`QUIET=${value}`)).toMatchObject({ code: 0, err: '' })
   })
 
-  test('refuses a reference to what is not there, unless it is confirmed', async () => {
+  test('a reference to a missing secret is refused unless confirmed', async () => {
     const early = ['EARLY=${HOST}${LATER}', '--references']
     ada.write('early.json', JSON.stringify({ EARLY: '${HOST}${LATER}' }))
     const elsewhere = ['secrets', 'copy', 'URL', '--to', 'staging']
@@ -228,7 +228,7 @@ nothing was stored
     expect(await policyOf('KEEPS')).toBeNull()
   })
 
-  test('is refused where --references finds none, or something that is none', async () => {
+  test('--references refuses a value without a reference or with an invalid one', async () => {
     const none = await set('NONE=text', '--references')
     expect([none.code, none.err.split('\n')[0]]).toEqual([2, 'cloakroom: no value has a reference'])
     const wrong = await set('WRONG=${HOST:-x}', '--references')
@@ -239,7 +239,7 @@ nothing was stored
     expect(await policyOf('WRONG')).toBeUndefined()
   })
 
-  test('gets references by policy set, and gives them back by policy clear', async () => {
+  test('policy set adds references to a stored value, and policy clear removes them', async () => {
     await ada.must('secrets', 'set', 'LATE=${HOST}')
     expect(await ada.must('policy', 'set', 'LATE', '--references')).toContain('with references')
     expect(await ada.must('secrets', 'get', 'LATE')).toBe('db.internal')
@@ -252,7 +252,7 @@ nothing was stored
   })
 })
 
-test('a copy has the references of its own environment, and says which are not there', async () => {
+test('a copy resolves references in its new environment, and names the missing ones', async () => {
   await ada.must('secrets', 'set', 'HOST=db.copy', '-e', 'copied')
   const copy = ['secrets', 'copy', 'URL', 'LIKE', '--to', 'copied', '--yes']
   expect(await ada.run(copy)).toMatchObject({

@@ -28,7 +28,7 @@ test('a token that is kept is not printed, and is used by the name of its agent'
   expect((await call('bot')).err).toContain('domain_blocked')
 })
 
-test('a new log-in keeps it; deleting the agent takes it away', async () => {
+test('a new login keeps a saved token, and deleting its agent removes it', async () => {
   const options = { stdin: `${PASSWORD}\n` }
   await ada.run(
     ['login', 'ada@saved-tokens.example', '--password-stdin', '--insecure-storage'],
@@ -39,7 +39,7 @@ test('a new log-in keeps it; deleting the agent takes it away', async () => {
   expect(session()).not.toContain('svc_agt_')
 })
 
-test('an agent without one here is an error that says how to get it', async () => {
+test('an agent without a saved token is an error with the command that saves one', async () => {
   await ada.must('agent', 'create', 'other', '--quiet')
   const missing = await call('other')
   expect({ code: missing.code, err: missing.err }).toEqual({

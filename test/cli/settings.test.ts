@@ -67,7 +67,7 @@ describe('a settings file', () => {
     expect(inFile()).toEqual({ environment: 'staging', of_later: 1 })
   })
 
-  test('that is no settings file at all leads to a warning, and is kept when it is replaced', async () => {
+  test('an invalid settings file gets a warning, and is kept as .broken when replaced', async () => {
     for (const text of ['{"server": 1', '[]', 'null', '']) {
       writeFileSync(file, text)
       expect(await ada.run(['whoami', '-q'])).toMatchObject({
@@ -83,7 +83,7 @@ describe('a settings file', () => {
     await ada.must('config', 'environment', '--unset')
   })
 
-  test('of a project is treated alike', async () => {
+  test('an invalid project file gets the same warning', async () => {
     ada.write('.cloakroom.json', '{"server": 1')
     expect(await ada.run(['config'])).toMatchObject({
       code: 0,
@@ -175,7 +175,7 @@ describe('a project file that cannot be used leads to no other project', () => {
     })
   })
 
-  test('what is no setting is named', async () => {
+  test('an unknown setting is named in the error', async () => {
     ada.write('.cloakroom.json', '{"project":"shop","bogus":"1"}')
     expect((await ada.run(['secrets', 'list'])).err).toContain(
       'it contains bogus\n→ allowed: server,',

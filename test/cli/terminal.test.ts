@@ -44,7 +44,7 @@ test('a password is asked for and not echoed', async () => {
   expect(screen).toContain('session_in')
 })
 
-test('who chooses a passphrase for the machine is told how not to be asked at every command', async () => {
+test('choosing a passphrase for the machine prints how to unlock it once instead of at every command', async () => {
   const other = await openTerminal(app)
   const passphrase = 'of this machine\r'
   const { code, screen } = await inTerminal(['login', 'ada@terminal.example'], {

@@ -137,7 +137,7 @@ describe('one line says what is wrong, without what is in the file, and nothing 
     await refused(path, `${path} can be written by every user: chmod o-w ${path}`)
   })
 
-  test('what is in it is no token', async () => {
+  test('a token file with other content is refused, and its content is not printed', async () => {
     for (const text of [NONSENSE, `${NONSENSE}\nsecond line`, ` ${NONSENSE}`, `${NONSENSE}\0`])
       for (const args of [
         ['run', '--', 'echo', 'started'],
@@ -150,7 +150,7 @@ describe('one line says what is wrong, without what is in the file, and nothing 
   })
 })
 
-test('--token goes before the file, which is not looked at then', async () => {
+test('--token takes precedence over the token file, which is then not read', async () => {
   const { code, out } = await withFile('/nowhere/token', [
     'secrets',
     'get',
@@ -161,7 +161,7 @@ test('--token goes before the file, which is not looked at then', async () => {
   expect([code, out]).toEqual([0, 'live'])
 })
 
-test('what needs no token does not look at it; what needs a person says so', async () => {
+test('a command that needs no token does not read the file, and one that needs a session says so', async () => {
   expect((await withFile('/nowhere/token', ['config'])).code).toBe(0)
   const { code, err } = await withFile(put(reading), ['secrets', 'set', 'A=b'])
   expect([code, err]).toEqual([

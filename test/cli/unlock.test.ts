@@ -150,14 +150,14 @@ test('the key is nowhere on disk, and socket and directory are for their owner o
   await run(['lock'])
 })
 
-test('a time that is none, or too long, is a usage error', async () => {
+test('an invalid or too long time is a usage error', async () => {
   for (const time of ['', '8', '0h', '8d', '-1h', '8h30m']) {
     expect((await run(['unlock', `--for=${time}`], knowing())).code).toBe(2)
   }
   expect(existsSync(socket())).toBe(false)
 })
 
-test('where nothing is sealed there is nothing to unlock', async () => {
+test('unlock fails when no key is protected by a passphrase', async () => {
   const bob = await openSpawningTerminal(app)
   const { code, err } = await bob.run(['unlock'], { env: here() })
   expect([code, err]).toEqual([3, expect.stringContaining('is protected by a passphrase')])

@@ -15,12 +15,12 @@ const endpoint = defineEndpoint({
   result: z.object({ name: z.string() }),
 })
 
-test('what the contract does not name does not leave', async () => {
+test('a response has only the fields that its contract names', async () => {
   const row = { name: 'a', passwordHash: 'hunter2' }
   expect(await present(endpoint, row, {}).text()).toBe('{"status":"success","data":{"name":"a"}}')
 })
 
-test('what the contract demands and is missing is a defect, which names no value', () => {
+test('a response that breaks its contract is a defect whose message has no value', () => {
   const bad = { name: 7, other: 'hunter2' }
   const attempt = () => present(endpoint, bad, {})
   expect(attempt).toThrow(Fault)
@@ -97,7 +97,7 @@ describe('a fault', () => {
   ] as const)('%s carries %s', (code, header, value) => {
     expect(presentFault(new Fault(code), 'resolver', 'id').headers.get(header)).toBe(value)
   })
-  test('may carry headers of its own instead', () => {
+  test('a fault can replace its default headers', () => {
     const fault = new Fault('rate_limited', { headers: { 'retry-after': '7' } })
     expect(presentFault(fault, 'control-plane', 'id').headers.get('retry-after')).toBe('7')
   })

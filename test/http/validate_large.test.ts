@@ -22,7 +22,7 @@ function placesIn(value: unknown, path: Path = []): Path[] {
   return [path, ...Object.entries(value).flatMap(([key, it]) => placesIn(it, [...path, key]))]
 }
 
-/** The document with something else there; `undefined` takes the place away. */
+/** The document with another value at the path; `undefined` removes the place. */
 function changed(document: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path
   if (step === undefined) return value
@@ -32,10 +32,10 @@ function changed(document: unknown, path: Path, value: unknown): unknown {
   return copy
 }
 
-/** Where another change has left something. */
+/** Changes a place, unless an earlier change has removed it. */
 function change(document: unknown, [path, value]: [Path, unknown]): unknown {
-  const stands = placesIn(document).some((known) => known.join() === path.join())
-  return stands ? changed(document, path, value) : document
+  const exists = placesIn(document).some((known) => known.join() === path.join())
+  return exists ? changed(document, path, value) : document
 }
 
 const JUNK = [undefined, null, 1, '', 'x', [], {}, [1, 1], { more: 1 }, true]

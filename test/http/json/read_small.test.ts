@@ -12,7 +12,7 @@ import { resolveCall } from '../../../src/resolver/contract.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-/** What the reader gives where nothing is wrong. */
+/** The value from the exact reader, or undefined for an invalid body. */
 function exactly(bytes: Uint8Array, bounds: Bounds): unknown {
   try {
     const { value, tooLong, cut } = readExactly(bytes, bounds)
@@ -117,7 +117,7 @@ test.each([
   expect(isTaken(text, someBounds)).toBe(false)
 })
 
-test('what agents send is taken', () => {
+test('the small reader accepts a typical call of an agent', () => {
   const call = {
     target_url: 'https://api.example.com:8443/v1/charges?a=b',
     method: 'POST',
