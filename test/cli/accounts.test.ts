@@ -38,7 +38,7 @@ const whoIs = async ({ run }: Terminal, args: readonly string[] = [], options: R
 }
 const kept = ({ home }: Terminal, name: string) => join(home, '.config', 'cloakroom', name)
 
-describe('a second log-in', () => {
+describe('a second login', () => {
   let ada: Terminal
   beforeAll(async () => {
     ada = await openAccount(app, 'ada@one.example')
@@ -277,8 +277,8 @@ describe('accounts of two servers', () => {
   })
 })
 
-describe('the session of a version that knew one account', () => {
-  test('is taken over, and stays beside a second one', async () => {
+describe('the session of a version with one account', () => {
+  test('the earlier session is taken over and kept beside a second one', async () => {
     const ada = await openAccount(app, 'ada@four.example')
     rmSync(kept(ada, 'accounts.json'))
     await enter(ada, 'register', ['bob@four.example'])
@@ -287,7 +287,7 @@ describe('the session of a version that knew one account', () => {
     ada.remove()
   })
 
-  test('is taken over when it is sealed, under the one passphrase of the machine', async () => {
+  test('a sealed earlier session is taken over under the passphrase of the machine', async () => {
     const ada = await openTerminal(app)
     const env = { SERVICE_PASSPHRASE: 'of this machine' }
     const sealed = (...args: string[]) =>

@@ -76,7 +76,7 @@ describe('the program completes', () => {
     expect(await complete(['nonsense', ''])).toMatchObject({ shell: ':done' })
   })
 
-  test('from what is remembered, without a server, and without asking for a passphrase', async () => {
+  test('completion uses remembered names, without a server or a passphrase', async () => {
     await wordsFor('secrets', 'get', '')
     const gone = { XDG_CONFIG_HOME: join(ada.home, 'nothing') }
     expect((await complete(['secrets', 'get', 'S'], gone)).words).toEqual([

@@ -105,7 +105,7 @@ function readAsDocker(text: string): Record<string, string> {
 }
 
 describe('docker', () => {
-  test('is read alike by its documented rules', () => {
+  test('our reader follows the documented rules of Docker', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 8 }), (values) => {
         const { named, text } = written('docker', values)
@@ -114,7 +114,7 @@ describe('docker', () => {
     )
   })
 
-  test('refuses by name what it cannot hold, all names at once', () => {
+  test('refuses values that the dialect cannot hold, and lists all their names', () => {
     const values = {
       GOOD: 'x',
       KEY: 'a\nb',
@@ -137,7 +137,7 @@ describe('docker', () => {
 })
 
 describe('dotenv', () => {
-  test('is read alike by the package of npm', () => {
+  test('our reader and the npm package read the same values', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 8 }), (values) => {
         const { named, text } = written('dotenv', values)
@@ -208,7 +208,7 @@ describe('bash', () => {
     expect(() => writeValues('shell', { SECONDS: '1' })).toThrow('SECONDS is a variable')
   })
 
-  test('refuses what bash would replace or run, by line', () => {
+  test('refuses text that bash would expand or run, by line', () => {
     for (const text of [
       'A=$HOME',
       'A="$(id)"',
@@ -233,7 +233,7 @@ describe('compose', () => {
     },
   )
 
-  test('refuses what compose would replace, by line', () => {
+  test('refuses text that compose would expand, by line', () => {
     for (const text of [
       'A=$B',
       'A="$' + '{B}"',

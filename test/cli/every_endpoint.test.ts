@@ -81,7 +81,7 @@ async function contractNames(): Promise<Map<string, string>> {
   return names
 }
 
-/** A lint rule sees to it that what is imported is used. */
+/** A lint rule ensures that every import is used. */
 async function importedByClients(): Promise<Set<string>> {
   const imported = new Set<string>()
   for (const client of CLIENTS) {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Files of JSON and YAML: what is in them is stored as it is written, or refused; nothing is lost on the way. */
+/** JSON and YAML files: every value is stored as written or refused, and never lost silently. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readValues, writeValues } from '../../src/cli/files/formats.ts'

@@ -107,7 +107,7 @@ test('an error lists twenty of many', async () => {
 })
 
 describe('the file', () => {
-  test('is for its owner only, and is replaced when it is the same or --force says so', async () => {
+  test('only the owner can read the output file, and different content is replaced only with --force', async () => {
     rmSync(at('out'), { force: true })
     ada.write('app.tpl', 'port={{ PORT }}\n')
     const args = ['inject', '-i', 'app.tpl', '-o', 'out']
@@ -135,7 +135,7 @@ describe('the file', () => {
     expect(read('out')).toBe('port=8080\n')
   })
 
-  test('is never behind a link, nor the template itself', async () => {
+  test('the output file is never a link or the template itself', async () => {
     ada.write('target', 'mine')
     symlinkSync(at('target'), at('link'))
     const linked = await ada.run(['inject', '-o', 'link', '--force'], { stdin: '{{ PORT }}' })

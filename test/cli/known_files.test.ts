@@ -42,7 +42,7 @@ function remembering(own: string, rounds: number) {
   )
 }
 
-test('commands at once lose nothing of what each remembers', async () => {
+test('parallel commands lose no stored entry', async () => {
   const [processes, rounds] = [6, 8]
   const running = Array.from({ length: processes }, (_, at) => remembering(String(at), rounds))
   const ends = running.map(async (each) => [
@@ -67,7 +67,7 @@ test('commands at once lose nothing of what each remembers', async () => {
   )
 })
 
-test('names that are those of any object stand for what they stood for', () => {
+test('names of built-in object properties are stored like any other name', () => {
   const names = openKnownNames(env, 'https://two.example')
   for (const name of ['constructor', '__proto__', 'toString', '']) {
     expect(names.idsOf('projects of w', name)).toEqual([])

@@ -20,7 +20,7 @@ export type Terminal = {
   /** Their working directory. */
   cwd: string
   home: string
-  /** One command line; the session is kept unencrypted, because there is nobody to ask. */
+  /** Runs one command line. The session is stored unencrypted, because no person can enter a passphrase. */
   run(args: readonly string[], options?: RunOptions): Promise<Run>
   /** Runs the command as a separate process, with the real Argon2id: use accounts that were made with it. */
   spawn(args: readonly string[], options?: RunOptions): Promise<Run>
@@ -77,7 +77,7 @@ async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
   const base = {
     PATH: process.env.PATH ?? '',
     HOME: home,
-    // Else an agent process that somebody left unlocked on this machine would count.
+    // Prevents the use of an unlock process that is still running on this machine.
     XDG_RUNTIME_DIR: home,
     SERVICE_SERVER_URL: server.controlPlane,
     SERVICE_RESOLVER_URL: server.resolver,

@@ -40,7 +40,7 @@ const policyOf = async (key: string) => (await listed(key))?.policy
 const versionOf = async (key: string) => (await listed(key))?.version
 
 describe('a value with references', () => {
-  test('is delivered as what they stand for, with a session and with a token', async () => {
+  test('references are delivered resolved, with a session and with a token', async () => {
     for (const env of [{}, { SERVICE_TOKEN: token }]) {
       const options = { env, reveals: true }
       expect(await ada.run(['secrets', 'get', 'URL'], options)).toMatchObject({ out: RESOLVED })
@@ -55,7 +55,7 @@ describe('a value with references', () => {
     expect(injected.out).toBe(`url = ${RESOLVED}\n`)
   })
 
-  test('is shown as it is stored with --raw, and of earlier versions always', async () => {
+  test('references are printed as stored with --raw, and always for earlier versions', async () => {
     for (const env of [{}, { SERVICE_TOKEN: token }]) {
       const { out } = await ada.run(['secrets', 'get', 'URL', '--raw'], { env })
       expect(out).toBe(URL)
@@ -68,18 +68,18 @@ describe('a value with references', () => {
     expect(await ada.must('secrets', 'get', 'URL', '--version', '1')).toBe(URL)
   })
 
-  test('is masked whole and in its parts', async () => {
+  test('a resolved value is masked as a whole and in its parts', async () => {
     const { out } = await ada.run(['run', '--', 'sh', '-c', 'echo "$URL"; echo "$PASSWORD"'])
     expect(out).toBe('[REDACTED]\n[REDACTED]\n')
   })
 
-  test('follows what it refers to', async () => {
+  test('a value with references follows changes of the referenced secret', async () => {
     await ada.must('secrets', 'set', 'HOST=db2.internal')
     expect(await ada.reveal('secrets', 'get', 'URL')).toBe(RESOLVED.replace('db.', 'db2.'))
     await ada.must('secrets', 'set', 'HOST=db.internal')
   })
 
-  test('reads only what it refers to, which the audit names', async () => {
+  test('a get reads only the referenced secrets, and the audit names them', async () => {
     await ada.reveal('secrets', 'get', 'URL')
     await app.flushAudit()
     const rows = (await ada.json('audit', 'list', '--action', 'secret.read', '--limit', '3')) as {
@@ -88,12 +88,12 @@ describe('a value with references', () => {
     expect(rows.map((row) => row.credential_ref).sort()).toEqual(['HOST', 'PASSWORD', 'URL'])
   })
 
-  test('is listed as one, and its policy says so', async () => {
+  test('a value with references is marked in its policy', async () => {
     expect(await policyOf('URL')).toEqual({ references: true })
     expect(await ada.must('policy', 'show', 'URL')).toContain('with references')
   })
 
-  test('that does not resolve keeps a command from starting, and says why', async () => {
+  test('an unresolved reference keeps a command from starting, with the reason', async () => {
     await set('BROKEN=${GONE}', '--references', '--yes', '-e', 'broken')
     // An earlier version closes a circle that no value had when it was stored.
     await set('ROUND=${OTHER}', '--references', '--yes', '-e', 'broken')
@@ -117,7 +117,7 @@ describe('a value with references', () => {
     }
   })
 
-  test('does not bring along what a policy keeps out of environments', async () => {
+  test('a reference does not deliver a secret that its policy omits from environments', async () => {
     await ada.must('secrets', 'set', `KEPT=${marked('kept')}`, '-e', 'kept')
     await ada.must('policy', 'set', 'KEPT', '--locations', 'header', '-e', 'kept')
     const around = ['AROUND=${KEPT}', '--references', '-e', 'kept']
@@ -182,7 +182,7 @@ nothing was stored
     expect(await ada.must('secrets', 'get', 'EARLY')).toBe('db.internallater')
   })
 
-  test('refuses a circle with its path, however it would be closed', async () => {
+  test('a circle of references is refused with its path', async () => {
     const at = ['-e', 'round']
     await ada.must(
       'secrets',
@@ -217,7 +217,7 @@ nothing was stored
     expect([closed.code, closed.err]).toEqual([1, expect.stringContaining('that is a circle')])
   })
 
-  test('keeps its references when it gets another value that has some, and loses them with the last', async () => {
+  test('a value keeps its references while a new value has some, and loses them otherwise', async () => {
     await ada.must('secrets', 'set', 'KEEPS=${HOST}', '--references')
     await ada.must('secrets', 'set', 'KEEPS=<${HOST}>')
     expect(await ada.must('secrets', 'get', 'KEEPS')).toBe('<db.internal>')
@@ -266,7 +266,7 @@ test('a copy resolves references in its new environment, and names the missing o
 })
 
 describe('a file', () => {
-  test('that was pulled and is pushed changes nothing, as programs get it or raw', async () => {
+  test('pushing a pulled file changes nothing, whether resolved or raw', async () => {
     for (const form of [[], ['--raw']]) {
       await ada.must('secrets', 'pull', 'round.env', '--force', ...form)
       const before = await versionOf('URL')
@@ -279,7 +279,7 @@ describe('a file', () => {
     )
   })
 
-  test('in which only a part changed keeps what refers to it', async () => {
+  test('pushing a file with one changed value keeps the references to it', async () => {
     await ada.must('secrets', 'pull', 'part.json', '--force')
     const path = join(ada.cwd, 'part.json')
     const values = JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>
@@ -290,7 +290,7 @@ describe('a file', () => {
     await ada.must('secrets', 'set', 'HOST=db.internal')
   })
 
-  test('with references marks those that have some with --references', async () => {
+  test('push --references marks only the values that have references', async () => {
     ada.write('marks.json', JSON.stringify({ M_HOST: 'h', M_URL: 'http://${M_HOST}/' }))
     await ada.must('secrets', 'push', 'marks.json', '--references')
     expect(await ada.must('secrets', 'get', 'M_URL')).toBe('http://h/')

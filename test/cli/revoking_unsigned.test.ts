@@ -1,5 +1,5 @@
 // tier: quick
-/** Stopping goes on where the server takes no link any more, and the command says what that is worth. */
+/** Revoking still works if the server accepts no more links, and the command explains the missing signature. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'

@@ -1,5 +1,5 @@
 // tier: all
-/** `account rotate-keys`: what was sealed to the old keys opens with the new ones, and the old ones are worth nothing. */
+/** `account rotate-keys`: data sealed to the old keys opens with the new ones, and the old keys are useless. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -175,7 +175,7 @@ test("values of one's own on another machine stay when the keys were replaced on
 })
 
 describe('tokens that the person granted', () => {
-  test('end: somebody else who had the old key could have granted them', async () => {
+  test('tokens end with a rotation, because a thief of the old key could have granted them', async () => {
     const lou = await signedAccount(app, 'lou@example.com')
     const thief = await loggedIn(app, 'lou@example.com')
     await lou.must('init', 'api')
@@ -195,7 +195,7 @@ describe('tokens that the person granted', () => {
     for (const person of [lou, thief]) person.remove()
   })
 
-  test('are signed again where they are named, in the same call, and what does not verify is listed', async () => {
+  test('named tokens are signed again in the same call, and grants that do not verify are listed', async () => {
     const jan = await signedAccount(app, 'jan@example.com')
     await jan.must('init', 'api')
     await jan.must('secrets', 'set', 'KEY=kept')
@@ -221,7 +221,7 @@ describe('tokens that the person granted', () => {
     jan.remove()
   })
 
-  test('do not keep the old keys in force where the server refuses one of them', async () => {
+  test('a rotation succeeds even if the server refuses one of the named tokens', async () => {
     const kim = await signedAccount(app, 'kim@example.com')
     await kim.must('init', 'api')
     const { id } = (await kim.json('agent', 'create', 'bot', '--label', 'kims')) as { id: string }

@@ -1,5 +1,5 @@
 // tier: quick
-/** Two proxies at once share no file that programs read, and leave none behind. */
+/** Two parallel proxies share no file that programs read, and leave none behind. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Every file of the proxy that a variable of its command names, with what is in it. */
+/** Every file of the proxy that a variable of its command names, with its content. */
 function filesIn(variables: string): Map<string, string> {
   const own = join(ada.home, '.config/cloakroom/proxy/')
   const paths = variables.match(new RegExp(`${own}[^\\s:"']+`, 'g')) ?? []

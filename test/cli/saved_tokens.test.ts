@@ -24,7 +24,7 @@ afterAll(() => {
 test('a token that is kept is not printed, and is used by the name of its agent', async () => {
   const made = await ada.run(['agent', 'create', 'bot', '--save', '--json'])
   expect(made.out + made.err).not.toContain('svc_agt_')
-  // It was accepted: what is refused is the domain.
+  // The token was accepted, because only the domain is refused.
   expect((await call('bot')).err).toContain('domain_blocked')
 })
 

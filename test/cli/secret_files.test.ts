@@ -1,5 +1,5 @@
 // tier: all
-/** Files of secrets: what is imported, exported and refused, and uploads of more than one request takes. */
+/** Import and export of secrets, refused files, and uploads of more than one request. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

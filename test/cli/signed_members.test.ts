@@ -132,13 +132,13 @@ test('several are invited by one link, with their fingerprints in any form', asy
   expect(await signed()).toMatchObject({ 'bob@example.com': 'member', 'eve@example.com': 'member' })
 })
 
-test('nor is one with another key than the one that the members have', async () => {
+test('an invitation with a key other than that of the members is not accepted', async () => {
   const putBack = await replaceKey('eve@example.com')
   await expectNoInvitation('its key is not the key of epoch 1')
   await putBack()
 })
 
-test('an invitation is accepted by who the links name, and met with what to compare', async () => {
+test('the person named in the links can accept the invitation, and sees the fingerprint to compare', async () => {
   const { code, err } = await bob.run(['workspace', 'accept', 'acme'])
   const fingerprint = (await ada.must(...inAcme('workspace', 'fingerprint', '--quiet'))).trim()
   expect([code, err]).toEqual([0, expect.stringContaining(fingerprint)])
@@ -193,7 +193,7 @@ describe('tokens of a former admin', () => {
     expect([await works(kept), await works(ended)]).toEqual([true, false])
   })
 
-  test('are asked about on a terminal, and stay after a yes only', async () => {
+  test('a terminal asks about each token, and only a yes keeps it', async () => {
     const [yes, no] = [await made('yes'), await made('no')]
     const { code } = await answering(inAcme('workspace', 'role', 'bob@example.com', 'member'), {
       cwd: ada.cwd,
@@ -207,7 +207,7 @@ describe('tokens of a former admin', () => {
     await ada.must(...inAcme('workspace', 'role', 'bob@example.com', 'admin'))
   })
 
-  test('are signed again by the very change: one that is refused has signed nothing', async () => {
+  test('a refused change signs no token again', async () => {
     const { id: agent } = (await ada.json(...here('agent', 'create', 'adas'))) as Issued
     const signer = async () => {
       const [row] = await app.connection.sql`select g.statement from token_grants g
@@ -222,7 +222,7 @@ describe('tokens of a former admin', () => {
     await ada.must(...here('agent', 'delete', 'adas', '--yes'))
   })
 
-  test('end or stay in the same way when who signed them is removed', async () => {
+  test('removing a member ends or keeps tokens in the same way', async () => {
     const { home, cwd } = ada
     const remove = inAcme('workspace', 'remove', 'bob@example.com')
     const back = ['--role', 'admin', '--fingerprint', await fingerprintOf(bob)]
@@ -250,7 +250,7 @@ describe('tokens of a former admin', () => {
     await bringBack()
   })
 
-  test('and revoking one is a link, so that no database brings it back', async () => {
+  test('revoking a token is a link, so a database change cannot restore it', async () => {
     const token = await made('gone')
     await ada.must(...here('token', 'revoke', 'gone', 'gone'))
     await app.connection.sql`update tokens set revoked_at = null where id = ${token.id}`

@@ -138,7 +138,7 @@ describe('a token', () => {
     expect(await ada.reveal('secrets', 'get', 'ADDED')).toBe('newer')
   })
 
-  test('and each environment is among what verify checks, and what does not hold is named', async () => {
+  test('verify checks each environment and names one that fails', async () => {
     const verify = async () => {
       const { code, out } = await ada.run(['workspace', 'verify', '--json'])
       return { code, ...JSON.parse(out) }

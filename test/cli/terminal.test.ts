@@ -1,5 +1,5 @@
 // tier: all
-/** Real terminals: what is echoed, Ctrl-C, window sizes, and children in a terminal. Needs the executable in a pty. */
+/** Real terminals: echo, Ctrl-C, window sizes and child processes. Needs the executable in a pty. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logInByPassword } from '../../src/client/account/log_in.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'

@@ -49,18 +49,18 @@ describe('the envelope', () => {
       pagination: { next_cursor: 'next' },
     })
   })
-  test('is absent where the shape is bare', async () => {
+  test('a bare shape has no envelope', async () => {
     const bare = { ...endpoint, bare: true as const }
     expect(await present(bare, { name: 'a' }, {}).json()).toEqual({ name: 'a' })
   })
-  test('says when to look again where it is of a degraded service', () => {
+  test('a response of a degraded service has a retry time', () => {
     const bare = { ...endpoint, bare: true as const }
     const degraded = present(bare, new Reply({ name: 'a' }, { status: 503 }), { 'x-a': 'b' })
     expect([degraded.status, degraded.headers.get('retry-after')]).toEqual([503, '1'])
     expect(degraded.headers.get('x-a')).toBe('b')
     expect(present(bare, { name: 'a' }, {}).headers.get('retry-after')).toBeNull()
   })
-  test('says 201 when something was made', () => {
+  test('a response for a created item has status 201', () => {
     expect(present(endpoint, { name: 'a' }, {}).status).toBe(200)
     expect(present(endpoint, created({ name: 'a' }), {}).status).toBe(201)
     expect(present({ ...endpoint, success: 201 }, { name: 'a' }, {}).status).toBe(201)

@@ -142,7 +142,7 @@ describe('the active workspace', () => {
     `authorise project.write ${JSON.stringify({ workspaceId })}`
   const another = '018f0000-0000-7000-8000-00000000000a'
 
-  test('is named by the header, else the query, else the body', async () => {
+  test('the header names the active workspace, else the query, else the body', async () => {
     await post(`/active/?workspace_id=${another}`, { 'x-workspace-id': WORKSPACE })
     await post(`/active/?workspace_id=${WORKSPACE}`, {}, `{"workspace_id":"${another}"}`)
     await post('/active/', {}, `{"workspace_id":"${WORKSPACE}"}`)
@@ -150,7 +150,7 @@ describe('the active workspace', () => {
     expect([...new Set(tiny.events)]).toEqual([asked(WORKSPACE), asked()])
   })
 
-  test('that is no id, or two of them, is 404', async () => {
+  test('an invalid workspace ID, or two of them, gets 404', async () => {
     expect((await post('/active/', { 'x-workspace-id': 'x' })).status).toBe(404)
     expect(
       (await post('/active/', { 'x-workspace-id': `${WORKSPACE}, ${WORKSPACE}` })).status,
@@ -159,7 +159,7 @@ describe('the active workspace', () => {
     expect(tiny.events).toEqual([])
   })
 
-  test('is asked for before the body where the header names it', async () => {
+  test('rights in a workspace named by the header are checked before the body', async () => {
     const denied = await call('POST', '/active/', {
       token: READER,
       body: '{',
@@ -239,14 +239,14 @@ describe('failures inside', () => {
   })
 
   test.each(['defect', 'not-an-error', 'shape'])(
-    '%s: 500, and the caller learns nothing',
+    'a failure of kind %s gets 500 without details',
     async (how) => {
       const { status, body } = await call('POST', `/fails/${how}/`)
       expect([status, body]).toEqual([500, failed('internal_error')])
     },
   )
 
-  test('are in the log by request id, and what was wrong with the data is not', async () => {
+  test('internal failures are logged with the request ID, but without data', async () => {
     for (const how of ['database', 'defect', 'not-an-error', 'shape']) {
       tiny.logs.length = 0
       const { headers } = await call('POST', `/fails/${how}/`)

@@ -128,7 +128,7 @@ describe.each(callers)('%s', (_, options) => {
   })
 })
 
-describe('age', () => {
+describe('the age of a fallback', () => {
   const keep = (fetchedAt: Date) => {
     const { id, secret } = parseToken(token) ?? { id: '', secret: new Uint8Array() }
     const asked = { server: server.origin, workspace: '', project: '', environment: 'development' }
@@ -170,7 +170,7 @@ describe('age', () => {
   })
 })
 
-describe('a file that is not this fallback is an error, and stays', () => {
+describe('an invalid fallback file is an error and is not changed', () => {
   const files: [string, () => Promise<string>][] = [
     ['any other file', async () => 'MINE=1\n'],
     [
@@ -201,7 +201,7 @@ describe('a file that is not this fallback is an error, and stays', () => {
     }
   })
 
-  test('and so is a link', async () => {
+  test('a link as the fallback file is refused, and its target stays', async () => {
     writeFileSync(path('target'), 'mine')
     symlinkSync(path('target'), path())
     expect((await run()).code).toBe(2)

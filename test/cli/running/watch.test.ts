@@ -86,7 +86,7 @@ async function start(line: string, args: string[] = [], env: Record<string, stri
   }
 }
 
-/** Writes down each start, and ends by itself once `done` says so. */
+/** Logs each start, and ends once MODE is `last`. */
 const SERVE = `echo "$MODE" >> log; while [ "$MODE" != last ]; do sleep 0.05; done; exit 7`
 const callers: [string, () => Record<string, string>][] = [
   ['a session', () => ({})],
@@ -152,8 +152,8 @@ test('several changes at once are one restart', async () => {
   expect(log()).toEndWith('last\n')
 }, 120_000)
 
-describe('the end of the one before', () => {
-  test('is SIGTERM for all that it started, which may take their time', async () => {
+describe('the end of the previous command', () => {
+  test('a restart sends SIGTERM to all processes of the command and waits for them', async () => {
     const child = `trap 'sleep 0.5; echo child-ended >> log; exit' TERM; echo child >> log; while :; do sleep 0.05; done`
     const line = `if [ "$MODE" = last ]; then echo last >> log; exit 0; fi
       trap 'echo ended >> log; exit' TERM; bash -c "${child}" &
@@ -165,7 +165,7 @@ describe('the end of the one before', () => {
     expect(log()).toBe('child\nended\nchild-ended\nlast\n')
   }, 120_000)
 
-  test('is SIGKILL for what is there after --grace', async () => {
+  test('processes that still run after --grace get SIGKILL', async () => {
     const line = `if [ "$MODE" = last ]; then echo last >> log; exit 0; fi
       trap '' TERM; echo one >> log; while :; do sleep 0.05; done`
     const run = await start(line, ['--grace', '1s'])
@@ -214,7 +214,7 @@ describe('a variable that no program may be started with', () => {
     expect(err.split('LD_PRELOAD, MODE changed; the command continues unchanged').length).toBe(2)
   }, 120_000)
 
-  test('is refused at the first start', async () => {
+  test('a forbidden variable is refused at the first start', async () => {
     await set(...PRELOAD)
     const { code } = await (await start(SERVE)).over
     await ada.must('secrets', 'delete', 'LD_PRELOAD', '--yes')

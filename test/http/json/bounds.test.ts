@@ -29,12 +29,12 @@ const withBody = allEndpoints().flatMap(({ endpoints }) =>
   endpoints.flatMap(({ name, body }) => (body ? [[name, body] as const] : [])),
 )
 
-describe('each list and map of a request has a most number of entries', () => {
+describe('each list and map of a request has a maximum number of entries', () => {
   test.each(withBody)('%s', (_, body) => {
     expect(openEnds(boundsOf(body))).toEqual([])
   })
 
-  test('an open end is found where it is', () => {
+  test('the check finds a list, map or field without a maximum', () => {
     const open = z.object({
       list: z.array(z.string()),
       map: z.record(z.string(), z.unknown()).optional(),
@@ -94,7 +94,7 @@ describe('a body that is read within bounds', () => {
     expect(first?.id.length).toBeLessThan(100_000)
   })
 
-  test('a duplicate key is found in what is not kept, too', async () => {
+  test('a duplicate key is also found in discarded content', async () => {
     for (const text of ['{"more":{"a":1,"a":2}}', '{"list":[1,2,3,{"a":1,"a":2}]}'])
       await expect(read(text)).rejects.toThrow('The request body has a duplicate key.')
   })

@@ -23,7 +23,7 @@ function exactly(bytes: Uint8Array, bounds: Bounds): unknown {
   }
 }
 
-/** Whether a text was taken; what was taken is what the reader gives. */
+/** Returns whether the small reader accepts a text. An accepted value must equal that of the exact reader. */
 function isTaken(text: string | Uint8Array, bounds: Bounds = unbounded): boolean {
   const bytes = typeof text === 'string' ? bytesOf(text) : text
   const value = readSmall(bytes, bounds)

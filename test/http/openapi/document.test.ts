@@ -239,7 +239,7 @@ test('an optional field for special cases is left out of examples, and not of th
   expect(schema.properties).toHaveProperty('field')
 })
 
-test('an example of what is transformed is of what is sent', () => {
+test('the example of a transformed field shows the sent value', () => {
   const days = z
     .string()
     .transform(Number)
