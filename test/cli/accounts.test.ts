@@ -38,14 +38,14 @@ const whoIs = async ({ run }: Terminal, args: readonly string[] = [], options: R
 }
 const kept = ({ home }: Terminal, name: string) => join(home, '.config', 'cloakroom', name)
 
-describe('a second log-in', () => {
+describe('a second login', () => {
   let ada: Terminal
   beforeAll(async () => {
     ada = await openAccount(app, 'ada@one.example')
   })
   afterAll(() => ada.remove())
 
-  test('leaves the first as it is, gets a name of its own, and says so', async () => {
+  test('a second login keeps the first account and gets its own name', async () => {
     const { code, out, err } = await enter(ada, 'register', ['bob@one.example', '--json'])
     expect(code).toBe(0)
     const bob = `bob@one.example@${hostOf(app)}`
@@ -81,7 +81,7 @@ describe('a second log-in', () => {
     )
   })
 
-  test('of the same account replaces its own session, and may give it another name', async () => {
+  test('logging in to the same account again replaces its session and can rename it', async () => {
     const named = await enter(ada, 'login', ['Ada@One.example', '--name', 'work'])
     expect(named.err).toContain(`ada@one.example@${hostOf(app)} is called work now.`)
     expect(await ada.must('account', 'ls', '-q')).toBe(`bob@one.example@${hostOf(app)}\nwork\n`)
@@ -90,7 +90,7 @@ describe('a second log-in', () => {
     expect(await whoIs(ada)).toMatchObject({ account: 'work' })
   })
 
-  test('under the name of another is refused before anything is made', async () => {
+  test('a login under the name of another account is refused before anything is created', async () => {
     const { code, err } = await enter(ada, 'register', ['dora@one.example', '--name', 'work'])
     expect(code).toBe(2)
     expect(err).toContain('work is the name of another account')
@@ -102,7 +102,7 @@ describe('a second log-in', () => {
     }
   })
 
-  test('of each account is named by option or variable, by name or address', async () => {
+  test('an option or a variable selects the account, by name or address', async () => {
     const bob = { email: 'bob@one.example', account: `bob@one.example@${hostOf(app)}` }
     expect(await whoIs(ada, ['--account', 'bob@one.example'])).toEqual({
       ...bob,
@@ -113,7 +113,7 @@ describe('a second log-in', () => {
     expect(await whoIs(ada, ['--account', 'work'], { env })).toMatchObject({ account: 'work' })
   })
 
-  test('is used from then on, as status says too', async () => {
+  test('account use switches the account for all later commands, also in status', async () => {
     expect(await ada.must('account', 'use', 'bob@one.example')).toStartWith('Using bob@')
     expect(await ada.json('status')).toMatchObject({
       logged_in: 'bob@one.example',
@@ -139,7 +139,7 @@ describe('a second log-in', () => {
     expect(out).toBe(`work\t${app.controlPlane}\n:done\n`)
   })
 
-  test('what is kept of them is for their owner only, and each session in a file of its own', async () => {
+  test('only the owner can read the stored accounts, and each session has its own file', async () => {
     expect(statSync(kept(ada, 'accounts.json')).mode & 0o777).toBe(0o600)
     const list = JSON.parse(readFileSync(kept(ada, 'accounts.json'), 'utf8'))
     const slots = list.accounts.map(({ slot }: { slot: string }) => slot)
@@ -171,7 +171,7 @@ describe('a folder', () => {
   })
   afterAll(() => ada.remove())
 
-  test('remembers whose it is, also for those below it', async () => {
+  test('a folder remembers its account, also for its subfolders', async () => {
     const because = `account of the folder ${ada.cwd}`
     expect(await whoIs(ada)).toMatchObject({ email: 'ada@two.example', because })
     expect(await whoIs(ada, [], { cwd: below() })).toMatchObject({ email: 'ada@two.example' })
@@ -180,14 +180,14 @@ describe('a folder', () => {
     expect(err).toBe(`Here it is still ada@two.example, ${because}.\n`)
   })
 
-  test('is given to another with --here only', async () => {
+  test('only --here changes the account of a folder', async () => {
     await ada.must('account', 'use', 'private', '--here')
     expect(await whoIs(ada)).toMatchObject({ email: 'bob@two.example' })
     await ada.must('account', 'use', 'ada@two.example', '--here')
     expect(await whoIs(ada)).toMatchObject({ email: 'ada@two.example' })
   })
 
-  test('takes no word of its project file for whose it is', async () => {
+  test('a project file cannot choose the account of its folder', async () => {
     const folder = join(ada.home, 'clone')
     mkdirSync(folder)
     writeFileSync(join(folder, '.cloakroom.json'), '{"account":"ada@two.example"}')
@@ -197,7 +197,7 @@ describe('a folder', () => {
     expect(await whoIs(ada, [], { cwd: folder })).toMatchObject({ email: 'bob@two.example' })
   })
 
-  test('is not taken over by another account when its own has logged out', async () => {
+  test('another account does not take over a folder after its account has logged out', async () => {
     await ada.must('logout')
     const { code, err } = await ada.run(['secrets', 'list'])
     expect(code).toBe(3)
@@ -277,8 +277,8 @@ describe('accounts of two servers', () => {
   })
 })
 
-describe('the session of a version that knew one account', () => {
-  test('is taken over, and stays beside a second one', async () => {
+describe('the session of a version with one account', () => {
+  test('the earlier session is taken over and kept beside a second one', async () => {
     const ada = await openAccount(app, 'ada@four.example')
     rmSync(kept(ada, 'accounts.json'))
     await enter(ada, 'register', ['bob@four.example'])
@@ -287,7 +287,7 @@ describe('the session of a version that knew one account', () => {
     ada.remove()
   })
 
-  test('is taken over when it is sealed, under the one passphrase of the machine', async () => {
+  test('a sealed earlier session is taken over under the passphrase of the machine', async () => {
     const ada = await openTerminal(app)
     const env = { SERVICE_PASSPHRASE: 'of this machine' }
     const sealed = (...args: string[]) =>

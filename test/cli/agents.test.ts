@@ -43,7 +43,7 @@ test('call puts the credential on the wire and shows the answer redacted', async
   expect(await ada.run(args, as(token))).toEqual({
     code: 0,
     out: 'got Bearer SVC_SECRET_STRIPE_KEY',
-    // On a line of its own where both outputs are one screen.
+    // The remark starts on a new line, because both outputs can share one screen.
     err: '\na credential in the response was redacted\n',
   })
   for (const options of [['-H', 'X-End: line'], ['--json']]) {
@@ -156,7 +156,7 @@ test('call and mcp with a token that may only read say how to get one that may u
   expect(called).toEqual({ code: 5, out: '', err })
 })
 
-test('what a token may do is shown when it is issued and in the lists', async () => {
+test('the permissions of a token are shown when it is issued, and in the lists', async () => {
   type Shown = { label: string; may: string[]; capabilities: string[] }
   const issued = (await ada.json('token', 'issue', 'reader', '--label', 'shown')) as Shown
   expect(issued.may).toEqual(['use'])
@@ -217,7 +217,7 @@ test('run takes the environment before the command, as its help says', async () 
   }
 })
 
-test('an environment without secrets is worth a remark, once it is said to be meant', async () => {
+test('run with --allow-empty prints a remark when the environment has no secrets', async () => {
   const ran = await ada.run(['run', '-e', 'prodution', '--allow-empty', '--', 'true'])
   expect(ran).toEqual({
     code: 0,
@@ -395,7 +395,7 @@ test('audit tail begins with what was before, if it is asked to', async () => {
   expect(shown).toContain('"/before"')
 })
 
-test('a time that is none is said so in words', async () => {
+test('an invalid time is refused with examples of valid ones', async () => {
   const ran = await ada.run(['audit', 'list', '--since', 'yesterday'])
   expect([ran.code, ran.err]).toEqual([
     2,

@@ -1,5 +1,5 @@
 // tier: quick
-/** `call --trace`: what the API is told, what the collector has, and what is printed are one trace. */
+/** `call --trace`: the API's header, the collector's spans and the printed ID are one trace. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -33,13 +33,13 @@ const call = (...args: string[]) =>
   ada.run(['call', stage.url('/'), '-H', 'X-Key: SVC_SECRET_STRIPE_KEY', ...args], as())
 const told = () => stage.upstream.received.at(-1)?.header('traceparent')
 
-/** Those that came since the last look. */
+/** The spans that arrived since the last call. */
 async function spansNow(): Promise<SentSpan[]> {
   await stage.app.tracer?.flush()
   return collector.spans.splice(0)
 }
 
-test('the API is told of the trace whose id is printed, and the collector has it', async () => {
+test('the API and the collector receive the trace with the printed ID', async () => {
   await spansNow()
   const { code, err } = await call('--trace')
   const [, id = ''] = /^trace ([0-9a-f]{32})\n$/.exec(err) ?? []
@@ -50,19 +50,19 @@ test('the API is told of the trace whose id is printed, and the collector has it
   expect(told()).toBe(`00-${id}-${span?.spanId}-01`)
 })
 
-test('each call is a trace of its own', async () => {
+test('each call is a separate trace', async () => {
   const [one, other] = [await call('--trace'), await call('--trace')]
   expect(one.err).not.toBe(other.err)
 })
 
-test('with --json the id stands in the answer', async () => {
+test('with --json the output has the trace ID', async () => {
   const { out, err } = await call('--trace', '--json')
   const { trace_id: id, status_code } = JSON.parse(out)
   expect([status_code, err]).toEqual([200, ''])
   expect(told()).toStartWith(`00-${id}-`)
 })
 
-test('of a call that is refused the id is printed too', async () => {
+test('the trace ID of a refused call is printed too', async () => {
   await spansNow()
   const { code, err } = await ada.run(['call', 'https://elsewhere.example/', '--trace'], as())
   const [, id] =
@@ -73,7 +73,7 @@ test('of a call that is refused the id is printed too', async () => {
   expect((await spansNow()).map(({ traceId }) => traceId)).toContain(`${id}`)
 })
 
-test('without it neither the API is told nor an id is printed', async () => {
+test('without --trace the API receives no trace header and no ID is printed', async () => {
   expect(await call()).toMatchObject({ code: 0, err: '' })
   expect(told()).toBeUndefined()
   expect(JSON.parse((await call('--json')).out)).not.toHaveProperty('trace_id')

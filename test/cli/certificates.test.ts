@@ -140,7 +140,7 @@ describe('a certificate that is not trusted is named, and nothing is sent', () =
     expect(arrived()).toBe(0)
   })
 
-  test('also where the environment says not to look', async () => {
+  test('an untrusted certificate is refused even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     // The runtime reads this variable from the environment of its process.
     const { origin, arrived } = gateway(await named())
     const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
@@ -149,7 +149,7 @@ describe('a certificate that is not trusted is named, and nothing is sent', () =
     expect(arrived()).toBe(0)
   })
 
-  test('of the resolver, to a call with a token', async () => {
+  test('a call with a token names an untrusted certificate of the resolver', async () => {
     const { origin, arrived } = gateway(await named(), app.resolver)
     const env = { SERVICE_TOKEN: token, SERVICE_RESOLVER_URL: origin }
     const { code, err } = await ada.run(['call', 'https://api.example.com/'], { env })
@@ -158,7 +158,7 @@ describe('a certificate that is not trusted is named, and nothing is sent', () =
   })
 })
 
-test('what does not speak TLS is told from what is not there', async () => {
+test('a server without TLS and an unreachable server get different errors', async () => {
   const server = app.controlPlane.replace('http:', 'https:')
   const { code, err } = await ada.run(['status', '--server', server])
   expect([code, err]).toEqual([6, expect.stringContaining('does not use TLS')])
@@ -166,7 +166,7 @@ test('what does not speak TLS is told from what is not there', async () => {
   expect([nobody.code, nobody.err]).toEqual([6, expect.stringContaining('cannot be reached')])
 })
 
-test('http to what speaks TLS asks for https', async () => {
+test('an http address of a TLS server gets the advice to use https', async () => {
   const server = gateway(await named()).origin.replace('https:', 'http:')
   const { code, err } = await ada.run(['status', '--server', server])
   expect([code, err]).toEqual([6, expect.stringContaining('uses https instead of http')])

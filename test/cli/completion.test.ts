@@ -1,5 +1,5 @@
 // tier: all
-/** What TAB does, asked of the program and typed into the shells themselves, which start the executable. */
+/** Completion with TAB: tested in the program, and typed into real shells that start the executable. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -76,7 +76,7 @@ describe('the program completes', () => {
     expect(await complete(['nonsense', ''])).toMatchObject({ shell: ':done' })
   })
 
-  test('from what is remembered, without a server, and without asking for a passphrase', async () => {
+  test('completion uses remembered names, without a server or a passphrase', async () => {
     await wordsFor('secrets', 'get', '')
     const gone = { XDG_CONFIG_HOME: join(ada.home, 'nothing') }
     expect((await complete(['secrets', 'get', 'S'], gone)).words).toEqual([
@@ -90,7 +90,7 @@ describe('the program completes', () => {
     })
   })
 
-  test('what was made a moment ago', async () => {
+  test('completion offers a secret that was just created, and not one that was just deleted', async () => {
     await ada.must('secrets', 'set', 'STRIPE_NEW=one')
     expect(await wordsFor('secrets', 'get', 'STRIPE_N')).toEqual(['STRIPE_NEW'])
     await ada.must('secrets', 'delete', 'STRIPE_NEW', '--yes')
@@ -188,7 +188,7 @@ const starts: Record<
   },
 }
 
-/** Where it is missing, fish reads every manual page of the machine in the background: 20 s of processor time. */
+/** Without this folder, fish reads every manual page of the machine in the background: 20 s of processor time. */
 const FISH_MANUALS = '.local/share/fish/generated_completions'
 
 /** Types a line with TAB into a new shell, and returns what the program was then run with. */

@@ -36,7 +36,7 @@ const names = async (...args: string[]) => (await listed(...args)).map(({ key })
 const in_ = (environment: string) => ['-e', environment]
 
 describe('env copy', () => {
-  test('shows before it copies, by name, and changes nothing', async () => {
+  test('--dry-run lists the names of all changes and copies nothing', async () => {
     await ada.must('secrets', 'set', 'MODE=live', ...in_('staging'))
     const dry = ['env', 'copy', 'development', 'staging', '--dry-run']
     expect(await ada.json(...dry)).toEqual({
@@ -50,7 +50,7 @@ describe('env copy', () => {
     expect(await names(...in_('staging'))).toEqual(['MODE'])
   })
 
-  test('overwrites nothing without --force, and names what it would', async () => {
+  test('env copy overwrites nothing without --force, and names the secrets that differ', async () => {
     const { code, out, err } = await ada.run(['env', 'copy', 'development', 'staging'])
     expect([code, out, err]).toEqual([
       5,
@@ -60,7 +60,7 @@ describe('env copy', () => {
     expect(await names(...in_('staging'))).toEqual(['MODE'])
   })
 
-  test('takes values, policies and kinds along; what is the same stays', async () => {
+  test('env copy copies values, policies and kinds, and leaves equal secrets unchanged', async () => {
     const all = ['env', 'copy', 'development', 'staging', '--force']
     expect(await ada.json(...all)).toEqual({ created: 3, updated: 1, same: 0 })
     expect(await ada.json(...all)).toEqual({ created: 0, updated: 0, same: 4 })
@@ -72,7 +72,7 @@ describe('env copy', () => {
       { key: 'PORT', version: 1, policy: { sensitive: false } },
       { key: 'STRIPE_KEY', version: 1, policy: POLICY },
     ])
-    // A policy that is none where it is copied from is none there too.
+    // A copied secret without a policy also removes the policy of its target.
     await ada.must(
       'secrets',
       'set',
@@ -85,7 +85,7 @@ describe('env copy', () => {
     expect((await listed(...in_('staging')))[1]).toEqual({ key: 'OTHER', version: 3, policy: null })
   })
 
-  test('says what a copy refers to and has not, and nothing of what comes with it', async () => {
+  test('env copy names missing references, except those that it copies too', async () => {
     await ada.must('env', 'create', 'refers')
     await ada.must('secrets', 'set', 'HOST=db', 'PASS=hunter2', '-e', 'refers')
     await ada.must('secrets', 'set', 'DSN=${PASS}@${HOST}', '--references', '-e', 'refers')
@@ -97,7 +97,7 @@ describe('env copy', () => {
     ).toBe('DSN refers to PASS, not in payments/one\n')
   })
 
-  test('of an environment that is not there is an error, which lists near ones', async () => {
+  test('copying from a missing environment is an error that suggests similar names', async () => {
     const { code, err } = await ada.run(['env', 'copy', 'developmnt', 'production'])
     expect([code, err]).toEqual([
       4,
@@ -107,7 +107,7 @@ describe('env copy', () => {
     expect([itself.code, itself.err]).toEqual([2, expect.stringContaining('to itself')])
   })
 
-  test('copies many in as many requests as storing them takes', async () => {
+  test('env copy sends as many requests as storing the secrets needs', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 620 }, (_, index) => [`MANY_${index}`, `value ${index}`]),
     )
@@ -145,7 +145,7 @@ describe('secrets copy', () => {
     expect([unknown.code, unknown.err]).toEqual([4, expect.stringContaining('is it billing?')])
   })
 
-  test('does not copy a policy that was altered in the database', async () => {
+  test('secrets copy refuses a policy that was altered in the database', async () => {
     await ada.must('secrets', 'set', 'ALTERED=it was', ...in_('altered'))
     await app.connection.sql`
       update secrets set policy = '{"allowed_methods":["GET"]}' where key = 'ALTERED'`
@@ -157,7 +157,7 @@ describe('secrets copy', () => {
 })
 
 describe('an environment', () => {
-  test('is made before anything is stored in it', async () => {
+  test('an environment can be created before it has secrets', async () => {
     await ada.must('env', 'create', 'preview')
     const { environments } = (await ada.json('env', 'list')) as {
       environments: Record<string, { secret_count: number }>
@@ -168,7 +168,7 @@ describe('an environment', () => {
     expect([again.code, again.err]).toEqual([5, expect.stringContaining('already_exists')])
   })
 
-  test('is deleted after naming what is lost, and its secrets come back', async () => {
+  test('deleting an environment names the losses first, and its secrets can be restored', async () => {
     await ada.must('workload-token', 'issue', 'ci', ...in_('preview'))
     const { code, screen } = await answering(['env', 'delete', 'preview'], {
       cwd: ada.cwd,
@@ -189,7 +189,7 @@ describe('an environment', () => {
   })
 })
 
-test('the hint after env delete brings back what it deleted, not what was deleted on purpose', async () => {
+test('the hint after env delete restores only the secrets of that deletion', async () => {
   const at = in_('purpose')
   await ada.must('secrets', 'set', 'OLD=x', 'ONE=x', 'TWO=x', ...at)
   await ada.must('secrets', 'delete', 'OLD', '--yes', ...at)
@@ -203,7 +203,7 @@ test('the hint after env delete brings back what it deleted, not what was delete
 })
 
 describe('a deleted secret', () => {
-  test('none is deleted where one of the names is not there', async () => {
+  test('no secret is deleted if one of the names does not exist', async () => {
     const at = in_('mistyped')
     await ada.must('secrets', 'set', 'HERE=x', 'ALSO=x', ...at)
     const one = await ada.run(['secrets', 'rm', 'HERE', 'HER', '--yes', ...at])
@@ -218,7 +218,7 @@ describe('a deleted secret', () => {
     expect(both).toEqual({ deleted: ['HERE', 'ALSO'] })
   })
 
-  test('is listed and comes back with its history', async () => {
+  test('a deleted secret is listed and restored with its history', async () => {
     await ada.must('secrets', 'set', 'BACK=one', 'GONE=x', ...in_('deleted'))
     await ada.must('secrets', 'set', 'BACK=two', ...in_('deleted'))
     const { out } = await ada.run(['secrets', 'rm', 'BACK', 'GONE', '--yes', ...in_('deleted')])
@@ -236,7 +236,7 @@ describe('a deleted secret', () => {
     )
   })
 
-  test('is found by near names, and does not replace one that is there again', async () => {
+  test('undelete suggests similar names, and does not replace a secret that exists again', async () => {
     const missing = await ada.run(['secrets', 'undelete', 'GON', ...in_('deleted')])
     expect([missing.code, missing.err]).toEqual([
       4,

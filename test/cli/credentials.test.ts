@@ -1,5 +1,5 @@
 // tier: quick
-/** What people do with their own account: password, recovery key, sessions. */
+/** Commands for a person's own account: password, recovery key, sessions. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { answering } from './answering.ts'
@@ -27,18 +27,18 @@ afterAll(async () => {
   await app.stop()
 })
 
-test('sessions are listed, and others ended, but never the one of this machine by mistake', async () => {
+test('sessions are listed and other sessions ended, but never the current one by mistake', async () => {
   const sessions = (await ada.json('sessions', 'list')) as { id: string; current: boolean }[]
   const own = sessions.find(({ current }) => current)?.id ?? ''
-  const away = sessions.find(({ current }) => !current)?.id ?? ''
+  const remote = sessions.find(({ current }) => !current)?.id ?? ''
   expect(sessions).toHaveLength(2)
   const mine = await ada.run(['sessions', 'end', own, '--yes'])
   expect([mine.code, mine.err]).toEqual([2, expect.stringContaining('cloakroom logout')])
   expect((await ada.run(['sessions', 'end', '--yes'])).code).toBe(2)
   expect((await ada.run(['sessions', 'end', 'nonsense', '--yes'])).code).toBe(4)
-  const unasked = await ada.run(['sessions', 'end', away])
+  const unasked = await ada.run(['sessions', 'end', remote])
   expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('--yes')])
-  expect(await ada.json('sessions', 'end', '--others', '--yes')).toEqual({ ended: [away] })
+  expect(await ada.json('sessions', 'end', '--others', '--yes')).toEqual({ ended: [remote] })
   expect((await other.run(['whoami'])).code).toBe(3)
   expect((await ada.run(['whoami'])).code).toBe(0)
   expect(await ada.json('sessions', 'end', '--others', '--yes')).toEqual({ ended: [] })

@@ -1,5 +1,5 @@
 // tier: quick
-/** The project file gives new secrets a policy, which can only narrow: somebody else may have written it. */
+/** The project file gives new secrets a policy. It can only restrict, because another person may have written it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'

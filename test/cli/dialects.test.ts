@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Dialects of `.env` files: what is written is read back by the program whose dialect it is, and what is read here is
- * read alike by that program. bash and npm's dotenv run; docker is read by its documented rules; compose_cases.json has
- * what compose-go 2.1.0 read of each text.
+ * Dialects of `.env` files: the program of each dialect reads back the written files, and our reader agrees with that
+ * program. bash and npm's dotenv run here, docker follows its documented rules, and compose_cases.json has the values
+ * that compose-go 2.1.0 read from each text.
  */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -105,7 +105,7 @@ function readAsDocker(text: string): Record<string, string> {
 }
 
 describe('docker', () => {
-  test('is read alike by its documented rules', () => {
+  test('our reader follows the documented rules of Docker', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 8 }), (values) => {
         const { named, text } = written('docker', values)
@@ -114,7 +114,7 @@ describe('docker', () => {
     )
   })
 
-  test('refuses by name what it cannot hold, all names at once', () => {
+  test('refuses values that the dialect cannot hold, and lists all their names', () => {
     const values = {
       GOOD: 'x',
       KEY: 'a\nb',
@@ -137,7 +137,7 @@ describe('docker', () => {
 })
 
 describe('dotenv', () => {
-  test('is read alike by the package of npm', () => {
+  test('our reader and the npm package read the same values', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 8 }), (values) => {
         const { named, text } = written('dotenv', values)
@@ -169,7 +169,7 @@ describe('dotenv', () => {
 describe('bash', () => {
   const { test } = requires('bash')
 
-  /** What a bash of its own sets `A` to by each file; null where it fails or prints. */
+  /** The value of `A` after a separate bash has sourced each file. */
   async function readByBash(files: readonly string[]): Promise<(string | null)[]> {
     const folder = mkdtempSync(join(tmpdir(), 'cr-bash-'))
     for (const [at, text] of files.entries()) writeFileSync(join(folder, String(at)), text)
@@ -208,7 +208,7 @@ describe('bash', () => {
     expect(() => writeValues('shell', { SECONDS: '1' })).toThrow('SECONDS is a variable')
   })
 
-  test('refuses what bash would replace or run, by line', () => {
+  test('refuses text that bash would expand or run, by line', () => {
     for (const text of [
       'A=$HOME',
       'A="$(id)"',
@@ -233,7 +233,7 @@ describe('compose', () => {
     },
   )
 
-  test('refuses what compose would replace, by line', () => {
+  test('refuses text that compose would expand, by line', () => {
     for (const text of [
       'A=$B',
       'A="$' + '{B}"',

@@ -1,5 +1,5 @@
 // tier: quick
-/** `secrets diff` opens both environments and says what differs, and nothing of what is in them. */
+/** `secrets diff` opens both environments and lists the differences, without any value. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

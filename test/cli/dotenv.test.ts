@@ -19,17 +19,17 @@ import table from './dotenv_cases.json' with { type: 'json' }
 type Values = Record<string, string>
 type Case = {
   text: string
-  /** What all of them read. */
+  /** The values that all programs read. */
   all?: Values
-  /** What each of them reads, where they disagree. */
+  /** The values of each program, if they disagree. */
   dotenv?: Values
   bun?: Values
   compose?: Values | 'error'
   /** The lines that we refuse. */
   refused?: number[]
-  /** What we read although they disagree. */
+  /** The values that we read although the programs disagree. */
   accepted?: Values
-  /** The reason, where we differ from what they agree on, or read what they do not agree on. */
+  /** The reason, if we differ from the programs or accept a text on which they disagree. */
   why?: string
 }
 

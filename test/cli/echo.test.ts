@@ -32,7 +32,7 @@ async function opened() {
   return { api, shown, tls, url: `https://127.0.0.1:${api.port}` }
 }
 
-test('it answers with what it received, and shows no credential but its fingerprint', async () => {
+test('the echo API returns the request, with fingerprints instead of credentials', async () => {
   const { api, shown, tls, url } = await opened()
   const answer = await fetch(`${url}/v1/charges?key=${KEY}`, {
     method: 'POST',
@@ -64,7 +64,7 @@ test('it answers with what it received, and shows no credential but its fingerpr
   await api.stop()
 })
 
-test('it speaks TLS 1.3 and nothing older', async () => {
+test('the echo API accepts only TLS 1.3', async () => {
   const { api, tls } = await opened()
   const handshake = (maxVersion: 'TLSv1.2' | 'TLSv1.3') =>
     new Promise((resolve) => {
@@ -139,7 +139,7 @@ test('a server behind it logs only warnings, unless LOG_LEVEL is set', async () 
   expect(err).toContain('LOG_LEVEL=info\n')
 })
 
-test('it replaces no setting of a server, and says whose port is taken', async () => {
+test('echo refuses to replace a setting of the server, and names a port that is in use', async () => {
   const set = await person.run(['echo', '--port', '0'], {
     env: { RESOLVER_CA_FILE: '/etc/ca.pem' },
   })

@@ -1,5 +1,5 @@
 // tier: quick
-/** What the API can, a command can: every endpoint is used by the clients, or a reason is written here. */
+/** Every endpoint of the API is used by a client, or has its reason listed here. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
@@ -81,7 +81,7 @@ async function contractNames(): Promise<Map<string, string>> {
   return names
 }
 
-/** A lint rule sees to it that what is imported is used. */
+/** A lint rule ensures that every import is used. */
 async function importedByClients(): Promise<Set<string>> {
   const imported = new Set<string>()
   for (const client of CLIENTS) {

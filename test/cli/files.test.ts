@@ -1,5 +1,5 @@
 // tier: quick
-/** Files of JSON and YAML: what is in them is stored as it is written, or refused; nothing is lost on the way. */
+/** JSON and YAML files: every value is stored as written or refused, and never lost silently. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readValues, writeValues } from '../../src/cli/files/formats.ts'
@@ -62,7 +62,7 @@ describe('refused, since something would be lost', () => {
   })
 })
 
-test('what goes on being read: `secrets` alone, names like words, a secret of that name, anchors, quoted nothing', () => {
+test('the reader still accepts a secret called `secrets`, names like words, anchors and quoted nulls', () => {
   expect(read('a.json', '{"secrets":{"A":"1"}}')).toEqual({ A: '1' })
   expect(read('a.json', '{"secrets":[{"key":"A","value":"1"}]}')).toEqual({ A: '1' })
   expect(read('a.json', '{"secrets":"x","B":"2"}')).toEqual({ secrets: 'x', B: '2' })

@@ -64,7 +64,7 @@ test('an invitation that does not open stops neither new keys nor the end of the
   const { code, err } = await withPassword(vic, 'rotate-keys')
   expect([code, err]).toEqual([0, expect.stringContaining('the invitation to junk')])
   await vic.must('workspace', 'decline', 'declined')
-  // What the person is in is left also where its key does not open any more.
+  // Deleting the account also leaves workspaces with a key that no longer opens.
   await sql`update memberships set encrypted_workspace_key = '\\x00' where status = 'active'
     and user_id = (select id from users where email = 'vic@example.com')`
   await vic.must('workspace', 'remove', 'vic@example.com', '-w', 'good', '--yes')

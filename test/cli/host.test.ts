@@ -1,5 +1,5 @@
 // tier: quick
-/** Commands inside another program: several at once, each with its own surroundings, and none leaves a trace. */
+/** Commands inside another program: they run in parallel, each with its own environment, and leave no trace. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ const listeners = () => [
   ...[process.stdout, process.stderr, process.stdin].map((stream) => stream.eventNames()),
 ]
 
-test('two people work at once, each with their own home, folder, environment and output', async () => {
+test('two commands run in parallel, each with its own home, folder, environment and output', async () => {
   const own = (person: Terminal, name: string) => async () => {
     await person.must('init', name)
     const { out } = await person.run(['config', '--json'], { env: { SERVICE_ENVIRONMENT: name } })

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a person sees when the address is not that of a Cloakroom server, or that of a hostile one. */
+/** The errors for an address that belongs to no Cloakroom server, or to a hostile one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mintToken } from '../../src/core/crypto/token.ts'
 import { openTerminal, type Terminal } from './person.ts'
@@ -90,7 +90,7 @@ test.each([
 })
 
 test.each([502, 503, 504])(
-  'call says that the page of a proxy with %d is none of the server',
+  'call reports a proxy page with status %d as an answer that is not from the server',
   async (status) => {
     answer = () => new Response('<html><h1>Bad Gateway</h1></html>', { status })
     const todo =

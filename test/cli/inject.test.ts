@@ -72,7 +72,7 @@ test('environments that are named beside it are read too, by name or id of the p
   expect((await inject('svc://payments/development/PORT')).out).toBe('8080')
 })
 
-test('what cannot be resolved is listed at once, with near names, and nothing is written', async () => {
+test('all unresolved references are listed together, with similar names, and nothing is written', async () => {
   const text =
     'a {{ API_KEI }}\n{{ PORT }} {{ NOWHERE }}\n  {{ CALLED_ONLY }}{{ svc://paiments/development/QQ }}'
   expect(await write(text)).toEqual({
@@ -107,7 +107,7 @@ test('an error lists twenty of many', async () => {
 })
 
 describe('the file', () => {
-  test('is for its owner only, and is replaced when it is the same or --force says so', async () => {
+  test('only the owner can read the output file, and different content is replaced only with --force', async () => {
     rmSync(at('out'), { force: true })
     ada.write('app.tpl', 'port={{ PORT }}\n')
     const args = ['inject', '-i', 'app.tpl', '-o', 'out']
@@ -135,7 +135,7 @@ describe('the file', () => {
     expect(read('out')).toBe('port=8080\n')
   })
 
-  test('is never behind a link, nor the template itself', async () => {
+  test('the output file is never a link or the template itself', async () => {
     ada.write('target', 'mine')
     symlinkSync(at('target'), at('link'))
     const linked = await ada.run(['inject', '-o', 'link', '--force'], { stdin: '{{ PORT }}' })
@@ -146,14 +146,14 @@ describe('the file', () => {
   })
 })
 
-describe('what is no template', () => {
-  test('bytes that are not UTF-8', async () => {
+describe('an invalid template', () => {
+  test('a template that is not UTF-8 is refused', async () => {
     await Bun.write(at('bytes.tpl'), new Uint8Array([0x7b, 0xff, 0x7d]))
     const { code, err } = await ada.run(['inject', '-i', 'bytes.tpl'])
     expect([code, err]).toEqual([2, 'cloakroom: bytes.tpl is not UTF-8 text\n'])
   })
 
-  test('more than four MiB', async () => {
+  test('a template of more than 4 MiB is refused', async () => {
     const { code, err } = await inject('a'.repeat(4_194_305))
     expect([code, err]).toEqual([
       2,
@@ -162,7 +162,7 @@ describe('what is no template', () => {
     expect((await inject('a'.repeat(4_194_304))).code).toBe(0)
   })
 
-  test('one that becomes too long', async () => {
+  test('a template whose result exceeds the limit is refused', async () => {
     const value = marked('long'.repeat(10_000))
     await ada.must('secrets', 'set', `LONG=${value}`, '-e', 'long')
     const { code, err } = await write('{{ LONG }}'.repeat(2_000), ['-e', 'long'])
@@ -177,8 +177,8 @@ describe('with a token', () => {
     env = { SERVICE_TOKEN: (issued as { token: string }).token, HOME: at('nowhere') }
   })
 
-  test('its environment is read, unnamed or named', async () => {
-    // Where no project file names another.
+  test('inject with a token reads the environment of the token, named or not', async () => {
+    // This folder has no project file that names another environment.
     const apart = await inject('{{ PORT }}', [], { env, cwd: ada.home })
     expect([apart.code, apart.out]).toEqual([0, '443'])
     const named = await inject('svc://payments/production/PORT', ['-e', 'production'], { env })

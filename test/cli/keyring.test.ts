@@ -47,7 +47,7 @@ esac`
 const complaining = (text: string) => `echo 'secret-tool: ${text}' >&2; exit 1`
 
 describe('Secret Service', () => {
-  test('keeps what is written, and reads it back', async () => {
+  test('the keyring stores an item and returns it', async () => {
     program('secret-tool', SECRET_TOOL)
     const keyring = await openKeyring(env, 'session')
     expect(await keyring?.read()).toBeNull()
@@ -110,7 +110,7 @@ describe('the macOS keychain', () => {
     expect(await keyring?.read()).toBe(`${long} `)
   })
 
-  test('keeps no piece of what was replaced or cleared', async () => {
+  test('the keychain keeps no part of a replaced or cleared item', async () => {
     program('security', SECURITY)
     const keyring = await open()
     await keyring?.write(long)

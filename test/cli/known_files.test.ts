@@ -1,5 +1,5 @@
 // tier: quick
-/** What this machine keeps of workspaces, where several commands work at once. */
+/** The files in which this machine remembers workspaces, written by several commands at the same time. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const server = 'https://one.example'
 const account = { server, email: 'ada@example.com' }
 const trust = resolve(import.meta.dir, '../../src/cli/trust')
 
-/** A process that remembers `rounds` workspaces of its own in all three files. */
+/** A process that stores `rounds` separate workspaces in all three files. */
 function remembering(own: string, rounds: number) {
   const text = `
     const { openKnownChains, openKnownNames, openKnownWorkspaceKeys } = await import('${trust}/known.ts')
@@ -42,7 +42,7 @@ function remembering(own: string, rounds: number) {
   )
 }
 
-test('commands at once lose nothing of what each remembers', async () => {
+test('parallel commands lose no stored entry', async () => {
   const [processes, rounds] = [6, 8]
   const running = Array.from({ length: processes }, (_, at) => remembering(String(at), rounds))
   const ends = running.map(async (each) => [
@@ -67,7 +67,7 @@ test('commands at once lose nothing of what each remembers', async () => {
   )
 })
 
-test('names that are those of any object stand for what they stood for', () => {
+test('names of built-in object properties are stored like any other name', () => {
   const names = openKnownNames(env, 'https://two.example')
   for (const name of ['constructor', '__proto__', 'toString', '']) {
     expect(names.idsOf('projects of w', name)).toEqual([])

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a command loads at start, by the imports in its files: nothing that it does not use. */
+/** Modules that a command loads at start, by the imports in its files: only the ones that it uses. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

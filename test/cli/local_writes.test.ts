@@ -116,7 +116,7 @@ describe('with a configuration folder that cannot be written', () => {
   for (const args of reading)
     test(`${args.slice(0, 2).join(' ')} is refused, and names the folder`, () => refused(args))
 
-  test('what only reads goes on', async () => {
+  test('commands that only read still succeed', async () => {
     expect((await ada.run(['secrets', 'list'], { env })).code).toBe(0)
   })
 })

@@ -206,12 +206,12 @@ test('an argument that a tool does not know is refused, and nothing is sent', as
   expect(stage.upstream.received.length).toBe(before)
 })
 
-test('where the resolver is away an error says its address and a code', async () => {
-  const away = await connect(token, ada.home, 'http://127.0.0.1:9')
-  const { text, isError } = await use('list_credentials', {}, away)
+test('an unreachable resolver is an error with its address and a code', async () => {
+  const offline = await connect(token, ada.home, 'http://127.0.0.1:9')
+  const { text, isError } = await use('list_credentials', {}, offline)
   expect(isError).toBe(true)
   expect(text).toStartWith('the resolver at http://127.0.0.1:9 cannot be reached (unreachable)')
-  await away.close()
+  await offline.close()
 })
 
 /** A call that the upstream holds, and the end of its connection. */
@@ -225,7 +225,7 @@ function held(path: string) {
   return { begun: begun.promise, ended: ended.promise }
 }
 
-test('a cancelled call ends at the upstream, and the audit says that its caller went away', async () => {
+test('a cancelled call ends at the upstream, and the audit records that its caller disconnected', async () => {
   const { begun, ended } = held('/held')
   const cancel = new AbortController()
   const call = client.callTool(
@@ -249,7 +249,7 @@ test('a cancelled call ends at the upstream, and the audit says that its caller 
   expect(record).toEqual({ status_code: 499, reason: 'caller_gone' })
 })
 
-test('a host that goes away frees the program, and what it was calling', async () => {
+test('a host that disconnects ends the program and its running call', async () => {
   const { begun, ended } = held('/left')
   const other = await connect(token)
   const call = other.callTool({ name: 'call_api', arguments: { url: stage.url('/left') } })

@@ -6,7 +6,7 @@ import { command, type OptionValues } from '../../src/cli/command.ts'
 import { ownProcess } from '../../src/cli/host.ts'
 import { runProgram } from '../../src/cli/program.ts'
 
-/** What an action with these options receives for a command line. */
+/** The option values that an action receives for a command line. */
 async function received<const O extends Options>(
   options: O,
   line: string,

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a command says, in each form: for a person at a terminal, for a pipe, for a script. */
+/** The output of a command in each form: for a person at a terminal, for a pipe, for a script. */
 import { describe, expect, test } from 'bun:test'
 import { openOutput } from '../../src/cli/terminal/output.ts'
 import { hasColour } from '../../src/cli/terminal/streams.ts'
@@ -80,7 +80,7 @@ describe('a table', () => {
     expect(table(rows, columns, { width: 10 })[1]).toBe('n'.repeat(30))
   })
 
-  test('shows moments as far away as they are on a terminal, and as they came to a pipe', () => {
+  test('a table shows times as distances from now on a terminal, and as timestamps in a pipe', () => {
     const rows = [
       { used_at: '2026-03-01T09:00:00Z' },
       { used_at: '2026-05-29T12:00:00Z' },
@@ -120,7 +120,7 @@ describe('a table', () => {
   })
 })
 
-describe('what was done', () => {
+describe('the result of a command', () => {
   const done = (form: Form) => {
     const { output, printed } = opened(form)
     output.done('Made it.', { id: '0190', name: 'it' }, '0190')

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Values of a person's own (`secrets set --mine`): in place of stored ones, on this machine and for this account.
- * What is on the disk holds none of them, opens for nobody else, and no server is sent one.
+ * Personal values (`secrets set --mine`) replace stored ones, on this machine and for this account.
+ * The file on disk is encrypted, opens only for its account, and no server receives a personal value.
  */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -39,8 +39,8 @@ const pathOf = (terminal: Terminal) => join(configOf(terminal), FILE)
 const reveal = (...args: string[]) => ada.run(args, { reveals: true })
 const PRINT = ['--no-mask', '--', 'sh', '-c', 'printf "$KEY|$URL"']
 
-describe('in force', () => {
-  test('in run, inject and get, also where another refers to it, and said by name', async () => {
+describe('the use of personal values', () => {
+  test('run, inject and get use personal values, also through references, and name them', async () => {
     expect(await reveal('run', ...PRINT)).toEqual({ code: 0, out: `${OWN}|at:${OWN}`, err: SAID })
     ada.write('a.tpl', '{{ KEY }} {{ URL }}')
     const injected = await reveal('inject', '-i', 'a.tpl')
@@ -50,7 +50,7 @@ describe('in force', () => {
     expect(await reveal('secrets', 'get', 'HOST')).toEqual({ code: 0, out: 'db.internal', err: '' })
   })
 
-  test('not with --no-mine, and for earlier versions never', async () => {
+  test('personal values are not used with --no-mine or for earlier versions', async () => {
     const whole = { code: 0, out: `${TEAM}|at:${TEAM}`, err: '' }
     expect(await reveal('run', '--no-mine', ...PRINT)).toEqual(whole)
     const injected = await reveal('inject', '-i', 'a.tpl', '--no-mine')
@@ -61,7 +61,7 @@ describe('in force', () => {
     }
   })
 
-  test('only in its own environment and project', async () => {
+  test('a personal value is used only in its environment and project', async () => {
     await ada.must('secrets', 'set', `KEY=${TEAM}`, '-e', 'staging')
     expect(await reveal('secrets', 'get', 'KEY', '-e', 'staging')).toMatchObject({
       out: TEAM,
@@ -75,12 +75,12 @@ describe('in force', () => {
     })
   })
 
-  test('is masked like a secret', async () => {
+  test('a personal value is masked like a secret', async () => {
     const { out } = await ada.run(['run', '--', 'sh', '-c', 'echo "$KEY"'])
     expect(out).toBe('[REDACTED]\n')
   })
 
-  test('not with a token, whose commands do not look for the file', async () => {
+  test('commands with a token do not read the file of personal values', async () => {
     const sound = readFileSync(pathOf(ada), 'utf8')
     writeFileSync(pathOf(ada), 'not to be read')
     const options = { env: { SERVICE_TOKEN: token }, reveals: true }
@@ -91,7 +91,7 @@ describe('in force', () => {
     writeFileSync(pathOf(ada), sound)
   })
 
-  test('not where a policy keeps the stored value out of environments', async () => {
+  test('a personal value is not used if a policy omits the stored value from environments', async () => {
     const only = ['-e', 'bound', '--policy', '{"allowed_locations":["header"]}']
     await ada.must('secrets', 'set', 'BOUND=x', ...only)
     await ada.must('secrets', 'set', `BOUND=${OWN}`, '--mine', '-e', 'bound')
@@ -99,7 +99,7 @@ describe('in force', () => {
     expect([out, err.includes('your own')]).toEqual(['<>\n', false])
   })
 
-  test('also of a name that nobody else has, and with references of its own', async () => {
+  test('a personal value can have a new name and its own references', async () => {
     const set = [
       'secrets',
       'set',
@@ -123,8 +123,8 @@ describe('in force', () => {
   })
 })
 
-describe('no server is sent one', () => {
-  test('by set, nor by what copies, compares, pulls and pushes', async () => {
+describe('the server receives no personal value', () => {
+  test('set, pull, push and diff send no personal value', async () => {
     const before = await ada.json('secrets', 'history', 'KEY')
     await ada.must('secrets', 'set', `KEY=${OWN}`, '--mine')
     const pulled = await reveal('secrets', 'pull', 'all.env', '--force')
@@ -137,7 +137,7 @@ describe('no server is sent one', () => {
     expect(compared).toMatchObject({ same: ['KEY'], different_value: [] })
   })
 
-  test('nor with a policy, which only a stored value has', async () => {
+  test('set --mine refuses a policy, because only stored values have one', async () => {
     for (const option of [['--plain'], ['--sensitive'], ['--policy', 'null']]) {
       const { code, err } = await ada.run(['secrets', 'set', 'KEY=x', '--mine', ...option])
       expect([code, err.includes('your own values have no policy')]).toEqual([2, true])
@@ -145,7 +145,7 @@ describe('no server is sent one', () => {
   })
 })
 
-test('the list shows which there are', async () => {
+test('the list marks personal values', async () => {
   const listed = (await ada.json('secrets', 'list')) as { key: string; mine?: boolean }[]
   expect(listed.filter(({ mine }) => mine).map(({ key }) => key)).toEqual(['KEY'])
   expect(await ada.must('secrets', 'list')).toMatch(/KEY +secret, yours here/)
@@ -153,7 +153,7 @@ test('the list shows which there are', async () => {
 })
 
 describe('the file', () => {
-  test('is for its owner only and holds neither values nor names', () => {
+  test('only the owner can read the file, which contains neither values nor names', () => {
     expect(statSync(pathOf(ada)).mode & 0o777).toBe(0o600)
     const text = readFileSync(pathOf(ada), 'utf8')
     for (const hidden of [
@@ -166,7 +166,7 @@ describe('the file', () => {
     }
   })
 
-  test('that was altered is an error, and nothing is run or replaced', async () => {
+  test('an altered file is an error, and nothing is run or replaced', async () => {
     const sound = readFileSync(pathOf(ada), 'utf8')
     const parsed = JSON.parse(sound) as { salt: string; sealed: string }
     const flipped = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1)
@@ -200,7 +200,7 @@ describe('the file', () => {
     expect((await reveal('secrets', 'get', 'KEY')).out).toBe(OWN)
   })
 
-  test('of one account opens for no other, on the same machine or with the file itself', async () => {
+  test('the file of one account does not open for another, even on the same machine or copied', async () => {
     const eve = await openAccount(app, 'eve@own-values.example')
     await eve.must('init', 'payments')
     await eve.must('secrets', 'set', 'KEY=hers')
@@ -231,7 +231,7 @@ describe('the file', () => {
     ])
   })
 
-  test('is sealed too where the session is under a passphrase', async () => {
+  test('the file is sealed too if the session is protected by a passphrase', async () => {
     const cy = await openTerminal(app)
     const env = { SERVICE_PASSPHRASE: 'seven quiet herons' }
     const must = async (args: string[], stdin = '') => {
@@ -250,8 +250,8 @@ describe('the file', () => {
   })
 })
 
-describe('it ends', () => {
-  test('with delete --mine, which leaves the stored value', async () => {
+describe('the end of personal values', () => {
+  test('delete --mine removes a personal value and keeps the stored one', async () => {
     const unknown = await ada.run(['secrets', 'rm', 'HOST', '--mine', '--yes'])
     expect([unknown.code, unknown.err.includes('HOST')]).toEqual([4, true])
     await ada.must('secrets', 'set', 'SECOND=2', '--mine')
@@ -260,7 +260,7 @@ describe('it ends', () => {
     expect(await ada.must('secrets', 'get', 'SECOND')).toBe('2')
   })
 
-  test('with the session: by logout, and by the end of the account', async () => {
+  test('logout and account deletion remove the personal values', async () => {
     for (const end of [['logout'], ['account', 'delete', '--password-stdin', '--yes']]) {
       const dan = await openAccount(app, `dan-${end.length}@own-values.example`)
       await dan.must('init', 'payments')
@@ -287,7 +287,7 @@ test("logout says what goes with the session: tokens of agents, and values of on
   frank.remove()
 })
 
-test('a fallback says which of its values are whose, and is no way around --no-mine', async () => {
+test('a fallback names its personal values and does not bypass --no-mine', async () => {
   const server = openSwitch(app.controlPlane)
   const fay = await openAccount(
     { controlPlane: server.origin, resolver: app.resolver },
@@ -297,9 +297,12 @@ test('a fallback says which of its values are whose, and is no way around --no-m
   await fay.must('secrets', 'set', `KEY=${OWN}`, '--mine')
   const run = (...args: string[]) => fay.run(['run', '--fallback', 'kept', ...args, '--', 'true'])
   expect(await run()).toMatchObject({ code: 0, err: SAID })
-  await server.to('away')
-  const away = await run()
-  expect([away.code, away.err.includes(', with values of your own: KEY\n')]).toEqual([0, true])
+  await server.to('down')
+  const offline = await run()
+  expect([offline.code, offline.err.includes(', with values of your own: KEY\n')]).toEqual([
+    0,
+    true,
+  ])
   const without = await run('--no-mine')
   expect([without.code, without.err.includes('kept has values of your own: KEY')]).toEqual([
     5,
@@ -308,7 +311,7 @@ test('a fallback says which of its values are whose, and is no way around --no-m
   await server.to('passes')
   await fay.must('secrets', 'set', 'KEY=everybodys')
   expect((await run('--no-mine')).code).toBe(0)
-  await server.to('away')
+  await server.to('down')
   expect((await run('--no-mine')).code).toBe(0)
   fay.remove()
   await server.close()

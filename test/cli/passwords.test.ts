@@ -1,5 +1,5 @@
 // tier: quick
-/** What a person chooses must not be easily guessed; what was chosen before goes on opening. */
+/** New passwords must be hard to guess; weak passwords from earlier versions still open their accounts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signUp } from '../../src/client/account/log_in.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'

@@ -1,6 +1,6 @@
 /**
- * A person at a terminal: a home of their own, and a server of the test. Commands run inside the test's
- * process, several at once where a test wants that. `openSpawningTerminal` starts the compiled program
+ * A person at a terminal, with a separate home and the test's server. Commands run inside the test's
+ * process, several at once if a test needs that. `openSpawningTerminal` starts the compiled program
  * instead, for tests about processes: signals, a terminal, child environments, the executable.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,17 +20,17 @@ export type Terminal = {
   /** Their working directory. */
   cwd: string
   home: string
-  /** One command line; the session is kept unencrypted, because there is nobody to ask. */
+  /** Runs one command line. The session is stored unencrypted, because no person can enter a passphrase. */
   run(args: readonly string[], options?: RunOptions): Promise<Run>
   /** Runs the command as a separate process, with the real Argon2id: use accounts that were made with it. */
   spawn(args: readonly string[], options?: RunOptions): Promise<Run>
-  /** The same as `run`, which must succeed; answers what it printed. */
+  /** Runs a command that must succeed, and returns its output. */
   must(...args: string[]): Promise<string>
-  /** A line of shell in which `cloakroom` is the program. */
+  /** Runs a line of shell in which `cloakroom` is the program. */
   shell(line: string, env?: Record<string, string>): Promise<Run>
-  /** The same of a command whose very output is a value. */
+  /** Runs a command that must succeed and whose output may contain a secret value. */
   reveal(...args: string[]): Promise<string>
-  /** The same with --json, parsed. */
+  /** Runs a command with --json, which must succeed, and returns the parsed output. */
   json(...args: string[]): Promise<unknown>
   /** A file in the working directory. */
   write(name: string, text: string): void
@@ -43,9 +43,9 @@ export type RunOptions = {
   cwd?: string
   /** This machine's clock. */
   now?: () => number
-  /** What stands for the provider and for the person's browser. */
+  /** Replacements for the provider and the person's browser. */
   providers?: Pick<Host, 'providerFetch' | 'openBrowser'>
-  /** Standard output is where the command shows a value, as it should. */
+  /** The command is expected to print a secret value to standard output. */
   reveals?: boolean
 }
 
@@ -77,7 +77,7 @@ async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
   const base = {
     PATH: process.env.PATH ?? '',
     HOME: home,
-    // Else an agent process that somebody left unlocked on this machine would count.
+    // Prevents the use of an unlock process that is still running on this machine.
     XDG_RUNTIME_DIR: home,
     SERVICE_SERVER_URL: server.controlPlane,
     SERVICE_RESOLVER_URL: server.resolver,
@@ -177,12 +177,12 @@ async function startProgram(
 
 export const PASSWORD = 'a long passphrase that stays here'
 
-/** Somebody registered and logged in at their terminal. */
+/** A person who has registered and is logged in at their terminal. */
 export async function openAccount(server: Server, email: string): Promise<Terminal> {
   return registered(await openTerminal(server), email)
 }
 
-/** The same, registered by the compiled program: its password also opens the account in a real terminal. */
+/** An account registered by the compiled program: its password also opens it in a real terminal. */
 export async function openRealAccount(server: Server, email: string): Promise<Terminal> {
   const terminal = await openTerminal(server)
   return registered(terminal, email, terminal.spawn)

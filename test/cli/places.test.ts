@@ -26,7 +26,7 @@ afterAll(() => {
   for (const person of [ada, bob]) person.remove()
 })
 
-/** What a person is asked, who then says no; however the terminal breaks the lines. */
+/** The question of a command, answered with no. Line breaks of the terminal are removed. */
 async function askedBy(...args: string[]): Promise<string> {
   const { code, screen } = await answering(args, {
     cwd: ada.cwd,
@@ -37,7 +37,7 @@ async function askedBy(...args: string[]): Promise<string> {
   return Bun.stripANSI(screen).replace(/\s+/g, '')
 }
 
-test('a workspace is renamed, and deleted for good after asking what is lost', async () => {
+test('a workspace is renamed, and deleted permanently after a question that lists the losses', async () => {
   await ada.must('workspace', 'create', 'short-lived')
   const renamed = (await ada.json('workspace', 'rename', 'short-lived', 'Shorter')) as Record<
     string,
@@ -64,7 +64,7 @@ test('a workspace is renamed, and deleted for good after asking what is lost', a
   expect([own.code, own.err]).toEqual([5, expect.stringContaining('personal workspace')])
 })
 
-test('whoever may not delete a workspace or a project is told so, and nothing is lost', async () => {
+test('deleting a workspace or project without the right to do so is refused, and nothing is lost', async () => {
   for (const args of [
     ['workspace', 'delete', 'acme', '--yes'],
     ['project', 'delete', 'shared', '-w', 'acme', '--yes'],

@@ -60,7 +60,7 @@ test('a policy is set field by field; value and earlier versions stay', async ()
   expect(await policyOf('STRIPE_KEY')).toEqual(policy)
 })
 
-test('fields are taken away by name, and all that narrow with none; the description stays', async () => {
+test('policy clear removes the named fields, or all restrictions without a name, but not the description', async () => {
   await ada.must('policy', 'clear', 'STRIPE_KEY', 'paths', 'locations', 'basic-encoding')
   expect(await policyOf('STRIPE_KEY')).toEqual({
     description: 'test account',
@@ -70,13 +70,13 @@ test('fields are taken away by name, and all that narrow with none; the descript
   const cleared = await ada.json('policy', 'clear', 'STRIPE_KEY')
   const policy = { description: 'test account' }
   expect(cleared).toEqual({ key: 'STRIPE_KEY', version: 7, policy, changed: true })
-  // What is so already makes no version.
+  // A policy without restrictions stays as it is, so no version is created.
   expect(await ada.json('policy', 'clear', 'STRIPE_KEY')).toEqual({
     ...{ key: 'STRIPE_KEY', version: 7, policy, changed: false },
   })
 })
 
-test('a setting stays one, and becomes a secret when told', async () => {
+test('a setting stays a setting until a command makes it a secret', async () => {
   await ada.must('secrets', 'set', 'PORT=8080', '--plain')
   await ada.must('policy', 'set', 'PORT', '--locations', 'env,query')
   expect(await policyOf('PORT')).toEqual({
@@ -134,7 +134,7 @@ test('operations and read-only are set, shown in words, and cleared', async () =
   expect(await policyOf('GRAPH')).toBeNull()
 })
 
-test('what is not acceptable is said, with its option, and changes nothing', async () => {
+test('an invalid policy option is named in the error and changes nothing', async () => {
   const before = await ada.json('secrets', 'history', 'STRIPE_KEY')
   for (const [args, said] of [
     [['set', 'STRIPE_KEY'], 'say what is to change'],
@@ -225,7 +225,7 @@ test('a value that somebody else stored in the same moment is not replaced unsee
     ])
     expect(await eve.must('secrets', 'get', 'RACED')).toBe(`number ${version}`)
   }
-  // Who says the policy reads nothing before, and so replaces what is there.
+  // With --policy the command reads no version first, and therefore replaces the stored one.
   meanwhile = () => eve.must('secrets', 'set', 'RACED=number 6')
   await eve.must('secrets', 'set', 'RACED=the last', '--policy', 'null')
   expect(await eve.must('secrets', 'get', 'RACED')).toBe('the last')

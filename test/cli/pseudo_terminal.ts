@@ -14,7 +14,7 @@ type Options = {
   cwd: string
   env: Record<string, string>
   typed?: readonly Typed[]
-  /** What the screen is sent, and what is typed, as it comes. */
+  /** Receives each output to the screen and each typed text, as it happens. */
   watch?: (event: { shown: string } | { typed: string }) => void
 }
 
@@ -27,7 +27,7 @@ export async function inTerminal(args: readonly string[], options: Options): Pro
   return typing([await executable(), ...args], options)
 }
 
-/** The same of any program. */
+/** Runs any program in a terminal, as `inTerminal` does. */
 export async function typing(
   command: readonly string[],
   { cwd, env, typed = [], watch = () => {} }: Options,

@@ -40,7 +40,7 @@ const policyOf = async (key: string) => (await listed(key))?.policy
 const versionOf = async (key: string) => (await listed(key))?.version
 
 describe('a value with references', () => {
-  test('is delivered as what they stand for, with a session and with a token', async () => {
+  test('references are delivered resolved, with a session and with a token', async () => {
     for (const env of [{}, { SERVICE_TOKEN: token }]) {
       const options = { env, reveals: true }
       expect(await ada.run(['secrets', 'get', 'URL'], options)).toMatchObject({ out: RESOLVED })
@@ -55,7 +55,7 @@ describe('a value with references', () => {
     expect(injected.out).toBe(`url = ${RESOLVED}\n`)
   })
 
-  test('is shown as it is stored with --raw, and of earlier versions always', async () => {
+  test('references are printed as stored with --raw, and always for earlier versions', async () => {
     for (const env of [{}, { SERVICE_TOKEN: token }]) {
       const { out } = await ada.run(['secrets', 'get', 'URL', '--raw'], { env })
       expect(out).toBe(URL)
@@ -68,18 +68,18 @@ describe('a value with references', () => {
     expect(await ada.must('secrets', 'get', 'URL', '--version', '1')).toBe(URL)
   })
 
-  test('is masked whole and in its parts', async () => {
+  test('a resolved value is masked as a whole and in its parts', async () => {
     const { out } = await ada.run(['run', '--', 'sh', '-c', 'echo "$URL"; echo "$PASSWORD"'])
     expect(out).toBe('[REDACTED]\n[REDACTED]\n')
   })
 
-  test('follows what it refers to', async () => {
+  test('a value with references follows changes of the referenced secret', async () => {
     await ada.must('secrets', 'set', 'HOST=db2.internal')
     expect(await ada.reveal('secrets', 'get', 'URL')).toBe(RESOLVED.replace('db.', 'db2.'))
     await ada.must('secrets', 'set', 'HOST=db.internal')
   })
 
-  test('reads only what it refers to, which the audit names', async () => {
+  test('a get reads only the referenced secrets, and the audit names them', async () => {
     await ada.reveal('secrets', 'get', 'URL')
     await app.flushAudit()
     const rows = (await ada.json('audit', 'list', '--action', 'secret.read', '--limit', '3')) as {
@@ -88,12 +88,12 @@ describe('a value with references', () => {
     expect(rows.map((row) => row.credential_ref).sort()).toEqual(['HOST', 'PASSWORD', 'URL'])
   })
 
-  test('is listed as one, and its policy says so', async () => {
+  test('a value with references is marked in its policy', async () => {
     expect(await policyOf('URL')).toEqual({ references: true })
     expect(await ada.must('policy', 'show', 'URL')).toContain('with references')
   })
 
-  test('that does not resolve keeps a command from starting, and says why', async () => {
+  test('an unresolved reference keeps a command from starting, with the reason', async () => {
     await set('BROKEN=${GONE}', '--references', '--yes', '-e', 'broken')
     // An earlier version closes a circle that no value had when it was stored.
     await set('ROUND=${OTHER}', '--references', '--yes', '-e', 'broken')
@@ -117,7 +117,7 @@ describe('a value with references', () => {
     }
   })
 
-  test('does not bring along what a policy keeps out of environments', async () => {
+  test('a reference does not deliver a secret that its policy omits from environments', async () => {
     await ada.must('secrets', 'set', `KEPT=${marked('kept')}`, '-e', 'kept')
     await ada.must('policy', 'set', 'KEPT', '--locations', 'header', '-e', 'kept')
     const around = ['AROUND=${KEPT}', '--references', '-e', 'kept']
@@ -140,8 +140,8 @@ describe('a value with references', () => {
   })
 })
 
-describe('what is stored', () => {
-  test('is text unless it is said, and that is said where it may be meant otherwise', async () => {
+describe('a stored value', () => {
+  test('a value is literal text without --references, and a remark names a likely reference', async () => {
     expect(await set('LIKE=x${HOST}')).toMatchObject({
       code: 0,
       err: 'LIKE: ${HOST} is literal text (pass --references to resolve it)\n',
@@ -152,7 +152,7 @@ describe('what is stored', () => {
       expect(await set(`QUIET=${value}`)).toMatchObject({ code: 0, err: '' })
   })
 
-  test('refuses a reference to what is not there, unless it is confirmed', async () => {
+  test('a reference to a missing secret is refused unless confirmed', async () => {
     const early = ['EARLY=${HOST}${LATER}', '--references']
     ada.write('early.json', JSON.stringify({ EARLY: '${HOST}${LATER}' }))
     const elsewhere = ['secrets', 'copy', 'URL', '--to', 'staging']
@@ -182,7 +182,7 @@ nothing was stored
     expect(await ada.must('secrets', 'get', 'EARLY')).toBe('db.internallater')
   })
 
-  test('refuses a circle with its path, however it would be closed', async () => {
+  test('a circle of references is refused with its path', async () => {
     const at = ['-e', 'round']
     await ada.must(
       'secrets',
@@ -217,7 +217,7 @@ nothing was stored
     expect([closed.code, closed.err]).toEqual([1, expect.stringContaining('that is a circle')])
   })
 
-  test('keeps its references when it gets another value that has some, and loses them with the last', async () => {
+  test('a value keeps its references while a new value has some, and loses them otherwise', async () => {
     await ada.must('secrets', 'set', 'KEEPS=${HOST}', '--references')
     await ada.must('secrets', 'set', 'KEEPS=<${HOST}>')
     expect(await ada.must('secrets', 'get', 'KEEPS')).toBe('<db.internal>')
@@ -228,7 +228,7 @@ nothing was stored
     expect(await policyOf('KEEPS')).toBeNull()
   })
 
-  test('is refused where --references finds none, or something that is none', async () => {
+  test('--references refuses a value without a reference or with an invalid one', async () => {
     const none = await set('NONE=text', '--references')
     expect([none.code, none.err.split('\n')[0]]).toEqual([2, 'cloakroom: no value has a reference'])
     const wrong = await set('WRONG=${HOST:-x}', '--references')
@@ -239,7 +239,7 @@ nothing was stored
     expect(await policyOf('WRONG')).toBeUndefined()
   })
 
-  test('gets references by policy set, and gives them back by policy clear', async () => {
+  test('policy set adds references to a stored value, and policy clear removes them', async () => {
     await ada.must('secrets', 'set', 'LATE=${HOST}')
     expect(await ada.must('policy', 'set', 'LATE', '--references')).toContain('with references')
     expect(await ada.must('secrets', 'get', 'LATE')).toBe('db.internal')
@@ -252,7 +252,7 @@ nothing was stored
   })
 })
 
-test('a copy has the references of its own environment, and says which are not there', async () => {
+test('a copy resolves references in its new environment, and names the missing ones', async () => {
   await ada.must('secrets', 'set', 'HOST=db.copy', '-e', 'copied')
   const copy = ['secrets', 'copy', 'URL', 'LIKE', '--to', 'copied', '--yes']
   expect(await ada.run(copy)).toMatchObject({
@@ -266,7 +266,7 @@ test('a copy has the references of its own environment, and says which are not t
 })
 
 describe('a file', () => {
-  test('that was pulled and is pushed changes nothing, as programs get it or raw', async () => {
+  test('pushing a pulled file changes nothing, whether resolved or raw', async () => {
     for (const form of [[], ['--raw']]) {
       await ada.must('secrets', 'pull', 'round.env', '--force', ...form)
       const before = await versionOf('URL')
@@ -279,7 +279,7 @@ describe('a file', () => {
     )
   })
 
-  test('in which only a part changed keeps what refers to it', async () => {
+  test('pushing a file with one changed value keeps the references to it', async () => {
     await ada.must('secrets', 'pull', 'part.json', '--force')
     const path = join(ada.cwd, 'part.json')
     const values = JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>
@@ -290,7 +290,7 @@ describe('a file', () => {
     await ada.must('secrets', 'set', 'HOST=db.internal')
   })
 
-  test('with references marks those that have some with --references', async () => {
+  test('push --references marks only the values that have references', async () => {
     ada.write('marks.json', JSON.stringify({ M_HOST: 'h', M_URL: 'http://${M_HOST}/' }))
     await ada.must('secrets', 'push', 'marks.json', '--references')
     expect(await ada.must('secrets', 'get', 'M_URL')).toBe('http://h/')

@@ -82,7 +82,7 @@ test('every argument has a form, or is the name of something', () => {
 describe('bad input', () => {
   let nobody: Terminal
   beforeAll(async () => {
-    // Nothing listens there: whoever asks it for something fails in another way.
+    // Nothing listens at this address, so a command that sends a request fails with another error.
     nobody = await openTerminal({
       controlPlane: 'http://127.0.0.1:9',
       resolver: 'http://127.0.0.1:9',

@@ -1,5 +1,5 @@
 // tier: quick
-/** Stopping goes on where the server takes no link any more, and the command says what that is worth. */
+/** Revoking still works if the server accepts no more links, and the command explains the missing signature. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
@@ -49,7 +49,7 @@ test.each([
   ],
   ['workload-token revoke', ['workload-token', 'issue', 'ci'], ['workload-token', 'revoke', 'ci']],
   ['agent delete', ['agent', 'create', 'gone'], ['agent', 'delete', 'gone', '--yes']],
-])('%s stops a token where no link is taken', async (_, make, stop) => {
+])('%s revokes a token even if the server refuses its link', async (_, make, stop) => {
   refusing = false
   await ada.must(...make, '--quiet')
   const working = await app.connection.sql`select id from tokens where revoked_at is null`
@@ -60,7 +60,7 @@ test.each([
   expect(left).toHaveLength(working.length - 1)
 })
 
-test('what is no stop stays refused', async () => {
+test('a command that revokes nothing is still refused', async () => {
   refusing = true
   const { code, err } = await ada.run(['allowlist', 'add', 'api.example.com'])
   expect([code, err]).toEqual([2, expect.stringContaining('link_refused')])

@@ -1,5 +1,5 @@
 // tier: all
-/** `account rotate-keys`: what was sealed to the old keys opens with the new ones, and the old ones are worth nothing. */
+/** `account rotate-keys`: data sealed to the old keys opens with the new ones, and the old keys are useless. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -65,7 +65,7 @@ test('new keys sign and open everything, and the other machine must log in again
   for (const person of [ada, other, again]) person.remove()
 })
 
-test('account rows of before the rotation are refused at login where the newer keys were seen', async () => {
+test('a login that returns the account rows from before a rotation is refused by a machine that saw the newer keys', async () => {
   const { sql } = app.connection
   const gina = await signedAccount(app, 'gina@example.com')
   const login = () =>
@@ -110,7 +110,7 @@ describe('a lost answer', () => {
   afterAll(() => between.close())
   const behind = () => ({ controlPlane: between.origin, resolver: app.resolver })
 
-  test('is looked up at the server, and the keys that it took are used', async () => {
+  test('after a lost answer the client asks the server, and uses the keys that the server accepted', async () => {
     const eve = await signedAccount(behind(), 'eve@example.com')
     between.lose(KEYS)
     const { code, out } = await rotate(eve)
@@ -121,7 +121,7 @@ describe('a lost answer', () => {
     eve.remove()
   })
 
-  test('of a server that is away then shows the recovery key, and the next command finishes', async () => {
+  test('a rotation whose server becomes unavailable shows the recovery key, and the next command completes it', async () => {
     const dan = await signedAccount(behind(), 'dan@example.com')
     await dan.must('init', 'api')
     await dan.must('secrets', 'set', 'MINE=of-this-machine', '--mine')
@@ -139,7 +139,7 @@ describe('a lost answer', () => {
     dan.remove()
   })
 
-  test('is found by a login, which shows the recovery key', async () => {
+  test('a login completes a rotation whose answer was lost, and shows the recovery key', async () => {
     const gus = await signedAccount(behind(), 'gus@example.com')
     await gus.must('init', 'api')
     await gus.must('secrets', 'set', 'MINE=of-this-machine', '--mine')
@@ -153,7 +153,7 @@ describe('a lost answer', () => {
     gus.remove()
   })
 
-  test('of keys that were refused is none: nothing waits', async () => {
+  test('a refused rotation leaves no keys waiting and shows no recovery key', async () => {
     const hal = await signedAccount(app, 'hal@example.com')
     expect((await rotate(hal, 'not the password')).err).not.toMatch(RECOVERY)
     const session = readFileSync(join(hal.home, '.config/cloakroom/session.json'), 'utf8')
@@ -175,7 +175,7 @@ test("values of one's own on another machine stay when the keys were replaced on
 })
 
 describe('tokens that the person granted', () => {
-  test('end: somebody else who had the old key could have granted them', async () => {
+  test('tokens end with a rotation, because a thief of the old key could have granted them', async () => {
     const lou = await signedAccount(app, 'lou@example.com')
     const thief = await loggedIn(app, 'lou@example.com')
     await lou.must('init', 'api')
@@ -195,7 +195,7 @@ describe('tokens that the person granted', () => {
     for (const person of [lou, thief]) person.remove()
   })
 
-  test('are signed again where they are named, in the same call, and what does not verify is listed', async () => {
+  test('named tokens are signed again in the same call, and grants that do not verify are listed', async () => {
     const jan = await signedAccount(app, 'jan@example.com')
     await jan.must('init', 'api')
     await jan.must('secrets', 'set', 'KEY=kept')
@@ -221,7 +221,7 @@ describe('tokens that the person granted', () => {
     jan.remove()
   })
 
-  test('do not keep the old keys in force where the server refuses one of them', async () => {
+  test('a rotation succeeds even if the server refuses one of the named tokens', async () => {
     const kim = await signedAccount(app, 'kim@example.com')
     await kim.must('init', 'api')
     const { id } = (await kim.json('agent', 'create', 'bot', '--label', 'kims')) as { id: string }

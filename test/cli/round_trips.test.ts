@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * What commands cost in requests, and how many of those are sent together. A signed workspace takes at most one round trip
- * more for a change than a plain one.
+ * Requests that each command sends, and how many of them are sent together. A change in a signed workspace takes at
+ * most one round trip more than in a plain one.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -47,7 +47,7 @@ const LINKS = 'GET /api/workspaces/id/links/'
 const SECRETS = 'GET /api/secrets/id/'
 const PLACE = [WORKSPACES, PROJECTS, SECRETS, LINKS]
 
-/** What each command asks the server in a signed workspace that this machine has seen. A number here is not to grow. */
+/** The requests of each command in a signed workspace that this machine has seen. No list here may grow. */
 test.each([
   [['run', '--', 'true'], PLACE],
   [['secrets', 'list'], PLACE],
@@ -76,7 +76,7 @@ test.each([
     ['workspace', 'list'],
     [WORKSPACES, LINKS, LINKS],
   ],
-] as const)('%p asks for no more than it did', async (command, asked) => {
+] as const)('%p sends no more requests than recorded', async (command, asked) => {
   const [name = '', ...more] = command
   const place = ['-w', 'new', '-p', 'api']
   expect(await requestsOf(name, ...place, ...more)).toEqual([...asked])

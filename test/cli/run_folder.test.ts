@@ -1,5 +1,5 @@
 // tier: quick
-/** Two proxies at once share no file that programs read, and leave none behind. */
+/** Two parallel proxies share no file that programs read, and leave none behind. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Every file of the proxy that a variable of its command names, with what is in it. */
+/** Every file of the proxy that a variable of its command names, with its content. */
 function filesIn(variables: string): Map<string, string> {
   const own = join(ada.home, '.config/cloakroom/proxy/')
   const paths = variables.match(new RegExp(`${own}[^\\s:"']+`, 'g')) ?? []
@@ -38,22 +38,22 @@ test('two proxies with different authorities keep their own files, which end wit
   const first = ada.run(['proxy', '--', 'sh', '-c', waiting])
   const path = join(ada.cwd, 'first')
   await until(() => existsSync(path))
-  const before = filesIn(readFileSync(path, 'utf8'))
+  const filesOfFirst = filesIn(readFileSync(path, 'utf8'))
   const second = await ada.run(
     ['proxy', '--', 'sh', '-c', 'env > second; cp "$SSL_CERT_FILE" bundle'],
     { env: { SSL_CERT_FILE: authority } },
   )
   expect(second).toMatchObject({ code: 0 })
-  expect([...before.keys()].map((name) => name.replace(/.*\//, '')).sort()).toEqual([
+  expect([...filesOfFirst.keys()].map((name) => name.replace(/.*\//, '')).sort()).toEqual([
     'bundle.jks',
     'bundle.pem',
     'cloakroom.ini',
     'node_agents.cjs',
   ])
-  expect(filesIn(readFileSync(path, 'utf8'))).toEqual(before)
+  expect(filesIn(readFileSync(path, 'utf8'))).toEqual(filesOfFirst)
   expect(readFileSync(join(ada.cwd, 'bundle'), 'utf8')).toContain('AAAA')
   const others = readFileSync(join(ada.cwd, 'second'), 'utf8')
-  for (const name of before.keys()) expect(others).not.toContain(name)
+  for (const name of filesOfFirst.keys()) expect(others).not.toContain(name)
   writeFileSync(join(ada.cwd, 'gate'), 'go\n')
   expect((await first).code).toBe(0)
   expect(readdirSync(join(ada.home, '.config/cloakroom/proxy/runs'))).toEqual([])

@@ -24,11 +24,11 @@ afterAll(() => {
 test('a token that is kept is not printed, and is used by the name of its agent', async () => {
   const made = await ada.run(['agent', 'create', 'bot', '--save', '--json'])
   expect(made.out + made.err).not.toContain('svc_agt_')
-  // It was accepted: what is refused is the domain.
+  // The token was accepted, because only the domain is refused.
   expect((await call('bot')).err).toContain('domain_blocked')
 })
 
-test('a new log-in keeps it; deleting the agent takes it away', async () => {
+test('a new login keeps a saved token, and deleting its agent removes it', async () => {
   const options = { stdin: `${PASSWORD}\n` }
   await ada.run(
     ['login', 'ada@saved-tokens.example', '--password-stdin', '--insecure-storage'],
@@ -39,7 +39,7 @@ test('a new log-in keeps it; deleting the agent takes it away', async () => {
   expect(session()).not.toContain('svc_agt_')
 })
 
-test('an agent without one here is an error that says how to get it', async () => {
+test('an agent without a saved token is an error with the command that saves one', async () => {
   await ada.must('agent', 'create', 'other', '--quiet')
   const missing = await call('other')
   expect({ code: missing.code, err: missing.err }).toEqual({

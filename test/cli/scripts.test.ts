@@ -1,7 +1,7 @@
 // tier: all
 /**
- * What scripts rely on: JSON of everything, exit codes, and output that another program reads a part of. A
- * closed pipe ends the executable in a shell.
+ * Guarantees for scripts: JSON output of every command, exit codes, and output that another program reads in part.
+ * A closed pipe ends the executable in a shell.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'

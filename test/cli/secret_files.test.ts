@@ -1,5 +1,5 @@
 // tier: all
-/** Files of secrets: what is imported, exported and refused, and uploads of more than one request takes. */
+/** Import and export of secrets, refused files, and uploads of more than one request. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -84,7 +84,7 @@ for (const [format, [name, text]] of Object.entries(files)) {
 }
 
 for (const format of ['dotenv', 'json', 'yaml']) {
-  test(`what is exported as ${format} is imported as it was`, async () => {
+  test(`a ${format} export is imported with the same values`, async () => {
     const name = `round.${format === 'dotenv' ? 'env' : format}`
     await ada.must('secrets', 'pull', name, '--format', format, '-e', 'import-dotenv')
     expect(statSync(join(ada.cwd, name)).mode & 0o777).toBe(0o600)
@@ -95,7 +95,7 @@ for (const format of ['dotenv', 'json', 'yaml']) {
   })
 }
 
-test('a shell reads the shell export as it was', async () => {
+test('a shell reads the values of a shell export unchanged', async () => {
   ada.write('odd.json', JSON.stringify({ ODD: `a'b"c\\d\n$e` }))
   await ada.must('secrets', 'set', '--from-file', 'odd.json', '-e', 'shell')
   const script = await ada.reveal('secrets', 'pull', '--format', 'shell', '-e', 'shell')

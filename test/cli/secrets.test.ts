@@ -105,7 +105,7 @@ test('push uploads only what differs and keeps policies', async () => {
   expect(await ada.must('secrets', 'get', 'CHANGED', '-e', 'push')).toBe('2')
 })
 
-test('set keeps a policy that it is not told about, and takes it away when told', async () => {
+test('set keeps the policy without --policy, and removes it with --policy null', async () => {
   const at = ['-e', 'policies']
   const policy = { allowed_methods: ['GET'], description: 'for reading' }
   const kept = async () => {
@@ -189,7 +189,7 @@ test('diff and env list compare environments by name', async () => {
   await ada.must('env', 'use', 'development')
 })
 
-test('what is not acceptable is exit 2 and shows no value', async () => {
+test('invalid arguments exit with 2 and print no value', async () => {
   for (const args of [
     ['secrets', 'set'],
     ['secrets', 'set', 'a=1', 'b'],

@@ -1,5 +1,5 @@
 // tier: all
-/** Settings are not secrets: what set, import and push make of values, and what that means for `run`. */
+/** Settings and secrets: how set, import and push classify values, and the effect on `run`. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -84,7 +84,7 @@ test('push with either changes the kind of values that are the same', async () =
   expect([err, await policiesOf('kind')]).toEqual(['', { GREETING: SETTING, PORT: SETTING }])
 })
 
-test('what is stored stays what it is, but a setting that may be a secret now is one', async () => {
+test('a stored value keeps its kind, but a setting whose new value looks like a secret becomes one', async () => {
   const at = ['-e', 'stored']
   await ada.must('secrets', 'set', 'PORT=8080', 'MODE=live', ...at)
   await ada.must('secrets', 'set', 'KEPT=8080', '--sensitive', ...at)

@@ -25,7 +25,7 @@ afterAll(() => {
 const inFile = () => JSON.parse(readFileSync(file, 'utf8'))
 
 describe('a settings file', () => {
-  test('takes no value that would lock its owner out', async () => {
+  test('an invalid server address is not stored in the settings', async () => {
     await ada.must('config', 'environment', 'staging')
     for (const value of ['nope', 'ftp://vault.example.com', '']) {
       const { code, err } = await ada.run(['config', 'server', value])
@@ -67,7 +67,7 @@ describe('a settings file', () => {
     expect(inFile()).toEqual({ environment: 'staging', of_later: 1 })
   })
 
-  test('that is no settings file at all leads to a warning, and is kept when it is replaced', async () => {
+  test('an invalid settings file gets a warning, and is kept as .broken when replaced', async () => {
     for (const text of ['{"server": 1', '[]', 'null', '']) {
       writeFileSync(file, text)
       expect(await ada.run(['whoami', '-q'])).toMatchObject({
@@ -83,7 +83,7 @@ describe('a settings file', () => {
     await ada.must('config', 'environment', '--unset')
   })
 
-  test('of a project is treated alike', async () => {
+  test('an invalid project file gets the same warning', async () => {
     ada.write('.cloakroom.json', '{"server": 1')
     expect(await ada.run(['config'])).toMatchObject({
       code: 0,
@@ -146,7 +146,7 @@ describe('a project file that cannot be used leads to no other project', () => {
     }
   })
 
-  test('and goes on where project and workspace are given, and where it is made again', async () => {
+  test('commands with -w and -p ignore a broken project file, and link replaces it', async () => {
     ada.write('.cloakroom.json', merged)
     const { name } = ((await ada.json('workspace', 'list')) as [{ name: string }])[0]
     const given = ['-w', name, '-p', 'another']
@@ -158,7 +158,7 @@ describe('a project file that cannot be used leads to no other project', () => {
     expect(await ada.must('run', '--', 'sh', '-c', 'echo $PORT')).toBe('1\n')
   })
 
-  test('one setting is not set in it, for all others would be lost', async () => {
+  test('config does not change a broken project file, because other settings would be lost', async () => {
     ada.write('.cloakroom.json', merged)
     expect(await ada.run(['config', 'environment', 'qa', '--local'])).toMatchObject({
       code: 2,
@@ -175,7 +175,7 @@ describe('a project file that cannot be used leads to no other project', () => {
     })
   })
 
-  test('what is no setting is named', async () => {
+  test('an unknown setting is named in the error', async () => {
     ada.write('.cloakroom.json', '{"project":"shop","bogus":"1"}')
     expect((await ada.run(['secrets', 'list'])).err).toContain(
       'it contains bogus\n→ allowed: server,',
@@ -190,7 +190,7 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
   }
   const setting = { setting: 'environment', origin: 'environment' }
 
-  test('in the command line, which shows what was used', async () => {
+  test('config shows which of the two variables was used', async () => {
     expect(await environmentOf({ CLOAKROOM_ENVIRONMENT: 'qa' })).toEqual({
       ...setting,
       value: 'qa',
@@ -203,7 +203,7 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
     })
   })
 
-  test('both may be set alike; set differently, both are named, without a value', async () => {
+  test('both variables may have the same value; different values are refused without printing them', async () => {
     const alike = { SERVICE_ENVIRONMENT: 'qa', CLOAKROOM_ENVIRONMENT: 'qa' }
     expect(await environmentOf(alike)).toMatchObject({ value: 'qa' })
     expect(await environmentOf({ SERVICE_TOKEN: 'one', CLOAKROOM_TOKEN: 'two' })).toEqual({
@@ -214,7 +214,7 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
     })
   })
 
-  test('for the token, which no program under run or proxy gets under either name', async () => {
+  test('a token works under both names, and no program under proxy receives it under either', async () => {
     const env = { CLOAKROOM_TOKEN: 'svc_agt_nonsense', CLOAKROOM_PASSPHRASE: 'of this machine' }
     const called = await ada.run(['call', 'https://api.example.com/'], { env })
     expect([called.code, called.err]).toEqual([3, expect.stringContaining('(invalid_token)')])
@@ -224,7 +224,7 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
     expect([ran.out, ran.code]).toEqual(['0\n', 1])
   })
 
-  test('in the settings of the server', () => {
+  test('the server reads both names of its settings', () => {
     const keys = () => ({ SECRET_KEY: 'x'.repeat(32), ENCRYPTION_KEY: 'x' })
     const config = (env: Record<string, string>) => readConfig(env, keys).SERVICE_SETTINGS
     expect(config({ CLOAKROOM_SETTINGS: 'development' })).toBe('development')
@@ -234,7 +234,7 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
     ).toThrow('SERVICE_SETTINGS and CLOAKROOM_SETTINGS are both set with different values')
   })
 
-  test('whatever the variable', () => {
+  test('every variable has both names', () => {
     expect(withAliases({ CLOAKROOM_X: '1', SERVICE_Y: '2', OTHER: '3' })).toEqual({
       env: { CLOAKROOM_X: '1', SERVICE_X: '1', SERVICE_Y: '2', OTHER: '3' },
       conflicts: [],
@@ -242,7 +242,7 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
   })
 })
 
-test('no settings file is made by reading', () => {
+test('reading creates no settings file', () => {
   expect(existsSync(join(ada.cwd, '.cloakroom.json.broken'))).toBe(false)
 })
 

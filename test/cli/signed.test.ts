@@ -68,7 +68,7 @@ test('two machines at once both get their host allowed', async () => {
   ])
 })
 
-test('what was signed is shown, told in words and compared', async () => {
+test('verify prints the signed state, and log describes each link', async () => {
   const verified = await ada.json(...inAcme('workspace', 'verify'))
   const fingerprint = (await ada.must(...inAcme('workspace', 'fingerprint', '--quiet'))).trim()
   expect(fingerprint).toMatch(/^([0-9a-f]{4} ){15}[0-9a-f]{4}$/)
@@ -103,7 +103,7 @@ describe('the client refuses a server that returns other links', () => {
     },
   })
 
-  /** What a command says while the links are others; they come back. */
+  /** The output of a command while the links are changed. Restores the links. */
   async function during(change: string, args: string[]) {
     const { sql } = app.connection
     await sql`create table kept_links as table workspace_links`
@@ -205,7 +205,7 @@ describe('the client refuses a server that returns other links', () => {
 
   test('a plain workspace in the place of a signed one is not used before it is accepted', async () => {
     const { sql } = app.connection
-    await sql`update workspaces set name = 'away' where id = ${acme}`
+    await sql`update workspaces set name = 'moved' where id = ${acme}`
     await plainWorkspace(app, 'ada@example.com', 'acme')
     const args = inAcme('project', 'create', 'payments', '--json')
     const [row] = await sql`select id from workspaces where name = 'acme'`

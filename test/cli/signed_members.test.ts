@@ -1,5 +1,5 @@
 // tier: all
-/** People of a signed workspace: whom the key is sealed to, and who may do what, is for links to say. */
+/** Members of a signed workspace: its links decide who receives the key and which rights each member has. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sealMemberEnvelope } from '../../src/core/crypto/envelope.ts'
 import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
@@ -33,7 +33,7 @@ const fingerprintOf = async (person: Terminal) =>
 const inviting = (email: string, ...more: string[]) =>
   inAcme('workspace', 'invite', email, '--json', ...more)
 
-/** What the links say of the people. */
+/** The role of each member in the links. */
 async function signed(): Promise<Record<string, string>> {
   const { members } = (await ada.json(...inAcme('workspace', 'verify'))) as {
     members: { email: string; role: string }[]
@@ -41,7 +41,7 @@ async function signed(): Promise<Record<string, string>> {
   return Object.fromEntries(members.map(({ email, role }) => [email, role]))
 }
 
-/** Writes another key of acme under somebody's name, as who has the server's keys can; returns what undoes it. */
+/** Replaces a member's key of acme, as anyone with the server's keys can. Returns the function that restores it. */
 async function replaceKey(email: string): Promise<() => Promise<unknown>> {
   const { sql } = app.connection
   const [row] = await sql`select m.workspace_id, m.user_id, u.public_key, m.encrypted_workspace_key
@@ -59,7 +59,7 @@ async function replaceKey(email: string): Promise<() => Promise<unknown>> {
   return () => put(row?.encrypted_workspace_key)
 }
 
-/** Nobody who may invite her has signed what the server shows. */
+/** Expects that accepting fails, because nobody with the right to invite signed the invitation. */
 async function expectNoInvitation(why: string) {
   const { code, err } = await eve.run(['workspace', 'accept', 'acme'])
   expect([code, err]).toEqual([5, expect.stringContaining(why)])
@@ -94,7 +94,7 @@ test('swapped fingerprints of two people are refused', async () => {
   expect(await signed()).toEqual({ 'ada@example.com': 'owner' })
 })
 
-test('who has no signing key is told from who was signed with one', async () => {
+test('an account without a signing key gets its own status when it is invited', async () => {
   const { sql } = app.connection
   const [row] = await sql`select signing_key from users where email = 'eve@example.com'`
   await sql`update users set signing_key = null where email = 'eve@example.com'`
@@ -132,20 +132,20 @@ test('several are invited by one link, with their fingerprints in any form', asy
   expect(await signed()).toMatchObject({ 'bob@example.com': 'member', 'eve@example.com': 'member' })
 })
 
-test('nor is one with another key than the one that the members have', async () => {
+test('an invitation with a key other than that of the members is not accepted', async () => {
   const putBack = await replaceKey('eve@example.com')
   await expectNoInvitation('its key is not the key of epoch 1')
   await putBack()
 })
 
-test('an invitation is accepted by who the links name, and met with what to compare', async () => {
+test('the person named in the links can accept the invitation, and sees the fingerprint to compare', async () => {
   const { code, err } = await bob.run(['workspace', 'accept', 'acme'])
   const fingerprint = (await ada.must(...inAcme('workspace', 'fingerprint', '--quiet'))).trim()
   expect([code, err]).toEqual([0, expect.stringContaining(fingerprint)])
   expect(await bob.json(...inAcme('workspace', 'verify'))).toMatchObject({ verdict: 'verified' })
 })
 
-test('a member keeps the role until a link says another, and it is said who gave it', async () => {
+test('a member keeps a role until a link changes it, and the log names who changed it', async () => {
   await ada.must(...inAcme('workspace', 'role', 'bob@example.com', 'admin'))
   await bob.must(...inAcme('allowlist', 'add', 'api.example.com'))
   expect(await ada.json(...inAcme('allowlist', 'list'))).toMatchObject([
@@ -160,7 +160,7 @@ test('a member keeps the role until a link says another, and it is said who gave
   ])
 })
 
-describe('tokens of who is no admin any more', () => {
+describe('tokens of a former admin', () => {
   const here = (...args: string[]) => inAcme(...args, '-p', 'payments')
   type Issued = { id: string; token: string }
   const made = async (name: string) => {
@@ -170,7 +170,7 @@ describe('tokens of who is no admin any more', () => {
     const [row] = await app.connection.sql`select id from tokens where agent_id = ${agent}`
     return { id: String(row?.id), token }
   }
-  /** Whether the resolver lists names for it. */
+  /** Returns whether the resolver accepts the token. */
   const works = async ({ token }: Issued) =>
     (await ada.run(['secrets', 'list', '--token', token, '--json'])).code === 0
 
@@ -179,7 +179,7 @@ describe('tokens of who is no admin any more', () => {
     await ada.must(...here('secrets', 'set', 'STRIPE_KEY=sk_one'))
   })
 
-  test('end, but for those that are named', async () => {
+  test('tokens of a former admin end, except those that --keep-token names', async () => {
     const [kept, ended] = [await made('kept'), await made('ended')]
     expect([await works(kept), await works(ended)]).toEqual([true, true])
     const demote = inAcme('workspace', 'role', 'bob@example.com', 'member')
@@ -193,7 +193,7 @@ describe('tokens of who is no admin any more', () => {
     expect([await works(kept), await works(ended)]).toEqual([true, false])
   })
 
-  test('are asked about on a terminal, and stay after a yes only', async () => {
+  test('a terminal asks about each token, and only a yes keeps it', async () => {
     const [yes, no] = [await made('yes'), await made('no')]
     const { code } = await answering(inAcme('workspace', 'role', 'bob@example.com', 'member'), {
       cwd: ada.cwd,
@@ -207,7 +207,7 @@ describe('tokens of who is no admin any more', () => {
     await ada.must(...inAcme('workspace', 'role', 'bob@example.com', 'admin'))
   })
 
-  test('are signed again by the very change: one that is refused has signed nothing', async () => {
+  test('a refused change signs no token again', async () => {
     const { id: agent } = (await ada.json(...here('agent', 'create', 'adas'))) as Issued
     const signer = async () => {
       const [row] = await app.connection.sql`select g.statement from token_grants g
@@ -222,7 +222,7 @@ describe('tokens of who is no admin any more', () => {
     await ada.must(...here('agent', 'delete', 'adas', '--yes'))
   })
 
-  test('end or stay in the same way when who signed them is removed', async () => {
+  test('removing a member ends or keeps tokens in the same way', async () => {
     const { home, cwd } = ada
     const remove = inAcme('workspace', 'remove', 'bob@example.com')
     const back = ['--role', 'admin', '--fingerprint', await fingerprintOf(bob)]
@@ -250,7 +250,7 @@ describe('tokens of who is no admin any more', () => {
     await bringBack()
   })
 
-  test('and revoking one is a link, so that no database brings it back', async () => {
+  test('revoking a token is a link, so a database change cannot restore it', async () => {
     const token = await made('gone')
     await ada.must(...here('token', 'revoke', 'gone', 'gone'))
     await app.connection.sql`update tokens set revoked_at = null where id = ${token.id}`
@@ -353,7 +353,7 @@ test('nothing is sealed to a member key that the server replaced', async () => {
   expect(await signed()).toMatchObject({ 'eve@example.com': 'read_only' })
 })
 
-test('who is a member of a signed workspace leaves it before the account is deleted', async () => {
+test('a member must leave every signed workspace before deleting the account', async () => {
   const args = ['account', 'delete', '--yes', '--password-stdin', '--json']
   const refused = await bob.run(args, { stdin: `${PASSWORD}\n` })
   expect([refused.code, JSON.parse(refused.err)]).toMatchObject([
@@ -363,7 +363,7 @@ test('who is a member of a signed workspace leaves it before the account is dele
   expect(await signed()).toMatchObject({ 'bob@example.com': 'admin' })
 })
 
-test('who declines, leaves or is removed is so for the links', async () => {
+test('the links record who declined, left or was removed', async () => {
   await eve.must('workspace', 'decline', 'acme')
   expect(await signed()).toEqual({ 'ada@example.com': 'owner', 'bob@example.com': 'admin' })
   const last = await ada.run(inAcme('workspace', 'remove', 'ada@example.com', '--yes', '--json'))
@@ -389,7 +389,7 @@ test('a terminal shows the fingerprint and asks', async () => {
   expect(await signed()).toMatchObject({ 'bob@example.com': 'member' })
 })
 
-test('the key is the one that was committed to, whoever can write the database', async () => {
+test('the client accepts only the committed key, even if the database has another', async () => {
   const putBack = await replaceKey('ada@example.com')
   const { code, err } = await ada.run(inAcme('project', 'create', 'billing', '--json'))
   const accepted = await ada.run(['workspace', 'accept-key', 'acme', '--yes'])

@@ -47,7 +47,7 @@ test('secrets are set, pushed, shown, copied, rolled back, deleted and restored'
   expect(await revisions('staging')).toBe(2)
 })
 
-test('what is undeleted is opened before its hash is signed: another value in its place is refused', async () => {
+test('undelete opens a value before it signs the hash, and refuses a replaced value', async () => {
   const at = ['-e', 'undone']
   await ada.must('secrets', 'set', 'ADMIN_KEY=theirs', 'GUEST_KEY=ours', ...at)
   await ada.must('secrets', 'delete', 'ADMIN_KEY', 'GUEST_KEY', '--yes', ...at)
@@ -108,14 +108,14 @@ describe('a token', () => {
   const withToken = (...command: string[]) =>
     ada.run(['run', '--', ...command], { env: { SERVICE_TOKEN: token }, reveals: true })
 
-  test('is given what was signed, and checks it', async () => {
+  test('a token receives signed values and verifies them', async () => {
     expect(await withToken('printenv', 'ADDED')).toMatchObject({ code: 0 })
     const issued = await ada.must('agent', 'create', 'bot', '--may', 'use,read', '--quiet')
     const env = { SERVICE_TOKEN: issued.trim() }
     expect(await ada.run(['run', '--', 'true'], { env })).toMatchObject({ code: 0 })
   })
 
-  test('starts nothing with an older value, whoever wrote it into the database', async () => {
+  test('no command starts with an older value that was written into the database', async () => {
     const [before] =
       await sql()`select value, value_hash from secrets where key = 'ADDED' and environment = 'development'`
     await ada.must('secrets', 'set', 'ADDED=newer')
@@ -138,7 +138,7 @@ describe('a token', () => {
     expect(await ada.reveal('secrets', 'get', 'ADDED')).toBe('newer')
   })
 
-  test('and each environment is among what verify checks, and what does not hold is named', async () => {
+  test('verify checks each environment and names one that fails', async () => {
     const verify = async () => {
       const { code, out } = await ada.run(['workspace', 'verify', '--json'])
       return { code, ...JSON.parse(out) }

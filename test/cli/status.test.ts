@@ -45,7 +45,7 @@ test.each(parts)(
     ada.write('.cloakroom.json', file)
     const { code, out, err } = await ada.run(['status', '--json'], { env })
     const { [part]: _, ...others } = WELL
-    // An address without a server has no account either, which is no failure of its own.
+    // An address without a server has no account either, which is not a separate failure.
     const rest = Object.assign({}, ...Object.values(others))
     if (part === 'server') rest.logged_in = 'nobody'
     expect({ code, ...JSON.parse(out) }).toMatchObject({
@@ -83,7 +83,7 @@ test('status asks no default resolver when the server is on another machine', as
   expect(failures).toMatchObject([{ part: 'server' }])
 })
 
-test('call and status name the setting whose address is not a resolver or server, and a dead resolver', async () => {
+test('call and status name the setting with a wrong address, and a resolver that is unreachable', async () => {
   const token = mintToken('agt').text
   const call = (env: Record<string, string>) =>
     ada.run(['call', 'https://api.example/'], { env: { SERVICE_TOKEN: token, ...env } })

@@ -27,13 +27,13 @@ const missing = (name: string, hint: string, environment = 'development') => ({
   err: `cloakroom: there is no secret ${name} in payments/${environment}\n→ ${hint}\n`,
 })
 
-describe('a secret that is not there', () => {
-  test('is named with its project and environment', async () => {
+describe('a missing secret', () => {
+  test('a missing secret is named with its project and environment', async () => {
     const ran = await ada.run(['secrets', 'get', 'NOPE'])
     expect(ran).toEqual(missing('NOPE', 'list the names with: cloakroom secrets list'))
   })
 
-  test('has near names, in any way of naming it', async () => {
+  test('every command suggests similar names for a missing secret', async () => {
     for (const args of [
       ['get', 'STRIPE_KYE'],
       ['history', 'STRIPE_KEYS'],
@@ -45,26 +45,26 @@ describe('a secret that is not there', () => {
     }
   })
 
-  test('may be in another environment', async () => {
+  test('the error names another environment that has the secret', async () => {
     const ran = await ada.run(['secrets', 'get', 'ONLY_THERE'])
     expect(ran).toEqual(missing('ONLY_THERE', 'it is in staging: choose one with -e'))
   })
 
-  test('may be missed because the environment is mistyped', async () => {
+  test('the error for a mistyped environment suggests the right one', async () => {
     const ran = await ada.run(['secrets', 'get', 'NOPE', '-e', 'devlopment'])
     const hint =
       'there are no secrets in devlopment (is it development?); there are some in development, staging'
     expect(ran).toEqual(missing('NOPE', hint, 'devlopment'))
   })
 
-  test('is not what a missing version is', async () => {
+  test('a missing version is not reported as a missing secret', async () => {
     const { code, err } = await ada.run(['secrets', 'rollback', 'STRIPE_KEY', '99'])
     expect(code).toBe(4)
     expect(err).not.toContain('there is no secret')
   })
 })
 
-describe('an environment without secrets, where others have some', () => {
+describe('an environment without secrets in a project with secrets', () => {
   const remark =
     'payments has no secrets in devlopment (is it development?); it has some in development (2), staging (2)'
   const refused = {
@@ -73,7 +73,7 @@ describe('an environment without secrets, where others have some', () => {
     err: `cloakroom: ${remark}\n→ choose one with -e, or continue without secrets with --allow-empty\n`,
   }
 
-  test('is remarked on by the list, which is empty', async () => {
+  test('the empty list has a remark that names environments with secrets', async () => {
     for (const [format, out] of [
       [[], '(none)\n'],
       [['--json'], '[]\n'],
@@ -83,14 +83,14 @@ describe('an environment without secrets, where others have some', () => {
     }
   })
 
-  test('starts no command', async () => {
+  test('run refuses to start a command without secrets, unless --allow-empty is passed', async () => {
     const command = ['--', 'sh', '-c', 'echo started']
     expect(await ada.run(['run', '-e', 'devlopment', ...command])).toEqual(refused)
     const { code, out } = await ada.run(['run', '-e', 'devlopment', '--allow-empty', ...command])
     expect({ code, out }).toEqual({ code: 0, out: 'started\n' })
   })
 
-  test('empties no file', async () => {
+  test('pull does not empty a file without --allow-empty and --force', async () => {
     ada.write('kept.env', 'KEPT=1\n')
     const read = () => readFileSync(join(ada.cwd, 'kept.env'), 'utf8')
     expect(await ada.run(['secrets', 'pull', 'kept.env', '-e', 'devlopment'])).toEqual(refused)
@@ -102,7 +102,7 @@ describe('an environment without secrets, where others have some', () => {
     expect(read()).toBe('')
   })
 
-  test('is nothing to speak of in a project without any', async () => {
+  test('a project without secrets has no such remark', async () => {
     await ada.must('project', 'create', 'fresh')
     const options = ['-p', 'fresh', '-e', 'devlopment']
     expect(await ada.run(['secrets', 'list', ...options])).toEqual({
@@ -115,7 +115,7 @@ describe('an environment without secrets, where others have some', () => {
   })
 })
 
-test('no token is made or granted for an environment that is not there', async () => {
+test('no token is created or granted for an environment that does not exist', async () => {
   const at = ['-e', 'produktion']
   await ada.must('agent', 'create', 'careful')
   for (const args of [

@@ -36,6 +36,6 @@ test('the last columns go first, and only where there is no room for narrow ones
   expect(lines('K'.repeat(52))[0]?.trim().split(/ +/)).toEqual(['KEY', 'KIND', 'VERSION', 'POLICY'])
 })
 
-test('a name that is wider than the terminal stands alone', () => {
+test('a name that is wider than the terminal leaves no room for other columns', () => {
   expect(lines('K'.repeat(90))).toEqual(['KEY', 'K'.repeat(90)])
 })

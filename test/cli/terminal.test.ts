@@ -1,5 +1,5 @@
 // tier: all
-/** Real terminals: what is echoed, Ctrl-C, window sizes, and children in a terminal. Needs the executable in a pty. */
+/** Real terminals: echo, Ctrl-C, window sizes and child processes. Needs the executable in a pty. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logInByPassword } from '../../src/client/account/log_in.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
@@ -44,7 +44,7 @@ test('a password is asked for and not echoed', async () => {
   expect(screen).toContain('session_in')
 })
 
-test('who chooses a passphrase for the machine is told how not to be asked at every command', async () => {
+test('choosing a passphrase for the machine prints how to unlock it once instead of at every command', async () => {
   const other = await openTerminal(app)
   const passphrase = 'of this machine\r'
   const { code, screen } = await inTerminal(['login', 'ada@terminal.example'], {

@@ -58,7 +58,7 @@ describe('the token is taken from the file', () => {
     expect([code, out]).toEqual([0, 'live'])
   })
 
-  test('by whoami, call, proxy and mcp', async () => {
+  test('whoami, call, proxy and mcp read the token from the file', async () => {
     const path = put(`${agent}\n`)
     const whoami = await withFile(path, ['whoami', '--json'])
     expect(JSON.parse(whoami.out)).toMatchObject({ kind: 'agent', name: 'bot' })
@@ -86,7 +86,7 @@ describe('the token is taken from the file', () => {
   })
 })
 
-describe('one line says what is wrong, without what is in the file, and nothing is run', () => {
+describe('an invalid token file is one line of error without its content, and nothing is run', () => {
   const example = ' (example: /run/secrets/service_token)'
   const refused = async (path: string, reason: string, env: Record<string, string> = {}) => {
     for (const args of [
@@ -113,31 +113,31 @@ describe('one line says what is wrong, without what is in the file, and nothing 
     await refused(put(NONSENSE), reason, { SERVICE_TOKEN: reading })
   })
 
-  test('it is missing', async () => {
+  test('a missing token file is refused', async () => {
     const path = join(runner.cwd, 'missing')
     await refused(path, `${path} cannot be read (ENOENT)`)
   })
 
-  test('it is empty', async () => {
+  test('an empty token file is refused', async () => {
     const path = put('\n')
     await refused(path, `${path} must not be empty`)
   })
 
-  test('it is too large', async () => {
+  test('a token file of more than 65,536 bytes is refused', async () => {
     const path = put(NONSENSE.repeat(4000))
     await refused(path, `${path} must have at most 65536 bytes`)
   })
 
-  test('it is a folder', async () => {
+  test('a folder as token file is refused', async () => {
     await refused(runner.cwd, `${runner.cwd} must be a regular file`)
   })
 
-  test('every user can write it', async () => {
+  test('a token file that every user can write is refused', async () => {
     const path = put(NONSENSE, 0o602)
     await refused(path, `${path} can be written by every user: chmod o-w ${path}`)
   })
 
-  test('what is in it is no token', async () => {
+  test('a token file with other content is refused, and its content is not printed', async () => {
     for (const text of [NONSENSE, `${NONSENSE}\nsecond line`, ` ${NONSENSE}`, `${NONSENSE}\0`])
       for (const args of [
         ['run', '--', 'echo', 'started'],
@@ -150,7 +150,7 @@ describe('one line says what is wrong, without what is in the file, and nothing 
   })
 })
 
-test('--token goes before the file, which is not looked at then', async () => {
+test('--token takes precedence over the token file, which is then not read', async () => {
   const { code, out } = await withFile('/nowhere/token', [
     'secrets',
     'get',
@@ -161,7 +161,7 @@ test('--token goes before the file, which is not looked at then', async () => {
   expect([code, out]).toEqual([0, 'live'])
 })
 
-test('what needs no token does not look at it; what needs a person says so', async () => {
+test('a command that needs no token does not read the file, and one that needs a session says so', async () => {
   expect((await withFile('/nowhere/token', ['config'])).code).toBe(0)
   const { code, err } = await withFile(put(reading), ['secrets', 'set', 'A=b'])
   expect([code, err]).toEqual([

@@ -1,5 +1,5 @@
 // tier: quick
-/** Limits of tokens as people type them, and as lists show what is used of them. */
+/** Limits of tokens: the forms that people type, and the usage in lists. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { limitsBy } from '../../src/cli/tokens/limits.ts'
 import { limitsInWords } from '../../src/client/agents/limits_in_words.ts'

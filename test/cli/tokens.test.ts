@@ -77,7 +77,7 @@ test('secrets list shows names to each kind of token, and values to none', async
 })
 
 describe('a token that may read', () => {
-  test('gets one value, and pulls all', async () => {
+  test('a read token gets one value and pulls all values', async () => {
     for (const token of [reading, both]) {
       const got = await withToken(token, ['secrets', 'get', 'STRIPE_KEY'], { reveals: true })
       expect([got.code, got.out]).toEqual([0, VALUE])
@@ -87,18 +87,18 @@ describe('a token that may read', () => {
     expect(readFileSync(join(runner.cwd, 'pulled.env'), 'utf8')).toContain(VALUE)
   })
 
-  test('is told of a name that is not there, with near ones', async () => {
+  test('a read token gets similar names when a secret does not exist', async () => {
     const { code, err } = await withToken(reading, ['secrets', 'get', 'STRIPE_KEI'])
     expect([code, err]).toEqual([4, expect.stringContaining('is it STRIPE_KEY?')])
   })
 
-  test('does not leave its environment', async () => {
+  test('a read token is refused outside its environment', async () => {
     const { code, out } = await withToken(reading, ['secrets', 'pull', '-e', 'production'])
     expect([code, out]).toEqual([5, ''])
   })
 })
 
-test('a token that may use is told how to get one that may read', async () => {
+test('a use token that reads a value gets the command that issues a read token', async () => {
   for (const args of [['get', 'STRIPE_KEY'], ['pull']]) {
     const { code, out, err } = await withToken(using, ['secrets', ...args])
     expect([code, out]).toEqual([5, ''])
@@ -106,7 +106,7 @@ test('a token that may use is told how to get one that may read', async () => {
   }
 })
 
-test('what needs a person says so, and not to log in alone', async () => {
+test('a command that needs a session says so, and suggests commands that accept a token', async () => {
   const { code, err } = await withToken(using, ['secrets', 'set', 'A=b'])
   expect(code).toBe(3)
   expect(err).toContain('this command needs a session: SERVICE_TOKEN is not enough')

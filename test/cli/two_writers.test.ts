@@ -27,7 +27,7 @@ afterAll(() => {
 const inAcme = (...args: string[]) => [...args, '-w', 'acme']
 const inApi = (...args: string[]) => [...inAcme(...args), '-p', 'api', '-e', 'development']
 
-/** What each machine is to do, begun at once. @throws Error for one that fails */
+/** Starts a command on each machine at the same time. @throws Error if a command fails */
 function atOnce(command: (at: number) => string[]): Promise<string[]> {
   return Promise.all(machines.map((machine, at) => machine.must(...command(at))))
 }

@@ -150,21 +150,21 @@ test('the key is nowhere on disk, and socket and directory are for their owner o
   await run(['lock'])
 })
 
-test('a time that is none, or too long, is a usage error', async () => {
+test('an invalid or too long time is a usage error', async () => {
   for (const time of ['', '8', '0h', '8d', '-1h', '8h30m']) {
     expect((await run(['unlock', `--for=${time}`], knowing())).code).toBe(2)
   }
   expect(existsSync(socket())).toBe(false)
 })
 
-test('where nothing is sealed there is nothing to unlock', async () => {
+test('unlock fails when no key is protected by a passphrase', async () => {
   const bob = await openSpawningTerminal(app)
   const { code, err } = await bob.run(['unlock'], { env: here() })
   expect([code, err]).toEqual([3, expect.stringContaining('is protected by a passphrase')])
   bob.remove()
 })
 
-describe('a socket that somebody else may have put there', () => {
+describe('a socket that may belong to another user', () => {
   let server: Server
   let heard: number
   const plant = async (directory: string, mode: number) => {
@@ -191,14 +191,14 @@ describe('a socket that somebody else may have put there', () => {
     expect(heard).toBe(0)
   }
 
-  test('in a directory that others may enter is not talked to', async () => {
+  test('a socket in a directory that others may enter is not used', async () => {
     const directory = join(runtime, 'cloakroom')
     await plant(directory, 0o600)
     chmodSync(directory, 0o755)
     await isRefused()
   })
 
-  test('that others may talk to is not talked to', async () => {
+  test('a socket that others may write to is not used', async () => {
     const directory = join(runtime, 'cloakroom')
     mkdirSync(directory, { mode: 0o700 })
     await plant(directory, 0o666)
@@ -206,7 +206,7 @@ describe('a socket that somebody else may have put there', () => {
     await isRefused()
   })
 
-  test('behind a link is not talked to', async () => {
+  test('a socket behind a link is not used', async () => {
     const elsewhere = join(ada.home, 'elsewhere')
     await plant(elsewhere, 0o600)
     chmodSync(elsewhere, 0o700)
@@ -214,7 +214,7 @@ describe('a socket that somebody else may have put there', () => {
     await isRefused()
   })
 
-  test('in a directory that others could put another in place of is not talked to', async () => {
+  test('a socket in a directory that others could replace is not used', async () => {
     const directory = join(runtime, 'cloakroom')
     await plant(directory, 0o600)
     chmodSync(directory, 0o700)
@@ -223,7 +223,7 @@ describe('a socket that somebody else may have put there', () => {
     chmodSync(runtime, 0o700)
   })
 
-  test('that is a file is refused, and stays', async () => {
+  test('a file in place of the socket is refused and kept', async () => {
     mkdirSync(join(runtime, 'cloakroom'), { mode: 0o700 })
     writeFileSync(socket(), 'a file')
     heard = 0

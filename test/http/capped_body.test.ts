@@ -22,7 +22,7 @@ test('a body of exactly the limit is read', async () => {
   expect([...(await readCapped(body, 4, tooLarge))]).toEqual([0, 1, 2, 3])
 })
 
-test('one byte more is refused; what follows is not read, and the source is told', async () => {
+test('a body of one byte more is refused, the rest is not read, and its source is closed', async () => {
   const { body, seen } = pieces(100)
   await expect(readCapped(body, 4, tooLarge)).rejects.toThrow('too large')
   expect(seen).toEqual({ taken: 4, left: true })

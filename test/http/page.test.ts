@@ -86,17 +86,17 @@ describe('a cursor', async () => {
   const cursor = cursorOf(await read(['a', 'b'], 1))
   const refusal = { code: 'validation_error', fields: [{ path: 'cursor' }] }
 
-  test('of another list is refused', async () => {
+  test('a cursor of another list is refused', async () => {
     expect(await read(['a'], 1, cursor, 'other').catch((error) => error)).toMatchObject(refusal)
   })
 
-  test('of another server is refused', async () => {
+  test('a cursor of another server is refused', async () => {
     const other = openPager({ SECRET_KEY: 'another secret key, also 32 characters' })
     const attempt = other<string, string[]>(listing(['a']), { limit: 1, cursor })
     expect(await attempt.catch((error) => error)).toMatchObject(refusal)
   })
 
-  test('that was changed in any byte, cut or made up is refused', async () => {
+  test('a cursor that was changed, cut or invented is refused', async () => {
     const bytes = Buffer.from(cursor, 'base64url')
     const made = ['', 'a', '*', cursor.slice(0, -2), cursor.slice(2), 'W10', 'A'.repeat(512)]
     const forged = Array.from(bytes, (byte, at) => {
@@ -108,7 +108,7 @@ describe('a cursor', async () => {
       expect(await read(['a'], 1, text).catch((error) => error)).toMatchObject(refusal)
   })
 
-  test('that is invalid is refused without a wait in the queue', async () => {
+  test('an invalid cursor is refused without waiting in the queue', async () => {
     const queue = () => Promise.reject(new Error('queued'))
     const attempt = readPage<string, string[]>(
       { ...listing(['a']), queue },
@@ -119,7 +119,7 @@ describe('a cursor', async () => {
     await expect(valid).rejects.toThrow('queued')
   })
 
-  test('of one list is rejected by a list whose name begins alike', async () => {
+  test('a cursor is refused by a list with the same beginning of its name', async () => {
     const short = cursorOf(await read(['[', 'b'], 1))
     expect(await read(['a'], 1, short, 'list[').catch((error) => error)).toMatchObject(refusal)
   })

@@ -15,12 +15,12 @@ const endpoint = defineEndpoint({
   result: z.object({ name: z.string() }),
 })
 
-test('what the contract does not name does not leave', async () => {
+test('a response has only the fields that its contract names', async () => {
   const row = { name: 'a', passwordHash: 'hunter2' }
   expect(await present(endpoint, row, {}).text()).toBe('{"status":"success","data":{"name":"a"}}')
 })
 
-test('what the contract demands and is missing is a defect, which names no value', () => {
+test('a response that breaks its contract is a defect whose message has no value', () => {
   const bad = { name: 7, other: 'hunter2' }
   const attempt = () => present(endpoint, bad, {})
   expect(attempt).toThrow(Fault)
@@ -49,18 +49,18 @@ describe('the envelope', () => {
       pagination: { next_cursor: 'next' },
     })
   })
-  test('is absent where the shape is bare', async () => {
+  test('a bare shape has no envelope', async () => {
     const bare = { ...endpoint, bare: true as const }
     expect(await present(bare, { name: 'a' }, {}).json()).toEqual({ name: 'a' })
   })
-  test('says when to look again where it is of a degraded service', () => {
+  test('a response of a degraded service has a retry time', () => {
     const bare = { ...endpoint, bare: true as const }
     const degraded = present(bare, new Reply({ name: 'a' }, { status: 503 }), { 'x-a': 'b' })
     expect([degraded.status, degraded.headers.get('retry-after')]).toEqual([503, '1'])
     expect(degraded.headers.get('x-a')).toBe('b')
     expect(present(bare, { name: 'a' }, {}).headers.get('retry-after')).toBeNull()
   })
-  test('says 201 when something was made', () => {
+  test('a response for a created item has status 201', () => {
     expect(present(endpoint, { name: 'a' }, {}).status).toBe(200)
     expect(present(endpoint, created({ name: 'a' }), {}).status).toBe(201)
     expect(present({ ...endpoint, success: 201 }, { name: 'a' }, {}).status).toBe(201)
@@ -97,7 +97,7 @@ describe('a fault', () => {
   ] as const)('%s carries %s', (code, header, value) => {
     expect(presentFault(new Fault(code), 'resolver', 'id').headers.get(header)).toBe(value)
   })
-  test('may carry headers of its own instead', () => {
+  test('a fault can replace its default headers', () => {
     const fault = new Fault('rate_limited', { headers: { 'retry-after': '7' } })
     expect(presentFault(fault, 'control-plane', 'id').headers.get('retry-after')).toBe('7')
   })

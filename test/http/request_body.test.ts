@@ -16,7 +16,7 @@ function request(body: BodyInit | null, headers: Record<string, string> = JSON_T
   return new Request('http://localhost/', { method: 'POST', headers, body })
 }
 
-/** Chunks that nobody announced, and how many of them were taken. */
+/** Chunks without a declared length, and how many of them were read. */
 function chunks(count: number, size: number) {
   const taken = { count: 0 }
   const stream = new ReadableStream({

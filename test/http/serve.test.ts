@@ -82,13 +82,13 @@ describe('order of checks', () => {
     expect(tiny.events).not.toContain('write')
   })
 
-  test('an id that is none is 404 without a query', async () => {
+  test('an invalid ID gets 404 without a query', async () => {
     const { status, body } = await call('GET', '/items/not-an-id/a/', { token: CALLER })
     expect([status, body]).toEqual([404, failed('not_found')])
     expect(tiny.events).toEqual([])
   })
 
-  test('then 415, 413, 400 and 422', async () => {
+  test('an allowed request is then checked for 415, 413, 400 and 422', async () => {
     const put = (body: string, headers: Record<string, string> = {}) =>
       call('PUT', item, { token: CALLER, body, headers })
     expect((await put('{"a', { 'content-type': 'text/plain' })).status).toBe(415)
@@ -107,7 +107,7 @@ describe('order of checks', () => {
     expect(tiny.events).not.toContain('write')
   })
 
-  test('where the tenant is named in the body, the body is read first', async () => {
+  test('the body is read before the rights if it names the tenant', async () => {
     const post = (body: string, token: string) => call('POST', '/in-body/', { token, body })
     expect((await post('{', READER)).status).toBe(400)
     expect((await post('{"project_id":"x"}', READER)).status).toBe(422)
@@ -116,7 +116,7 @@ describe('order of checks', () => {
     expect((await post(`{"project_id":"${PROJECT}"}`, CALLER)).status).toBe(200)
   })
 
-  test('the query of somebody else’s resource is not judged', async () => {
+  test('an invalid query of a foreign resource gets 404', async () => {
     const { status } = await call('GET', `${foreign}?a=1&a=2`, { token: CALLER })
     expect(status).toBe(404)
   })
@@ -127,7 +127,7 @@ describe('order of checks', () => {
     expect(tiny.events).toEqual([asked, asked, 'write'])
   })
 
-  test('what is prepared before the transaction has the grant from before the body', async () => {
+  test('preparation before the transaction uses the grant from before the body', async () => {
     const path = item.replace('items', 'prepared')
     await call('PUT', path, { token: CALLER, body: '{"text":"a"}' })
     const asked = `authorise workspace.update {"workspaceId":"${WORKSPACE}"}`
@@ -142,7 +142,7 @@ describe('the active workspace', () => {
     `authorise project.write ${JSON.stringify({ workspaceId })}`
   const another = '018f0000-0000-7000-8000-00000000000a'
 
-  test('is named by the header, else the query, else the body', async () => {
+  test('the header names the active workspace, else the query, else the body', async () => {
     await post(`/active/?workspace_id=${another}`, { 'x-workspace-id': WORKSPACE })
     await post(`/active/?workspace_id=${WORKSPACE}`, {}, `{"workspace_id":"${another}"}`)
     await post('/active/', {}, `{"workspace_id":"${WORKSPACE}"}`)
@@ -150,7 +150,7 @@ describe('the active workspace', () => {
     expect([...new Set(tiny.events)]).toEqual([asked(WORKSPACE), asked()])
   })
 
-  test('that is no id, or two of them, is 404', async () => {
+  test('an invalid workspace ID, or two of them, gets 404', async () => {
     expect((await post('/active/', { 'x-workspace-id': 'x' })).status).toBe(404)
     expect(
       (await post('/active/', { 'x-workspace-id': `${WORKSPACE}, ${WORKSPACE}` })).status,
@@ -159,7 +159,7 @@ describe('the active workspace', () => {
     expect(tiny.events).toEqual([])
   })
 
-  test('is asked for before the body where the header names it', async () => {
+  test('rights in a workspace named by the header are checked before the body', async () => {
     const denied = await call('POST', '/active/', {
       token: READER,
       body: '{',
@@ -239,14 +239,14 @@ describe('failures inside', () => {
   })
 
   test.each(['defect', 'not-an-error', 'shape'])(
-    '%s: 500, and the caller learns nothing',
+    'a failure of kind %s gets 500 without details',
     async (how) => {
       const { status, body } = await call('POST', `/fails/${how}/`)
       expect([status, body]).toEqual([500, failed('internal_error')])
     },
   )
 
-  test('are in the log by request id, and what was wrong with the data is not', async () => {
+  test('internal failures are logged with the request ID, but without data', async () => {
     for (const how of ['database', 'defect', 'not-an-error', 'shape']) {
       tiny.logs.length = 0
       const { headers } = await call('POST', `/fails/${how}/`)
@@ -287,7 +287,7 @@ test('the log names the route and never what fills it, nor query, body or token'
 })
 
 describe('limits', () => {
-  test('of a session: 429 with Retry-After, and its state on every answer', async () => {
+  test('the limit of a session answers 429 with Retry-After, and its state is in every response', async () => {
     const limited = openTiny({ apiRate: { count: 2, seconds: 10 } })
     const list = (token: string) =>
       fetch(`${limited.origin}/list/`, { headers: { authorization: `Bearer ${token}` } })
@@ -304,7 +304,7 @@ describe('limits', () => {
     await limited.listener.close(100)
   })
 
-  test('of a network: before the body is read', async () => {
+  test('the limit of a network applies before the body is read', async () => {
     const limited = openTiny({ loginRate: { count: 1, seconds: 10 } })
     const post = (body: string) =>
       fetch(`${limited.origin}/echo/`, {
@@ -318,7 +318,7 @@ describe('limits', () => {
   })
 })
 
-test('the resolver’s failures have a shape of their own, with the fields in the sentence', async () => {
+test('the resolver’s errors have their own shape, with the fields in the message', async () => {
   const resolver = openTiny({ surface: 'resolver' })
   const response = await fetch(`${resolver.origin}/hello/?a=1`)
   expect([response.status, await response.json()]).toEqual([
@@ -373,7 +373,7 @@ test('closing lets a running request finish and takes no new one', async () => {
   await expect(fetch(`${own.origin}/hello/`)).rejects.toThrow()
 })
 
-describe('the audit of what changes something', () => {
+describe('the audit of changes', () => {
   const of = (how: string) => call('POST', `/change/${WORKSPACE}/${how}/`, { token: CALLER })
   const alone = (how: string) => call('DELETE', `/change-alone/${how}/`, { token: CALLER })
   const defect = (endpoint: string) => ({
@@ -387,19 +387,19 @@ describe('the audit of what changes something', () => {
     tiny.logs.map((line) => JSON.parse(line)).filter((it) => it.level === 'error')
   const happened = () => tiny.events.filter((event) => !event.startsWith('authorise'))
 
-  test('what a handler records is stored in its transaction, in its name', async () => {
+  test('an audit record is stored in the transaction of its handler, with the name of the caller', async () => {
     expect((await of('recorded')).status).toBe(200)
     expect((await alone('recorded')).status).toBe(200)
     expect(happened()).toEqual(Array(2).fill(`${CALLER}@example.com project.created`))
   })
 
-  test('a handler may say that nothing was changed', async () => {
+  test('a handler may report that it changed nothing', async () => {
     expect((await of('unchanged')).status).toBe(200)
     expect((await alone('unchanged')).status).toBe(200)
     expect(happened()).toEqual([])
   })
 
-  test('a change of a workspace is announced, and what changed nothing is not', async () => {
+  test('a change of a workspace is announced, and a request without changes is not', async () => {
     await of('unchanged')
     await of('forgotten')
     await call('GET', `/items/${WORKSPACE}/a/`, { token: CALLER })
@@ -417,7 +417,7 @@ describe('the audit of what changes something', () => {
     const { status, body } = await act(how)
     expect([status, body]).toEqual([500, failed('internal_error')])
     expect(errors()).toEqual([expect.objectContaining(defect(endpoint))])
-    // What was recorded may have been sent by then: it is taken back with the change.
+    // The record may have been sent already, so it is rolled back with the change.
     expect(happened().at(-1)).toBe('rollback')
     expect(happened()).not.toContain('commit')
   })

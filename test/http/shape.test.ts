@@ -1,5 +1,5 @@
 // tier: quick
-/** What leaves is what the contract names: the compiled shapes give what zod gives, for every contract. */
+/** Responses have only the fields of their contract: compiled shapes and zod return the same, for every contract. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
@@ -37,13 +37,13 @@ const dataOf = (schema: z.ZodType, value: unknown) => {
   return 'data' in outcome ? outcome.data : undefined
 }
 
-test('what the schema does not name does not leave, at no depth', () => {
+test('a response has no field that its schema does not name, at any depth', () => {
   const data = dataOf(z.array(row), [fitting])
   expect(JSON.stringify(data)).toBe(JSON.stringify(z.array(row).parse([fitting])))
   expect(JSON.stringify(data)).not.toMatch(/sealed|inside|too many/)
 })
 
-test('what the schema demands and is missing, or of another type, is found and named', () => {
+test('a required field that is missing or has another type is found and named', () => {
   const wrong: Record<string, unknown> = {
     id: 1,
     name: undefined,
@@ -120,7 +120,7 @@ test('any value at all is shaped as zod shapes it, or refused where zod refuses 
   )
 })
 
-test('of every contract the example of the documentation stays what it is', () => {
+test('the documented example of every contract keeps its shape', () => {
   const shapedAlike = allEndpoints().flatMap(({ endpoints }) =>
     endpoints.flatMap(({ name, result }) => {
       if (!result) return []

@@ -119,7 +119,7 @@ const active = defineEndpoint({
   body: z.strictObject({ workspace_id: uuid.optional() }),
 })
 
-/** What it does with its record is named by the path. */
+/** The path names what the handler does with its record. */
 const change = defineEndpoint({
   name: 'tiny.change',
   summary: 'Change something, and say so or not',

@@ -1,5 +1,5 @@
 // tier: quick
-/** Large bodies get the verdict of zod, whatever is wrong with them, only not all of it at once. */
+/** Large bodies get the same verdict as from zod, but validation stops early and pauses for other work. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
@@ -22,7 +22,7 @@ function placesIn(value: unknown, path: Path = []): Path[] {
   return [path, ...Object.entries(value).flatMap(([key, it]) => placesIn(it, [...path, key]))]
 }
 
-/** The document with something else there; `undefined` takes the place away. */
+/** The document with another value at the path; `undefined` removes the place. */
 function changed(document: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path
   if (step === undefined) return value
@@ -32,10 +32,10 @@ function changed(document: unknown, path: Path, value: unknown): unknown {
   return copy
 }
 
-/** Where another change has left something. */
+/** Changes a place, unless an earlier change has removed it. */
 function change(document: unknown, [path, value]: [Path, unknown]): unknown {
-  const stands = placesIn(document).some((known) => known.join() === path.join())
-  return stands ? changed(document, path, value) : document
+  const exists = placesIn(document).some((known) => known.join() === path.join())
+  return exists ? changed(document, path, value) : document
 }
 
 const JUNK = [undefined, null, 1, '', 'x', [], {}, [1, 1], { more: 1 }, true]
@@ -49,7 +49,7 @@ function complaints(issues: Parameters<typeof fieldFaults>[0]): string[] {
 describe.each(withBody)('%s', (_, body) => {
   const example = exampleOf(jsonSchemaOf(body, 'input'))
 
-  test('has the verdict of zod, and of what is accepted its output', async () => {
+  test('large bodies get the verdict and the output of zod', async () => {
     const places = placesIn(example)
     for (const path of places) for (const it of JUNK) await expectSame(changed(example, path, it))
     const changes = fc.array(fc.tuple(fc.constantFrom(...places), fc.constantFrom(...JUNK)))
@@ -73,8 +73,8 @@ describe.each(withBody)('%s', (_, body) => {
   }
 })
 
-describe('no more is looked at', () => {
-  test('than complaints are listed: the entries after them are not', async () => {
+describe('the limits of validation', () => {
+  test('validation stops after 100 faults', async () => {
     let looks = 0
     const entry = z.string().refine(() => {
       looks += 1
@@ -90,7 +90,7 @@ describe('no more is looked at', () => {
     expect(looks).toBe(200)
   })
 
-  test('in one go than takes a few milliseconds', async () => {
+  test('validation of a large list lets other work run in between', async () => {
     const entry = z.object({ text: z.string().regex(/^x+$/), more: z.array(z.number()).max(3) })
     const list = Array.from({ length: 100_000 }, () => ({ text: 'xxxx', more: [1, 2] }))
     let others = 0

@@ -187,7 +187,7 @@ test('opencode: the file that is there is taken, and servers stand where others 
   rmSync(path)
 })
 
-test('it is asked before, and no is the answer unless somebody says yes', async () => {
+test('agent setup asks before it writes, and only yes confirms', async () => {
   const { code, err } = await setUp('cursor')
   expect([code, err]).toEqual([2, expect.stringContaining('--yes')])
   const type = async (answer: string) => {
@@ -206,7 +206,7 @@ test('it is asked before, and no is the answer unless somebody says yes', async 
   expect(read(join(ada.cwd, '.cursor/mcp.json'))).toContain('deploy-bot')
 })
 
-test('a token that an earlier entry holds is shown to nobody', async () => {
+test('a token in an earlier entry is never printed', async () => {
   const token = `svc_agt_${'a'.repeat(71)}`
   const path = join(ada.cwd, '.cursor/mcp.json')
   const earlier = { command: 'cloakroom', args: ['mcp', '--token', token], env: { PASS: 'word' } }
@@ -247,7 +247,7 @@ test("the user's own file has all that holds here, and one of the project only w
   ])
 })
 
-test('which agent, and that it has a token here, is asked for', async () => {
+test('agent setup needs a known program, one clear agent and a token saved on this machine', async () => {
   expect((await setUp('nano', '--yes')).err).toContain('there is no program nano')
   expect((await setUp('cursor', '--print', '--remove')).code).toBe(2)
   await ada.must('agent', 'create', 'bare', '--quiet')

@@ -64,7 +64,7 @@ describe('JSON', () => {
     expect(write('json', after)).toEqual({ before: entry, text: after })
   })
 
-  test('tabs and line ends are those of the file', () => {
+  test('the entry uses the tabs and line endings of its file', () => {
     const { text } = write('json', '{\r\n\t"mcpServers": {}\r\n}\r\n')
     expect(text).toStartWith('{\r\n\t"mcpServers": {\r\n\t\t"cloakroom": {\r\n\t\t\t"command"')
     expect(text.replaceAll('\r\n', '')).not.toContain('\n')
@@ -79,11 +79,11 @@ describe('JSON', () => {
       OTHERS.replace('    // second', '    "cloakroom": {}, // ours\n    // second'),
     ],
     ['the last', OTHERS.replace('{} // too', '{}, // too\n    "cloakroom": { "a": [1] }')],
-  ])('taken away, others stay: %s', (_, before) => {
+  ])('removing the entry keeps the others: %s', (_, before) => {
     expect(write('json', before, null).text).toBe(OTHERS)
   })
 
-  test('taken away where all is in one line, or where it is not there', () => {
+  test('an entry is removed from a file of one line, and a file without the entry stays as it is', () => {
     const { text } = write('json', '{"mcpServers":{"cloakroom":{},"b":{}}}', null)
     expect(text).toBe('{"mcpServers":{"b":{}}}')
     expect(write('json', OTHERS, null)).toEqual({ before: null, text: OTHERS })
@@ -124,7 +124,7 @@ describe('TOML', () => {
     expect(write('toml', after)).toEqual({ before: entry, text: after })
   })
 
-  test('taken away, the file is what it was', () => {
+  test('adding and then removing the entry restores the file', () => {
     expect(write('toml', write('toml', other).text, null).text).toBe(other)
     expect(write('toml', TABLE, null).text).toBe('')
     expect(write('toml', `${TABLE}\n[z]\n`, null).text).toBe('\n[z]\n')

@@ -1,5 +1,5 @@
 // tier: all
-/** What the console shows beside a new token for programs that start `cloakroom mcp`, typed into a shell. */
+/** The console's set-up texts beside a new token, for programs that start `cloakroom mcp`: typed into a shell. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { programs } from '../../../src/client/agents/agent_setup.ts'
 import { commandFor, fileFor, runText, variables } from '../../../src/client/agents/set_up_texts.ts'
@@ -54,13 +54,13 @@ afterAll(async () => {
 type File = { [servers: string]: { cloakroom: Entry } }
 type Entry = { command: string | [string, ...string[]]; args?: string[] }
 
-/** As the program would, with what its file says. */
+/** Starts `cloakroom mcp` as the program would, with the entry of its file. */
 async function namesBy(machine: Terminal, text: string, before = ''): Promise<string> {
   const [{ cloakroom }] = Object.values(JSON.parse(text) as File) as [File[string]]
   const words = [cloakroom.command].flat().concat(cloakroom.args ?? [])
   const line = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
   const messages = [INITIALIZE, LIST].map((message) => JSON.stringify(message)).join('\n')
-  // At the end of what it reads, a call that is under way would be given up.
+  // The end of its input would cancel a running call, so the pipe stays open.
   const { out } = await machine.shell(`${before}
     coproc MCP { ${line}; }
     printf '%s\\n' '${messages}' >&"\${MCP[1]}"
@@ -74,7 +74,7 @@ test.each(MCP_PROGRAMS)('%s, on a machine where somebody is logged in', async (i
   const holder = { name: BOT, project: 'payments', environment: 'development' }
   const lines = commandFor(id, holder)
   expect(lines).not.toContain('svc_')
-  // The person is asked before a file is written; here it is said beforehand.
+  // The command asks before it writes a file; --yes confirms in advance.
   const done = await ada.shell(`set -e\n${lines.trimEnd()} --yes`)
   expect(done).toMatchObject({ code: 0 })
   const [path = ''] = program.project
@@ -83,7 +83,7 @@ test.each(MCP_PROGRAMS)('%s, on a machine where somebody is logged in', async (i
   else expect(await namesBy(ada, file)).toContain('SVC_SECRET_STRIPE_KEY')
 })
 
-/** A file in TOML hands no variables on, so there is none to show. */
+/** A TOML file passes no variables on, so the console has no text for it. */
 const readers = MCP_PROGRAMS.filter(([, { format }]) => format === 'json')
 
 test.each(readers)('%s, on any other machine', async (_, program) => {

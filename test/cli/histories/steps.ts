@@ -1,4 +1,4 @@
-/** What people do with a workspace in an ordinary year. Each step is possible only where the model permits it. */
+/** The steps that people take with a workspace in an ordinary year. Each step runs only if the model permits it. */
 import type { Role } from '../../../src/core/grant.ts'
 import { PASSWORD } from '../person.ts'
 import {
@@ -44,7 +44,7 @@ export const steps: Record<string, Step> = {
     return true
   },
 
-  /** Whoever gets new keys before accepting declines, and can be invited again. */
+  /** A guest who rotates keys before accepting declines, and can be invited again. */
   stale_invitation: async (world) => {
     const guests = others(world)
     if (guests.length === 0) return false

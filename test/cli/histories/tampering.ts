@@ -1,4 +1,4 @@
-/** What somebody who writes the database does to a workspace with an honest history: each must raise an alarm. */
+/** Changes that an attacker makes in the database of a workspace with an honest history. Each must raise an alarm. */
 import type { World } from './world.ts'
 
 type Tampering = { what: string; does(): Promise<boolean>; undo(): Promise<unknown> }

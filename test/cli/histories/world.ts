@@ -24,7 +24,7 @@ export type Token = {
   /** Null for a workload token. */
   agent: string | null
   label: string
-  /** Whose grant it has. */
+  /** The person who signed its grant. */
   granter: Someone
   isLive: boolean
 }
@@ -48,7 +48,7 @@ export type World = {
   steps: string[]
 }
 
-/** What only a server that lies may cause. `hidden_workspace` is a question: the person alone knows the answer. */
+/** Errors that only a lying server may cause. `hidden_workspace` is missing: only the person can judge it. */
 const ALARMS =
   /unverified_workspace|unverified_state|changed_key|changed_name|unproven_|wrong_fallback|not what|(?<!token )is refused:|signed text|runs the server|not carried over|not signed again|took no signature/
 
@@ -92,7 +92,7 @@ export function oneOf<T>({ random }: Pick<World, 'random'>, some: readonly T[]):
   return some[random.between(0, some.length - 1)] as T
 }
 
-/** A command in the workspace, on one of the person's machines. @throws where it fails, or raises an alarm */
+/** Runs a command in the workspace, on one of the person's machines. @throws if it fails or raises an alarm */
 export function act(world: World, who: Someone, args: readonly string[]): Promise<string> {
   return on(world, who, [...args, '-w', world.workspace])
 }
@@ -108,7 +108,7 @@ export async function on(
   return run.out
 }
 
-/** The same, which may be refused. @throws where it raises an alarm */
+/** Runs a command that the server may refuse. @throws if it raises an alarm */
 export async function attempt(
   world: World,
   who: Someone,
@@ -146,7 +146,7 @@ export function membersWith({ roles }: World, wanted: readonly Role[]): Someone[
 export const admins = (world: World) => membersWith(world, ['owner', 'admin'])
 export const writers = (world: World) => membersWith(world, ['owner', 'admin', 'member'])
 
-/** What ends with the rights or keys of the person who granted it, but for what is kept by ID. */
+/** Ends the tokens that a person granted, except those kept by ID, which get a new granter. */
 export function endTokensOf({ tokens }: World, who: Someone, kept: readonly string[], by: Someone) {
   for (const token of tokens) {
     if (token.granter !== who || !token.isLive) continue

@@ -1,5 +1,5 @@
 // tier: all
-/** `run --fallback`: values for when the server is away, and for nothing else. */
+/** `run --fallback`: values for times when the server is unavailable, and for no other use. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,24 +42,24 @@ const issue = async () =>
   ((await ada.json('workload-token', 'issue', crypto.randomUUID())) as { token: string }).token
 const path = (name = 'kept') => join(ada.cwd, name)
 const read = () => readFileSync(path(), 'utf8')
-/** Shows that the value is there, and not the value. */
+/** Prints the length of the value, but not the value. */
 const CHECK = ['--', 'sh', '-c', 'echo "$MODE ${#API_KEY}"']
 const SHOWN = `live ${VALUE.length}\n`
 const run = (args: string[] = [], options: RunOptions = {}) =>
   ada.run(['run', '--fallback', 'kept', ...args, ...CHECK], options)
 
-/** By the session, and by a token. */
+/** A command with the session, and one with a token. */
 const callers: [string, () => RunOptions][] = [
   ['a session', () => ({})],
   ['a token', () => ({ env: { SERVICE_TOKEN: token } })],
 ]
 
 describe.each(callers)('%s', (_, options) => {
-  test('goes on with what was delivered last, and says so', async () => {
+  test('run continues with the last delivery when the server is unreachable, and prints a warning', async () => {
     expect(await run([], options())).toEqual({ code: 0, out: SHOWN, err: '' })
     expect(statSync(path()).mode & 0o777).toBe(0o600)
     expect(read()).not.toContain('API_KEY')
-    await server.to('away')
+    await server.to('down')
     const { code, out, err } = await run([], options())
     expect([code, out]).toEqual([0, SHOWN])
     expect(err).toMatch(
@@ -67,14 +67,14 @@ describe.each(callers)('%s', (_, options) => {
     )
   })
 
-  test.each([500, 502, 503])('goes on when the server answers %d', async (status) => {
+  test.each([500, 502, 503])('run continues when the server answers %d', async (status) => {
     await run([], options())
     await server.to(status)
     const { code, out, err } = await run([], options())
     expect([code, out, err.startsWith('WARNING: ')]).toEqual([0, SHOWN, true])
   })
 
-  test('goes on when the server says nothing, and waits for nothing at its end', async () => {
+  test('run continues when the server does not respond, and ends without waiting for it', async () => {
     await run([], options())
     await server.to('hangs')
     const { code, out, err } = await run([], options())
@@ -85,39 +85,42 @@ describe.each(callers)('%s', (_, options) => {
     ])
   }, 60_000)
 
-  test.each([401, 403, 404, 409, 429])('does not where it refuses with %d', async (status) => {
-    await run([], options())
-    const before = read()
-    await server.to(status)
-    const { code, out } = await run([], options())
-    expect([code === 0, out, read()]).toEqual([false, '', before])
-  })
+  test.each([401, 403, 404, 409, 429])(
+    'run does not use the fallback when the server refuses with %d',
+    async (status) => {
+      await run([], options())
+      const before = read()
+      await server.to(status)
+      const { code, out } = await run([], options())
+      expect([code === 0, out, read()]).toEqual([false, '', before])
+    },
+  )
 
-  test('ends with the error of the server where there is nothing to go on with', async () => {
-    await server.to('away')
+  test('run fails with the error of the server when no fallback exists yet', async () => {
+    await server.to('down')
     const { code, out, err } = await run([], options())
     expect([code, out]).toEqual([6, ''])
     expect(err).toContain('cannot be reached, and kept does not exist yet')
     expect(existsSync(path())).toBe(false)
   })
 
-  test('keeps each delivery, and none that was refused', async () => {
+  test('run stores each delivery in the fallback', async () => {
     await run([], options())
     const first = read()
     await run([], options())
     expect(read()).not.toBe(first)
   })
 
-  test('masks what is in it, and refuses variables that steer programs', async () => {
+  test('values from the fallback are masked in the output', async () => {
     await run([], options())
-    await server.to('away')
+    await server.to('down')
     const args = ['run', '--fallback', 'kept', '--', 'sh', '-c', 'echo "$API_KEY"']
     expect((await ada.run(args, options())).out).toBe('[REDACTED]\n')
   })
 
-  test('is refused another environment', async () => {
+  test('a fallback of another environment is refused', async () => {
     await run([], options())
-    await server.to('away')
+    await server.to('down')
     const before = read()
     const { code, out, err } = await run(['-e', 'production'], options())
     expect([code, out, read()]).toEqual([5, '', before])
@@ -125,7 +128,7 @@ describe.each(callers)('%s', (_, options) => {
   })
 })
 
-describe('age', () => {
+describe('the age of a fallback', () => {
   const keep = (fetchedAt: Date) => {
     const { id, secret } = parseToken(token) ?? { id: '', secret: new Uint8Array() }
     const asked = { server: server.origin, workspace: '', project: '', environment: 'development' }
@@ -135,8 +138,8 @@ describe('age', () => {
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
   const withToken = (...args: string[]) => run(args, { env: { SERVICE_TOKEN: token } })
 
-  test('of less than 24 hours is good, unless --fallback-max-age says otherwise', async () => {
-    await server.to('away')
+  test('a fallback may be up to 24 hours old, unless --fallback-max-age sets another limit', async () => {
+    await server.to('down')
     keep(hoursAgo(23))
     expect((await withToken()).out).toBe('old 0\n')
     expect(await withToken('--fallback-max-age', '22h')).toMatchObject({ code: 6, out: '' })
@@ -147,13 +150,13 @@ describe('age', () => {
     expect((await withToken('--fallback-max-age', '2d')).out).toBe('old 0\n')
   })
 
-  test('from the future is none', async () => {
-    await server.to('away')
+  test('a fallback from the future is refused', async () => {
+    await server.to('down')
     keep(hoursAgo(-1))
     expect(await withToken()).toMatchObject({ code: 6, out: '' })
   })
 
-  test('does not matter while the server is there', async () => {
+  test('an old fallback is replaced while the server is reachable', async () => {
     keep(hoursAgo(100))
     expect((await withToken()).out).toBe(SHOWN)
     expect(read()).toContain(`"fetched_at": "${new Date().getUTCFullYear()}`)
@@ -167,7 +170,7 @@ describe('age', () => {
   })
 })
 
-describe('a file that is not this fallback is an error, and stays', () => {
+describe('an invalid fallback file is an error and is not changed', () => {
   const files: [string, () => Promise<string>][] = [
     ['any other file', async () => 'MINE=1\n'],
     [
@@ -188,7 +191,7 @@ describe('a file that is not this fallback is an error, and stays', () => {
   ]
   test.each(files)('%s', async (_, make) => {
     const text = await make()
-    for (const mode of ['passes', 'away'] as const) {
+    for (const mode of ['passes', 'down'] as const) {
       await server.to('passes')
       writeFileSync(path(), text)
       await server.to(mode)
@@ -198,7 +201,7 @@ describe('a file that is not this fallback is an error, and stays', () => {
     }
   })
 
-  test('and so is a link', async () => {
+  test('a link as the fallback file is refused, and its target stays', async () => {
     writeFileSync(path('target'), 'mine')
     symlinkSync(path('target'), path())
     expect((await run()).code).toBe(2)
@@ -207,7 +210,7 @@ describe('a file that is not this fallback is an error, and stays', () => {
   })
 })
 
-test('what was revoked stays revoked while the server says so', async () => {
+test('a revoked token is rejected by the server, and the fallback is not used', async () => {
   const label = crypto.randomUUID()
   const issued = await ada.json('workload-token', 'issue', label)
   const env = { SERVICE_TOKEN: (issued as { token: string }).token }
@@ -217,7 +220,7 @@ test('what was revoked stays revoked while the server says so', async () => {
   expect([code, out, err]).toEqual([3, '', expect.stringContaining('token rejected')])
 })
 
-test('it cannot be written: that is said, and the command runs', async () => {
+test('a fallback that cannot be written is reported, and the command runs', async () => {
   const { code, out, err } = await ada.run(['run', '--fallback', 'folder/kept', ...CHECK])
   expect([code, out, err]).toEqual([0, SHOWN, ''])
   const failed = await ada.run(['run', '--fallback', '/proc/kept', ...CHECK])
@@ -256,7 +259,7 @@ describe('an older state of a signed workspace, from a server that goes back', (
     ada.run(['run', ...CHECK], { env: { SERVICE_TOKEN: fresh, ...env } })
   const REFUSED = { code: 5, out: '' }
 
-  test('is refused to a token by what this machine saw of it', async () => {
+  test('an older state is refused by the revision that this machine saw with the token', async () => {
     expect(await alone()).toMatchObject({ code: 0, out: NEWER })
     again(true)
     expect(await alone()).toMatchObject(REFUSED)
@@ -266,7 +269,7 @@ describe('an older state of a signed workspace, from a server that goes back', (
     expect(await alone()).toMatchObject({ code: 0, out: NEWER })
   })
 
-  test('is refused by what stands in the fallback, where nothing else is kept', async () => {
+  test('an older state is refused by the revision in the fallback alone', async () => {
     const elsewhere = { XDG_CONFIG_HOME: join(ada.cwd, crypto.randomUUID()) }
     const options = { env: { SERVICE_TOKEN: fresh, ...elsewhere } }
     expect(await run([], options)).toMatchObject({ code: 0, out: NEWER })
@@ -280,7 +283,7 @@ describe('an older state of a signed workspace, from a server that goes back', (
   })
 })
 
-test('what a policy keeps out of environments is named, to a session and to a token', async () => {
+test('secrets that a policy omits from environments are named, with a session and with a token', async () => {
   const only = ['-e', 'bound', '--policy', '{"allowed_locations":["header"]}']
   await ada.must('secrets', 'set', 'BOUND=x', ...only)
   await ada.must('secrets', 'set', 'OPEN=x', '-e', 'bound')

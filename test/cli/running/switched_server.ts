@@ -1,5 +1,5 @@
-/** The control plane behind a switch: it passes everything on, answers with one status, never, or is away. */
-type Mode = 'passes' | 'hangs' | 'away' | number
+/** A switch in front of the control plane: it passes requests on, answers with one status, hangs or is down. */
+type Mode = 'passes' | 'hangs' | 'down' | number
 
 export function openSwitch(target: string) {
   let mode: Mode = 'passes'
@@ -16,7 +16,7 @@ export function openSwitch(target: string) {
     if (awaited.size === 0) met.resolve()
     await met.promise
   }
-  /** What is not asked of the control plane. */
+  /** The answer without the control plane, or null to pass the request on. */
   const instead = (pathname: string) => {
     if (mode === 'hangs') return new Promise<Response>(() => {})
     if (typeof mode === 'number') return refusal(mode)
@@ -55,11 +55,11 @@ export function openSwitch(target: string) {
     /** Method and path of each request since the start. */
     asked,
     to: async (next: Mode) => {
-      if (next === 'away') await server.stop(true)
-      else if (mode === 'away') server = serve(port)
+      if (next === 'down') await server.stop(true)
+      else if (mode === 'down') server = serve(port)
       mode = next
     },
-    /** Returns what makes the answer of now the one for that path, until it is called with `false`. */
+    /** Returns a function that replays the current answer of the path while it was called with `true`. */
     keep: (path: string) => {
       const kept = last.get(path) ?? ''
       return (isOn: boolean) => {
@@ -67,12 +67,12 @@ export function openSwitch(target: string) {
         else replayed.delete(path)
       }
     },
-    /** None of these, by how method and path end, is answered before all of them are asked for. */
+    /** Holds requests with these endings of method and path until all of them have arrived. */
     together: (endings: readonly string[]) => {
       met = Promise.withResolvers()
       for (const ending of endings) awaited.add(ending)
     },
-    /** The next answer for a path does not arrive, though the server has done it. */
+    /** Loses the next answer for a path, although the server has processed the request. */
     lose: (path: string, then: Mode = 'passes') => {
       lost = { path, then }
     },

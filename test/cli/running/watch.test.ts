@@ -86,7 +86,7 @@ async function start(line: string, args: string[] = [], env: Record<string, stri
   }
 }
 
-/** Writes down each start, and ends by itself once `done` says so. */
+/** Logs each start, and ends once MODE is `last`. */
 const SERVE = `echo "$MODE" >> log; while [ "$MODE" != last ]; do sleep 0.05; done; exit 7`
 const callers: [string, () => Record<string, string>][] = [
   ['a session', () => ({})],
@@ -108,7 +108,7 @@ describe.each(callers)('with %s', (_, env) => {
     expect(log()).toBe('one\ntwo\nlast\n')
   }, 120_000)
 
-  test('nothing else does: the same value, another environment, a server that is away', async () => {
+  test('an equal value, another environment and a failing server do not restart the command', async () => {
     const run = await start(SERVE, [], env())
     await until('the first start', () => log() === 'one\n')
     await set('MODE=one')
@@ -152,8 +152,8 @@ test('several changes at once are one restart', async () => {
   expect(log()).toEndWith('last\n')
 }, 120_000)
 
-describe('the end of the one before', () => {
-  test('is SIGTERM for all that it started, which may take their time', async () => {
+describe('the end of the previous command', () => {
+  test('a restart sends SIGTERM to all processes of the command and waits for them', async () => {
     const child = `trap 'sleep 0.5; echo child-ended >> log; exit' TERM; echo child >> log; while :; do sleep 0.05; done`
     const line = `if [ "$MODE" = last ]; then echo last >> log; exit 0; fi
       trap 'echo ended >> log; exit' TERM; bash -c "${child}" &
@@ -165,7 +165,7 @@ describe('the end of the one before', () => {
     expect(log()).toBe('child\nended\nchild-ended\nlast\n')
   }, 120_000)
 
-  test('is SIGKILL for what is there after --grace', async () => {
+  test('processes that still run after --grace get SIGKILL', async () => {
     const line = `if [ "$MODE" = last ]; then echo last >> log; exit 0; fi
       trap '' TERM; echo one >> log; while :; do sleep 0.05; done`
     const run = await start(line, ['--grace', '1s'])
@@ -177,7 +177,7 @@ describe('the end of the one before', () => {
 })
 
 describe('a signal', () => {
-  test('is passed on, and ends it with the exit code that the command has', async () => {
+  test('a signal reaches the command, whose exit code becomes that of run', async () => {
     const line = `trap 'echo got >> log' USR1; trap 'exit 9' TERM; echo one >> log; while :; do sleep 0.05; done`
     const run = await start(line)
     await until('the start', () => log() === 'one\n')
@@ -187,7 +187,7 @@ describe('a signal', () => {
     expect((await run.over).code).toBe(9)
   }, 60_000)
 
-  test('during a restart means that there is none', async () => {
+  test('a signal during a restart cancels the restart', async () => {
     const line = `trap 'echo ending >> log; sleep 5' TERM; echo "$MODE" >> log; while :; do sleep 0.05; done`
     const run = await start(line)
     await until('the start', () => log() === 'one\n')
@@ -198,8 +198,8 @@ describe('a signal', () => {
   }, 120_000)
 })
 
-describe('what no program must be started with', () => {
-  test('leaves it running, is said once by name, and is over with the next change', async () => {
+describe('a variable that no program may be started with', () => {
+  test('a forbidden variable leaves the command running, is named once, and the next change restarts', async () => {
     const run = await start(SERVE)
     await until('the first start', () => log() === 'one\n')
     await set('MODE=two', ...PRELOAD)
@@ -214,7 +214,7 @@ describe('what no program must be started with', () => {
     expect(err.split('LD_PRELOAD, MODE changed; the command continues unchanged').length).toBe(2)
   }, 120_000)
 
-  test('is refused at the first start', async () => {
+  test('a forbidden variable is refused at the first start', async () => {
     await set(...PRELOAD)
     const { code } = await (await start(SERVE)).over
     await ada.must('secrets', 'delete', 'LD_PRELOAD', '--yes')
@@ -238,10 +238,10 @@ test('a token that is revoked leaves it running, and starts nothing any more', a
   expect(err.match(/continues with its current values/g)?.length).toBe(1)
 }, 60_000)
 
-test('with --fallback it starts from the file, and takes what is new when the server is back', async () => {
+test('with --fallback the command starts from the file, and restarts when the server is back with new values', async () => {
   const args = ['--fallback', 'kept']
   await ada.must('run', ...args, '--', 'true')
-  await server.to('away')
+  await server.to('down')
   const run = await start(SERVE, args)
   await until('the first start', () => log() === 'one\n')
   await server.to('passes')
@@ -251,7 +251,7 @@ test('with --fallback it starts from the file, and takes what is new when the se
   expect(err).toContain('cannot be reached: using kept')
 }, 120_000)
 
-test('a terminal is that of the new one', async () => {
+test('the restarted command gets the terminal', async () => {
   const line = `echo "$MODE" >> log; echo "ready $MODE"; read line; echo "read $line by $MODE"; exit 3`
   const run = inTerminal(['run', '--watch', '--watch-interval', '1s', '--', 'bash', '-c', line], {
     cwd: ada.cwd,
@@ -307,7 +307,7 @@ test('the wait doubles with each failure, up to five minutes, and is never the s
   expect(waitMs(86_400_000, 3, 0.5)).toBe(86_400_000)
 })
 
-test('what changed is what is new, gone or of another value', () => {
+test('changed names are those that are new, removed or have another value', () => {
   const of = (values: Record<string, string>) =>
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, { value, isSensitive: true }]),

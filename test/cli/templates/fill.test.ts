@@ -56,7 +56,7 @@ test('a value is text, whatever it looks like', async () => {
   expect((await fill('[{{ B }}]')).text).toBe('[{{ A }} svc://pay/dev/A $& $1]')
 })
 
-test('what the template names is put together, and what else is there may be broken', async () => {
+test('only references that the template names are resolved, so others may be broken', async () => {
   expect((await fill('{{ REFERS }} {{ A }}')).text).toBe('12 1')
   expect(fill('{{ A }} {{ REFERS_TO_NOTHING }}')).rejects.toThrow(
     'REFERS_TO_NOTHING refers to GONE, which is not there',

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a template's references are, and what is text. */
+/** The parser finds the references of a template and leaves all other text. */
 import { describe, expect, test } from 'bun:test'
 import { parseTemplate, positionIn } from '../../../src/cli/templates/parse.ts'
 import { effort } from '../../support/effort.ts'
@@ -45,7 +45,7 @@ test.each([
     'svc://018f3c5e-7d2a-7c31-9b0e-000000000002/dev/A',
     '<018f3c5e-7d2a-7c31-9b0e-000000000002/dev/A>',
   ],
-  // What only ends like the scheme is another one.
+  // A scheme that only ends in `svc` is another scheme.
   ['psvc://pay/dev/A', 'psvc://pay/dev/A'],
   ['git+svc://pay/dev/A', 'git+svc://pay/dev/A'],
   ['x.svc://pay', 'x.svc://pay'],
@@ -68,7 +68,7 @@ test.each([
   expect(read(text)).toBe(expected)
 })
 
-describe('what looks like a reference and is none', () => {
+describe('an invalid reference', () => {
   test.each([
     ['{{ }}', '1:1 {{ }}'],
     ['{{}}', '1:1 {{}}'],

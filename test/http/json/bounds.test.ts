@@ -1,5 +1,5 @@
 // tier: quick
-/** What a body may hold at most, as read from its schema, and that no contract leaves it open. */
+/** The limits of a body come from its schema, and every contract has them. */
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { map } from '../../../src/core/validation/validate.ts'
@@ -29,12 +29,12 @@ const withBody = allEndpoints().flatMap(({ endpoints }) =>
   endpoints.flatMap(({ name, body }) => (body ? [[name, body] as const] : [])),
 )
 
-describe('each list and map of a request has a most number of entries', () => {
+describe('each list and map of a request has a maximum number of entries', () => {
   test.each(withBody)('%s', (_, body) => {
     expect(openEnds(boundsOf(body))).toEqual([])
   })
 
-  test('an open end is found where it is', () => {
+  test('the check finds a list, map or field without a maximum', () => {
     const open = z.object({
       list: z.array(z.string()),
       map: z.record(z.string(), z.unknown()).optional(),
@@ -49,19 +49,19 @@ describe('each list and map of a request has a most number of entries', () => {
   })
 })
 
-describe('what is read within bounds', () => {
+describe('a body that is read within bounds', () => {
   const schema = z.strictObject({
     list: z.array(z.strictObject({ id: z.string().max(3) })).max(2),
     map: map({ max: 2 }, z.string(), z.number()).optional(),
   })
   const read = (text: string) => readJsonBytes(new TextEncoder().encode(text), boundsOf(schema))
 
-  test('is what fits, and nothing is missing from it', async () => {
+  test('a body within its bounds is read completely', async () => {
     const value = { list: [{ id: 'a' }, { id: 'b' }], map: { a: 1 } }
     expect(await read(JSON.stringify(value))).toEqual({ value, tooLong: [], cut: [] })
   })
 
-  test('tells what is too long, once, and keeps none of it from there on', async () => {
+  test('each list or map that is too long is reported once', async () => {
     const { tooLong } = await read(`{"list":[{"id":"a"},{},3,4,5],"map":{"a":1,"b":2,"c":3,"d":4}}`)
     const message = 'must have a number of entries of at most 2'
     expect(tooLong).toEqual([
@@ -74,12 +74,12 @@ describe('what is read within bounds', () => {
     ['a value of another kind', '{"list":[[1,[2]]]}', 'list.0', { list: [[]] }],
     ['a field that is missing', '{"list":[{}]}', 'list.0.id', { list: [{}] }],
     ['an unknown field', '{"list":[],"more":{"a":[1]}}', 'more', { list: [], more: null }],
-  ])('keeps of %s only that it is there', async (_, text, path, value) => {
+  ])('%s is read without its content', async (_, text, path, value) => {
     const cut = [{ path, message: 'is not valid' }]
     expect(await read(text)).toEqual({ value, tooLong: [], cut })
   })
 
-  test('stops to keep anything after a hundred of them', async () => {
+  test('the reader stops keeping content after 100 invalid values', async () => {
     const open = boundsOf(z.object({ list: z.array(z.string()).max(10_000) }))
     const text = JSON.stringify({ list: Array.from({ length: 5000 }, () => 1) })
     const { value, cut } = await readJsonBytes(new TextEncoder().encode(text), open)
@@ -87,14 +87,14 @@ describe('what is read within bounds', () => {
     expect(value).toEqual({ list: Array.from({ length: 100 }, () => 1) })
   })
 
-  test('of a text that is too long is a part that is too long as well', async () => {
+  test('a text that is too long is cut to a part that is still too long', async () => {
     const { value } = await read(`{"list":[{"id":"${'x'.repeat(1_000_000)}"}]}`)
     const [first] = (value as { list: { id: string }[] }).list
     expect(first?.id.length).toBeGreaterThan(3)
     expect(first?.id.length).toBeLessThan(100_000)
   })
 
-  test('a duplicate key is found in what is not kept, too', async () => {
+  test('a duplicate key is also found in discarded content', async () => {
     for (const text of ['{"more":{"a":1,"a":2}}', '{"list":[1,2,3,{"a":1,"a":2}]}'])
       await expect(read(text)).rejects.toThrow('The request body has a duplicate key.')
   })

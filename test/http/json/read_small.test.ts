@@ -12,7 +12,7 @@ import { resolveCall } from '../../../src/resolver/contract.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-/** What the reader gives where nothing is wrong. */
+/** The value from the exact reader, or undefined for an invalid body. */
 function exactly(bytes: Uint8Array, bounds: Bounds): unknown {
   try {
     const { value, tooLong, cut } = readExactly(bytes, bounds)
@@ -23,7 +23,7 @@ function exactly(bytes: Uint8Array, bounds: Bounds): unknown {
   }
 }
 
-/** Whether a text was taken; what was taken is what the reader gives. */
+/** Returns whether the small reader accepts a text. An accepted value must equal that of the exact reader. */
 function isTaken(text: string | Uint8Array, bounds: Bounds = unbounded): boolean {
   const bytes = typeof text === 'string' ? bytesOf(text) : text
   const value = readSmall(bytes, bounds)
@@ -117,7 +117,7 @@ test.each([
   expect(isTaken(text, someBounds)).toBe(false)
 })
 
-test('what agents send is taken', () => {
+test('the small reader accepts a typical call of an agent', () => {
   const call = {
     target_url: 'https://api.example.com:8443/v1/charges?a=b',
     method: 'POST',

@@ -53,7 +53,7 @@ test('no piece of a long text is longer than one of a list', async () => {
   expect(lengths.length).toBeGreaterThanOrEqual(160)
 })
 
-test('a reader that goes away ends the writing', async () => {
+test('writing ends when the reader cancels', async () => {
   const data = Array.from({ length: 100 }, () => padding)
   const reader = jsonResponse({ data }, {}).body?.getReader()
   expect((await reader?.read())?.done).toBe(false)

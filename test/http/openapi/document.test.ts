@@ -43,7 +43,7 @@ test('the validator would say if it were not', async () => {
   expect((await validate(copy)).valid).toBe(false)
 })
 
-test('every endpoint has one operation, with a name of its own', () => {
+test('every endpoint has one operation with a unique name', () => {
   const names = endpoints.map(({ name }) => name)
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
   expect(operations.map(({ operationId }) => operationId).sort()).toEqual(
@@ -185,7 +185,7 @@ function unnamed(schema: unknown, path: string): string[] {
   ]
 }
 
-test('what is sent and answered has a name each: generated clients have one type for an agent', () => {
+test('every request and response schema has a name, so generated clients have one type for an agent', () => {
   const content = (operation: Operation) => [
     operation.requestBody?.content,
     ...Object.values(operation.responses as Record<string, { content?: object }>).map(
@@ -228,7 +228,7 @@ test('nothing of the schema library shows through', () => {
     expect(text).not.toContain(trace)
 })
 
-test('every text has an example of its own: a new field brings one (.meta({ examples: […] }))', () => {
+test('every text field has its own example: give a new field one with .meta({ examples: […] })', () => {
   expect(renderApiDocs()).not.toMatch(/"text-*"(?!:)/)
 })
 
@@ -239,7 +239,7 @@ test('an optional field for special cases is left out of examples, and not of th
   expect(schema.properties).toHaveProperty('field')
 })
 
-test('an example of what is transformed is of what is sent', () => {
+test('the example of a transformed field shows the sent value', () => {
   const days = z
     .string()
     .transform(Number)
