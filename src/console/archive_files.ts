@@ -112,6 +112,20 @@ export function digestInHex(bytes: Uint8Array): string {
   return new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
 }
 
+/** Weak comparison (RFC 9110, section 13.1.2): proxies that compress turn a strong tag into a weak one. */
+function hasTag(ifNoneMatch: string, etag: string): boolean {
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}
+
+/** Whether Accept-Encoding has the coding, with a weight above 0. */
+function accepts(header: string, coding: string): boolean {
+  return header.split(',').some((item) => {
+    const [name = '', weight = ''] = item.toLowerCase().split(';')
+    return name.trim() === coding && !/^ *q=0(\.0*)? *$/.test(weight)
+  })
+}
+
 /** Answers GET and HEAD. */
 export function sendFile(request: Request, file: ServedFile, status = 200): Response {
   const { plain, etag, type, isImmutable } = file
@@ -122,11 +136,11 @@ export function sendFile(request: Request, file: ServedFile, status = 200): Resp
     vary: 'accept-encoding',
     'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
   })
-  if (request.headers.get('if-none-match') === etag)
+  if (hasTag(request.headers.get('if-none-match') ?? '', etag))
     return new Response(null, { status: 304, headers })
   const accepted = request.headers.get('accept-encoding') ?? ''
-  const br = /\bbr\b/.test(accepted) ? file.br : undefined
-  const gz = br === undefined && /\bgzip\b/.test(accepted) ? file.gz : undefined
+  const br = accepts(accepted, 'br') ? file.br : undefined
+  const gz = br === undefined && accepts(accepted, 'gzip') ? file.gz : undefined
   if (br ?? gz) headers.set('content-encoding', br ? 'br' : 'gzip')
   const body = br ?? gz ?? plain
   if (request.method !== 'HEAD') return new Response(body, { status, headers })

@@ -21,7 +21,8 @@ export function readyText(ready: Ready): string {
     ...(controlPlane
       ? [
           `  control plane  ${controlPlane}`,
-          `  console        ${consoleAddress(controlPlane, ready)} (${consoleHash === null ? 'built when first opened' : `SHA-256 ${consoleHash}`})`,
+          `  console        ${addressOf('/console/', controlPlane, ready)} (${consoleHash === null ? 'built when first opened' : `SHA-256 ${consoleHash}`})`,
+          `  documentation  ${addressOf('/docs/', controlPlane, ready)}`,
         ]
       : []),
     ...(resolver ? [`  resolver       ${resolver}`] : []),
@@ -36,12 +37,12 @@ export function readyText(ready: Ready): string {
   ].join('\n')
 }
 
-/** Can be opened as it is printed: where clients reach it, or on this machine, under a name that is let in. */
-function consoleAddress(controlPlane: string, { config }: Ready): string {
+/** A page's address that a browser can open: the public address, or this machine under an accepted name. */
+function addressOf(path: string, controlPlane: string, { config }: Ready): string {
   const url = new URL(config.SERVICE_SERVER_URL ?? controlPlane)
   if (config.SERVICE_SERVER_URL === undefined)
     url.hostname = hostToAsk(config, dialledAddress(url.hostname))
-  return `${url.href.replace(/\/*$/, '')}/console/`
+  return `${url.href.replace(/\/*$/, '')}${path}`
 }
 
 /** Works as it is printed, on this machine: by an address that is dialled, under a name that is let in. */

@@ -51,6 +51,15 @@ test('the name of a command prints the help of the command, and names the page o
   expect((await ada.run(['help', 'guides/console'])).code).toBe(0)
 })
 
+test('an error code prints its row, and a path as errors and checks print it shows the page', async () => {
+  const { code, out } = await ada.run(['help', 'domain_blocked'])
+  expect(code).toBe(0)
+  expect(out).toMatch(/^domain_blocked\n/)
+  expect(out).toContain('cloakroom allowlist add')
+  const { out: page } = await ada.run(['help', 'docs/guides/backup.md#restore'])
+  expect(page).toStartWith('Restore\n')
+})
+
 test('an anchor prints one section, with the sections below it', async () => {
   const { code, out } = await ada.run(['help', 'approvals#limits'])
   expect(code).toBe(0)

@@ -80,7 +80,7 @@ export function readRows(clients: readonly Client[]): Map<Client, Row> {
   const part = generatedPart(readFileSync(PATH, 'utf8'))
   const listed = new Set(
     [...part.matchAll(LISTED)].flatMap(([, language = '', names = '']) =>
-      names.split(', ').map((name) => `${language}: ${name}`),
+      names.split(' · ').map((name) => `${language}: ${name}`),
     ),
   )
   const marks = new Map(

@@ -61,6 +61,7 @@ test.each<[string[], string | undefined, () => string, (port: string) => string]
     const text = readyText({ ...place, config, consoleHash: 'abc' })
     const shown = /^ +console +(\S+) \(SHA-256 abc\)$/m.exec(text)?.[1] ?? ''
     expect(shown).toBe(expected(new URL(origin()).port))
+    expect(text).toContain(`documentation  ${shown.replace('/console/', '/docs/')}\n`)
     if (SERVICE_SERVER_URL === undefined) expect((await fetch(shown)).status).toBe(200)
   },
 )

@@ -24,10 +24,19 @@ export function findTopic(
   topics: ReadonlyMap<string, DocPage>,
   typed: string,
 ): DocPage | undefined {
-  const path = typed.replace(/\.md$/, '')
+  const path = typed.replace(/^\/?docs\//, '').replace(/\.md$/, '')
   const pages = [...topics.values()]
   const byPath = pages.find((page) => page.path === path)
   return topics.get(path) ?? byPath ?? pages.find((page) => baseName(page.path) === path)
+}
+
+/** The row of an error code, as Markdown, or `null`. */
+export function rowOfCode(pages: readonly DocPage[], code: string): string | null {
+  const errors = pages.find(({ path }) => path === 'reference/errors')
+  const row = /^\w+$/.test(code)
+    ? new RegExp(`^\\| \`${code}\` \\|.*$`, 'm').exec(errors?.text ?? '')?.[0]
+    : undefined
+  return row === undefined ? null : `# ${code}\n\n| Code | Cause | Fix |\n|---|---|---|\n${row}\n`
 }
 
 export function baseName(path: string): string {

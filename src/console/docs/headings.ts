@@ -18,6 +18,11 @@ export function anchorsOf(text: string): string[] {
   })
 }
 
+/** HTML comments are for tools and authors, not for readers. */
+export function withoutComments(text: string): string {
+  return text.replace(/<!--.*?-->\n*/gs, '')
+}
+
 export type Section = {
   /** 0 for the text before the first heading. */
   level: number

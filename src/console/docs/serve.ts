@@ -29,7 +29,8 @@ async function open(): Promise<Docs> {
   return {
     respond: (request) => {
       const { pathname } = new URL(request.url)
-      const file = files.get(pathname === '/docs' ? '/docs/' : pathname)
+      const isIndex = pathname === '/docs' || pathname === '/docs/index'
+      const file = files.get(isIndex ? '/docs/' : pathname.replace(/(?<=^\/docs\/.+)\/$/, ''))
       return file ? sendFile(request, file) : sendFile(request, unknown, 404)
     },
   }

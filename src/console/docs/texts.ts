@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runsFromSource } from '../build_on_demand.ts'
 import { type DocPage, listPages } from './contents.ts'
+import { withoutComments } from './headings.ts'
 
 const DOCS = join(import.meta.dir, '..', '..', '..', 'docs')
 const MARKDOWN = /\.md$/
@@ -16,7 +17,7 @@ async function readSource(): Promise<Map<string, string>> {
   const names = await readdir(DOCS, { recursive: true })
   const read = names
     .filter((name) => MARKDOWN.test(name))
-    .map(async (name) => [name, await Bun.file(join(DOCS, name)).text()] as const)
+    .map(async (name) => [name, withoutComments(await Bun.file(join(DOCS, name)).text())] as const)
   return new Map(await Promise.all(read))
 }
 

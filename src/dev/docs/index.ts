@@ -12,7 +12,7 @@ import {
   type SearchIndex,
   titleOf,
 } from '../../console/docs/contents.ts'
-import { sectionsOf } from '../../console/docs/headings.ts'
+import { sectionsOf, withoutComments } from '../../console/docs/headings.ts'
 import { type Compressed, compressAll, ensureArchive, type Files } from '../built_archive.ts'
 import { compileStyle, consoleFonts } from '../console_style.ts'
 import { DOCS, plainText, renderPage } from './html.ts'
@@ -28,6 +28,8 @@ const SINGLE_FILES = [
   'src/dev/built_archive.ts',
   'src/dev/console_style.ts',
 ]
+/** The page with a table row for each error code. */
+const ERRORS = 'reference/errors'
 const UNKNOWN_PAGE = '# Page not found\n\nSearch for it, or start at the [overview](index.md).\n'
 
 /** Does nothing if the archive is that of these sources. */
@@ -74,7 +76,7 @@ async function buildDocs(): Promise<Files> {
 async function readTexts(): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const name of [...new Bun.Glob('**/*.md').scanSync(DOCS)].sort())
-    texts.set(name, await Bun.file(join(DOCS, name)).text())
+    texts.set(name, withoutComments(await Bun.file(join(DOCS, name)).text()))
   return texts
 }
 
@@ -110,12 +112,22 @@ function searchIndexOf(pages: readonly DocPage[]): SearchIndex {
     layer,
     sections: sectionsOf(text)
       .filter((section) => section.level > 0)
-      .map(({ level, heading, anchor, text: below }) => ({
-        heading: level === 1 ? '' : plainText(heading),
-        anchor: level === 1 ? '' : anchor,
-        text: plainText(below),
-      })),
+      .flatMap(({ level, heading, anchor, text: below }) => [
+        {
+          heading: level === 1 ? '' : plainText(heading),
+          anchor: level === 1 ? '' : anchor,
+          text: plainText(below),
+        },
+        ...(path === ERRORS ? codeSectionsOf(anchor, below) : []),
+      ]),
   }))
+}
+
+/** Each row of an error table is found by its code, as if it had a heading. */
+function codeSectionsOf(anchor: string, text: string) {
+  return [...text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, heading = '', row = '']) => {
+    return { heading, anchor, text: plainText(row.replace(' | ', '. ')) }
+  })
 }
 
 /** The first paragraph of a page. */

@@ -5,7 +5,7 @@ import { readPages } from '../../../console/docs/texts.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { renderForTerminal } from '../../help/on_terminal.ts'
-import { commandNames, findTopic, namedTopics } from '../../help/topics.ts'
+import { commandNames, findTopic, namedTopics, rowOfCode } from '../../help/topics.ts'
 import { notFound } from '../../named.ts'
 import { hasColour } from '../../terminal/streams.ts'
 
@@ -21,6 +21,8 @@ export default command({
     if (typed === undefined) return listTopics(context, topics)
     const [name = '', anchor] = typed.split('#')
     const page = findTopic(topics, name)
+    const row = page ? null : rowOfCode([...topics.values()], name)
+    if (row !== null) return show(context, { path: 'reference/errors', title: name }, row)
     if (!page) {
       const known = [...topics.keys(), ...commandNames()]
       throw notFound(name, known, { what: 'help topic', list: 'help' })
@@ -57,7 +59,9 @@ function listTopics({ output }: Context, topics: ReadonlyMap<string, DocPage>): 
   return undefined
 }
 
-function show({ host, output }: Context, { path, title }: DocPage, text: string): undefined {
+type Place = Pick<DocPage, 'path' | 'title'>
+
+function show({ host, output }: Context, { path, title }: Place, text: string): undefined {
   if (output.isJson) {
     output.record({ page: path, title, text })
     return undefined

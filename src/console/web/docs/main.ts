@@ -45,9 +45,10 @@ function openSearch(): void {
     const hits = searchPages(await load(), query)
     // The user typed more while the index was loading.
     if (input.value !== query) return
-    list.replaceChildren(...hits.map(itemOf))
-    list.hidden = hits.length === 0
     const isEmpty = query.trim() === ''
+    const none = element('li', 'No results. Try fewer words.', 'none')
+    list.replaceChildren(...(hits.length > 0 ? hits.map(itemOf) : [none]))
+    list.hidden = isEmpty
     status.textContent = isEmpty ? '' : `${hits.length} ${hits.length === 1 ? 'result' : 'results'}`
   }
   const close = () => {

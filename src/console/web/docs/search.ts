@@ -18,14 +18,35 @@ const IN_TITLE = 100
 const IN_HEADING = 40
 const WHOLE_WORD = 5
 
-/** Sections that contain all words of the query, the best first. */
+/** Words of a question that say nothing about its subject. */
+const STOP_WORDS = new Set(
+  'a an and are can do does for from get how i if in is it me my of on or our the this to use we what when where who with you your'.split(
+    ' ',
+  ),
+)
+const ENDING = /(?<=\p{L}{4})(?:s|ed|ing)$/u
+
+/** Sections that contain all words of the query, or else most of them, the best first. */
 export function searchPages(index: SearchIndex, query: string): Hit[] {
-  const words = query.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) ?? []
+  const typed = query.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) ?? []
+  const telling = typed.filter((word) => !STOP_WORDS.has(word))
+  const words = telling.length === 0 ? typed : telling
   if (words.length === 0) return []
+  const hits = findWith(index, words, words.length)
+  if (hits.length > 0 || words.length === 1) return hits
+  return findWith(
+    index,
+    words.map((word) => word.replace(ENDING, '')),
+    Math.ceil(words.length / 2),
+  )
+}
+
+/** @param least how many of the words a section needs */
+function findWith(index: SearchIndex, words: readonly string[], least: number): Hit[] {
   const hits = index.flatMap((page) =>
     page.sections.flatMap(({ heading, anchor, text }) => {
       const scores = words.map((word) => scoreOf(word, anchor, page.title, heading, text))
-      if (scores.includes(0)) return []
+      if (scores.filter((each) => each > 0).length < least) return []
       const score = scores.reduce((sum, each) => sum + each, 0)
       const href = anchor === '' ? page.href : `${page.href}#${anchor}`
       const { title, layer } = page
