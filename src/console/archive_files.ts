@@ -126,9 +126,15 @@ function accepts(header: string, coding: string): boolean {
   })
 }
 
+function encodingFor(accepted: string, { br, gz, plain }: ServedFile) {
+  if (br && accepts(accepted, 'br')) return { coding: 'br', body: br }
+  if (gz && accepts(accepted, 'gzip')) return { coding: 'gzip', body: gz }
+  return { coding: null, body: plain }
+}
+
 /** Answers GET and HEAD. */
 export function sendFile(request: Request, file: ServedFile, status = 200): Response {
-  const { plain, etag, type, isImmutable } = file
+  const { etag, type, isImmutable } = file
   const headers = new Headers({
     ...PAGE_HEADERS,
     etag,
@@ -138,11 +144,8 @@ export function sendFile(request: Request, file: ServedFile, status = 200): Resp
   })
   if (hasTag(request.headers.get('if-none-match') ?? '', etag))
     return new Response(null, { status: 304, headers })
-  const accepted = request.headers.get('accept-encoding') ?? ''
-  const br = accepts(accepted, 'br') ? file.br : undefined
-  const gz = br === undefined && accepts(accepted, 'gzip') ? file.gz : undefined
-  if (br ?? gz) headers.set('content-encoding', br ? 'br' : 'gzip')
-  const body = br ?? gz ?? plain
+  const { coding, body } = encodingFor(request.headers.get('accept-encoding') ?? '', file)
+  if (coding !== null) headers.set('content-encoding', coding)
   if (request.method !== 'HEAD') return new Response(body, { status, headers })
   headers.set('content-length', String(body.length))
   return new Response(null, { status, headers })

@@ -9,7 +9,7 @@ import { ServerUnreachable } from './reach.ts'
 const ADVISORY_LOCK = 6_021_023_022
 
 /** Holds the lock until the end of the transaction. Returns whether nobody else has it. */
-export async function keepServersOut(tx: TransactionSql): Promise<boolean> {
+export async function blockStartups(tx: TransactionSql): Promise<boolean> {
   const [row] = await tx<{ mine: boolean }[]>`
     select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as mine`
   return row?.mine === true

@@ -6,7 +6,7 @@ import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { readAuthorities } from '../core/config/authorities.ts'
 import type { Config } from '../core/config/config.ts'
-import { areHere, placesOf } from '../core/config/places.ts'
+import { areOnThisMachine, placesOf } from '../core/config/places.ts'
 import { announcedName } from './announced.ts'
 import { connectToPath, type Reach, socketTo } from './connection/dial.ts'
 import type { ServerOptions } from './connection/lane.ts'
@@ -83,7 +83,7 @@ export function serverOptions(config: Config, host: string) {
 
 /** Whether the server has a verified identity. Only such a server may request the password in clear. */
 export function isKnownServer({ DB_SSLMODE }: Config, host: string): boolean {
-  return DB_SSLMODE === 'verify-full' || areHere(host)
+  return DB_SSLMODE === 'verify-full' || areOnThisMachine(host)
 }
 
 function reachOf(config: Config, host: string, port: number): Reach {

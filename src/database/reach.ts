@@ -14,7 +14,7 @@ const REMIND_MS = 5_000
 const LATE = `no answer within ${ATTEMPT_MS / 1000} seconds`
 
 /** Transient problems: the server starts, stops or is full. People have to correct all others. */
-const PASSING = new Set(['57P01', '57P02', '57P03', '53300'])
+const TRANSIENT = new Set(['57P01', '57P02', '57P03', '53300'])
 
 /** PostgreSQL did not become usable in time. The message is one line for people. */
 export class ServerUnreachable extends Error {}
@@ -89,7 +89,7 @@ async function attempt(config: Config, host: string, log: Log): Promise<string |
 function passingReason(code: string): string | null {
   if (/^E[A-Z]+$|^CONN|^SASL/.test(code) && code !== CLEAR && code !== NO_TLS)
     return `${WORDS[code] ?? 'the connection failed'} (${code})`
-  return PASSING.has(code) ? `it does not accept us yet (${code})` : null
+  return TRANSIENT.has(code) ? `it does not accept us yet (${code})` : null
 }
 
 function refusalOf(code: string, config: Config): Error | null {

@@ -8,7 +8,7 @@ import { OuterLayer } from '../core/crypto/outer_layer.ts'
 import { Pepper } from '../core/crypto/pepper.ts'
 import { openLog } from '../core/log.ts'
 import { defaultPasswordCost } from '../core/password_cost.ts'
-import { LIVES_ALONE } from '../database/limits/sharers.ts'
+import { SINGLE_PROCESS } from '../database/limits/sharers.ts'
 import * as schema from '../database/schema/index.ts'
 import { LiveAudit } from '../features/audit/live.ts'
 import type { Documented } from '../http/openapi/document.ts'
@@ -26,7 +26,7 @@ export function allEndpoints(): Documented[] {
     preloginKey: null,
     clock: systemClock,
     passwordCost: defaultPasswordCost,
-    live: LIVES_ALONE,
+    live: SINGLE_PROCESS,
     bodies: new BodyMemory(),
     isStopping: () => false,
     log: openLog('error'),

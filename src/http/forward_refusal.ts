@@ -4,7 +4,7 @@ import { adviceOf } from './advice.ts'
 import { presentFault } from './reply.ts'
 
 /** Codes for which the same request may succeed a little later. */
-const PASSING: readonly FaultCode[] = [
+const TRANSIENT: readonly FaultCode[] = [
   'rate_limited',
   'unavailable',
   'audit_unavailable',
@@ -29,7 +29,7 @@ export function presentForwardFault(
   const message = inWords(fault.message, fault.fields)
   // Clients such as git send their Basic credentials only where they are asked for them.
   if (status === 401) headers.append('www-authenticate', 'Basic realm="cloakroom"')
-  if (!PASSING.includes(code)) headers.set('x-should-retry', 'false')
+  if (!TRANSIENT.includes(code)) headers.set('x-should-retry', 'false')
   if (format === 'azure' || format === 'odata') headers.set('x-ms-error-code', code)
   if (format === 'xml' || format === 'azure') {
     headers.set('content-type', 'application/xml')

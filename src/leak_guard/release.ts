@@ -8,7 +8,7 @@ import { JsonLexer } from './json_lexer.ts'
 import type { Fragment } from './matching/fragments.ts'
 import type { Label } from './matching/patterns.ts'
 import type { SearchSink } from './search.ts'
-import { absorb, type Span, Spans } from './spans.ts'
+import { mergeInto, type Span, Spans } from './spans.ts'
 import { WaitingFragments } from './waiting_fragments.ts'
 
 const OPENING = 0x5b
@@ -132,13 +132,13 @@ export class Release implements SearchSink {
   #giveSpan(until: number, isLast: boolean, out: Uint8Array[]): boolean {
     const span = this.#current
     if (!span) return false
-    this.#absorb(span)
+    this.#mergeInto(span)
     this.#advance(Math.min(until, span.end))
     if (this.#read < span.end) return false
     while (this.#read < until && this.#isGoingOn(span)) {
       this.#advance(this.#read + 1)
       span.end = this.#read
-      this.#absorb(span)
+      this.#mergeInto(span)
       if (span.end > this.#read) return true
     }
     if (this.#read >= until && !isLast && this.#mayGoOn(span)) return false
@@ -156,10 +156,10 @@ export class Release implements SearchSink {
     return Buffer.from(`${this.#isQuoted ? '"' : ''}${text}${isOutside ? '"' : ''}`)
   }
 
-  #absorb(span: Span): void {
+  #mergeInto(span: Span): void {
     const reach = Math.max(span.end, this.#read)
     for (let next = this.#spans.first; next && next.start < reach; next = this.#spans.first) {
-      absorb(span, next)
+      mergeInto(span, next)
       this.#spans.shift()
     }
   }

@@ -35,7 +35,8 @@ export class Spans {
     if (isWithin && addsNothing(known, label, named, form)) return
     const span: Span = { start, end, label, named, form }
     let to = from
-    for (let next = list[to]; next && next.start < span.end; next = list[++to]) absorb(span, next)
+    for (let next = list[to]; next && next.start < span.end; next = list[++to])
+      mergeInto(span, next)
     if (to === from + 1) list[from] = span
     else list.splice(from, to - from, span)
   }
@@ -75,7 +76,7 @@ function addsNothing(span: Span, label: Label, named: number, form: number): boo
 }
 
 /** Adds another find to a span. Of equally long values, the first label in byte order stays. */
-export function absorb(span: Span, other: Span): void {
+export function mergeInto(span: Span, other: Span): void {
   const isLonger = other.named > span.named
   const isEqual = other.named === span.named
   const isFirst = isEqual && nameOf(other) < nameOf(span)

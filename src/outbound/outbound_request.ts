@@ -15,7 +15,7 @@ import type { HeaderPair } from './headers.ts'
 import { Hidden } from './hidden.ts'
 import type { FilledRequest, IsPlaceable } from './injection/locations.ts'
 import type { Injection } from './injection/placeholders.ts'
-import type { Signature, SignedAnew } from './signing/client_signature.ts'
+import type { ResignedRequest, Signature } from './signing/client_signature.ts'
 import { sign } from './signing/sign.ts'
 import { markOf } from './stand_ins/mark.ts'
 import { partNamed } from './stand_ins/parts.ts'
@@ -71,7 +71,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
   #guarded: Guarded
   /** The guard of its answer. */
   #given: FollowingGuard | null = null
-  readonly #received: SignedAnew['received']
+  readonly #received: ResignedRequest['received']
   /** Tokens that were taken out of its answer. */
   readonly #taken: MadeBytes[] = []
 
@@ -151,7 +151,7 @@ function wireOf(
   { userAgent, clock }: RequestSigner,
   { method, signing, body: given, traceparent = null }: Call,
   { target, address, injection, filled, values, signature }: Parts,
-): { wire: WireRequest } & Pick<SignedAnew, 'signatures' | 'received'> {
+): { wire: WireRequest } & Pick<ResignedRequest, 'signatures' | 'received'> {
   const own = traceparent === null ? [] : [['traceparent', traceparent] satisfies HeaderPair]
   const headers = without(own, injection.reveal().headers)
   const { path, search, body: filledBody } = filled.reveal()
@@ -163,7 +163,7 @@ function wireOf(
     : UNSIGNED
   const added = [...without(own, signed.headers), ...own]
   const complete = completeHeaders(headers, added, userAgent)
-  const sent: SignedAnew = signature
+  const sent: ResignedRequest = signature
     ? signature.sign({ ...unsigned, headers: complete, body }, values)
     : { headers: complete, search, body, signatures: signed.signatures }
   const pathAndQuery = `${path}${sent.search}`

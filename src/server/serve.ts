@@ -66,7 +66,7 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
       failed.resolve(1)
     },
   })
-  const stopped = worker === null ? toldToStop(log) : workerStopped()
+  const stopped = worker === null ? waitForStopSignal(log) : workerStopped()
   reportOnSignal({ ...app, config, log, problems: () => problems })
   await announce(app, { config, worker, notices })
   if (worker === null) await tellServiceManager('READY=1', log)
@@ -85,7 +85,7 @@ async function interruptible(work: Promise<void>): Promise<void> {
 }
 
 /** Stops on the first signal. A second one exits immediately. */
-function toldToStop(log: Log): Promise<void> {
+function waitForStopSignal(log: Log): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let asked = false
   for (const signal of STOP_SIGNALS) {
@@ -120,7 +120,7 @@ async function announce(
 }
 
 /** Problems that a retry may not find again. */
-const PASSING = new Set<DataDirectoryError['problem']>(['in_use', 'not_writable'])
+const TRANSIENT = new Set<DataDirectoryError['problem']>(['in_use', 'not_writable'])
 
 /** Prints a failed start's reasons, one line per problem, without a stack. */
 function explain(error: unknown): number {
@@ -134,7 +134,7 @@ function explain(error: unknown): number {
   }
   if (error instanceof DataDirectoryError) {
     process.stderr.write(complaints([`${error.problem}: ${error.message}`]))
-    return PASSING.has(error.problem) ? 1 : EX_CONFIG
+    return TRANSIENT.has(error.problem) ? 1 : EX_CONFIG
   }
   // The worker has logged the reason.
   if (error instanceof WorkerFailed) return error.code

@@ -5,7 +5,7 @@ import type { AccessReader } from '../../src/access/reader.ts'
 import { openReader } from '../../src/access/reader.ts'
 import { ChainCache } from '../../src/access/signed/chains.ts'
 import { Verifier } from '../../src/access/signed/verifier.ts'
-import { crowdedOut, emptySnapshot } from '../../src/access/snapshots/snapshot.ts'
+import { emptySnapshot, evictedBy } from '../../src/access/snapshots/snapshot.ts'
 import {
   type Snapshot,
   SnapshotCache,
@@ -176,7 +176,7 @@ test('snapshots of signed workspaces make room for one another, the least used f
     kept('older', 150_000),
     kept('newest', 100_000),
   ]
-  const crowd = (...all: ReturnType<typeof kept>[]) => crowdedOut(all, newest[1].snapshot)
+  const crowd = (...all: ReturnType<typeof kept>[]) => evictedBy(all, newest[1].snapshot)
   expect(crowd(empty, older, newest)).toEqual([])
   expect(crowd(oldest, empty, older, newest)).toEqual(['oldest'])
   expect(crowd(newest, kept('larger', 450_000), older)).toEqual(['larger'])

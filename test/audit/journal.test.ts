@@ -9,7 +9,7 @@ import { openLog } from '../../src/core/log.ts'
 import { migrate, migrations } from '../../src/database/migrations/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { freshDatabase } from '../support/database.ts'
 import { effort } from '../support/effort.ts'
@@ -26,7 +26,7 @@ const trails: AuditTrail[] = []
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_journal') } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_journal') } })
   sql = stage.app.connection.sql
 })
 beforeEach(async () => {

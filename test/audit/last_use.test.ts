@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { LastUse, sweepUses } from '../../src/audit/last_use.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 
 let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage)
+  agent = await createAgentWithToken(stage)
 }, 30_000)
 afterAll(() => stage.stop())
 

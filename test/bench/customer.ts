@@ -108,7 +108,7 @@ export async function employAgents(
   await allow(customer, domain)
   const tokens: string[] = []
   for (let agent = 0; agent < count; agent += 1) {
-    tokens.push(await employAgent(customer, `bench-agent-${agent}`))
+    tokens.push(await createAgentWithToken(customer, `bench-agent-${agent}`))
   }
   return tokens
 }
@@ -117,7 +117,7 @@ async function allow({ session: { api }, workspace }: Customer, domain: string):
   await allowHosts({ api, workspace }, [domain])
 }
 
-async function employAgent(customer: Customer, name: string): Promise<string> {
+async function createAgentWithToken(customer: Customer, name: string): Promise<string> {
   const { session, workspace, projectId } = customer
   const id = Bun.randomUUIDv7()
   const scope = { kind: 'agent', agentId: id, projectId: null, environment: null } as const

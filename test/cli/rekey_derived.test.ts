@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { plainWorkspace } from '../../src/client/workspace.ts'
-import { employAgent, resolveAs, type Stage, sharedStage } from '../support/agent.ts'
+import { createAgentWithToken, resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { type FakeProvider, startProvider } from '../support/oauth/provider.ts'
 import { until } from '../support/until.ts'
 import { openAccount, type Terminal } from './person.ts'
@@ -86,7 +86,9 @@ describe('while a credential is renewed', () => {
   afterEach(() => provider.clearFaults())
 
   test('a rekey waits for it, and carries what it returned', async () => {
-    const agent = await employAgent(stage, { domains: [stage.authorityOf(), provider.host] })
+    const agent = await createAgentWithToken(stage, {
+      domains: [stage.authorityOf(), provider.host],
+    })
     await agent.store('CRM', await refreshing(), { policy: { kind: 'oauth2' } })
     const answer = Promise.withResolvers<void>()
     provider.setFault({ holdAnswer: answer.promise })

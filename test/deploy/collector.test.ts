@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../../package.json'
-import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, API, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
@@ -57,7 +57,7 @@ beforeAll(async () => {
   const place = `127.0.0.1:${await freePort()}`
   end = await startCollector(program, place)
   stage = await openStage({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${place}` } })
-  agent = await employAgent(stage, { secrets: { KEY: 'sk_live_0123456789abcdef' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: 'sk_live_0123456789abcdef' } })
 }, BUILD_MS)
 afterAll(async () => {
   await stage?.stop()

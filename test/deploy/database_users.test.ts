@@ -21,7 +21,13 @@ import { tokenActions } from '../../src/http/endpoint.ts'
 import { MAX_ROW_BYTES } from '../../src/operator/backup/rows.ts'
 import { writeReport } from '../../src/operator/report.ts'
 import { Leases } from '../../src/renewal/leases.ts'
-import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  openStage,
+  resolveAs,
+  type Stage,
+} from '../support/agent.ts'
 import { callJson, startTestApp, type TestApp } from '../support/app.ts'
 import { HELD, heldStage } from '../support/approvals.ts'
 import { type Collector, startCollector } from '../support/collector.ts'
@@ -117,7 +123,7 @@ beforeAll(async () => {
     },
     { database: given('cloakroom_resolver') },
   )
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: { KEY: 'the value of a key' },
     capabilities: ['use', 'read'],
   })
@@ -578,7 +584,7 @@ describe("the resolver's database user", () => {
   })
 
   test('decides where its workspace is written to without pause, and locks it not', async () => {
-    const busy = await employAgent(stage, { secrets: { KEY: 'the value of a key' } })
+    const busy = await createAgentWithToken(stage, { secrets: { KEY: 'the value of a key' } })
     const writing = { on: true }
     const writers = [1, 2].map(async (writer) => {
       while (writing.on) await busy.store(`WRITTEN_${writer}`, 'another value')

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { ofConsole } from '../support/console.ts'
 import { requires } from '../support/requires.ts'
 import { type Accepted, accepting, frame } from '../support/socket_upstream.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
       RATE_LOGIN: '5/3600',
     },
   })
-  agent = await employAgent(stage, { secrets: { KEY: 'sk_live_0123456789abcdef' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: 'sk_live_0123456789abcdef' } })
 })
 afterAll(async () => {
   await stage.stop()

@@ -13,7 +13,7 @@ import {
   NOT_PUBLIC_V4,
   NOT_PUBLIC_V6,
 } from '../../src/outbound/connection/address_lookup.ts'
-import { employAgent, openStage } from '../support/agent.ts'
+import { createAgentWithToken, openStage } from '../support/agent.ts'
 import { sharedCluster } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
 import { startServer } from '../support/server_process.ts'
@@ -257,7 +257,7 @@ describe('External Secrets', () => {
       CERTIFICATE: 'line one\nline two\n',
       FLAG: 'true',
     }
-    const agent = await employAgent(stage, {
+    const agent = await createAgentWithToken(stage, {
       secrets: values,
       ofProject: true,
       capabilities: ['read'],

@@ -24,7 +24,14 @@ import {
   openFilled,
   putUnderOld,
 } from '../operator/rekey_outer/support.ts'
-import { type Agent, API, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  API,
+  createAgentWithToken,
+  openStage,
+  resolveAs,
+  type Stage,
+} from '../support/agent.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { preparedDatabase, sharedCluster } from '../support/database.ts'
@@ -136,7 +143,7 @@ describe('behind pgbouncer in transaction mode', () => {
     }
     const database = { env: { ...pooled, ...itself }, remove: () => {} }
     other = await startTestApp(resolving, { database })
-    agent = await employAgent(stage, { secrets: { API_KEY: value } })
+    agent = await createAgentWithToken(stage, { secrets: { API_KEY: value } })
   }, 60_000)
 
   afterAll(async () => {

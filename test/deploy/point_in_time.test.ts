@@ -8,7 +8,7 @@ import { logout } from '../../src/features/accounts/contract.ts'
 import { deleteSecret, listSecrets } from '../../src/features/secrets/contract.ts'
 import { getToken } from '../../src/features/workloads/contract.ts'
 import { getWorkspace, removeMember } from '../../src/features/workspaces/contract.ts'
-import { employAgent } from '../support/agent.ts'
+import { createAgentWithToken } from '../support/agent.ts'
 import { startTestApp } from '../support/app.ts'
 import { unprivileged } from '../support/postgres.ts'
 import { findPostgres } from '../support/postgres_programs.ts'
@@ -83,7 +83,7 @@ test('recovery to a point in time restores a deleted secret, an ended session, a
   const app = await startTestApp({}, { database })
   await shell(example('base'))
   const outside = { app, authorityOf: () => 'api.example:443' }
-  const { person, projectId, token, tokenId, revoke } = await employAgent(outside, {
+  const { person, projectId, token, tokenId, revoke } = await createAgentWithToken(outside, {
     secrets: { STRIPE_KEY: 'sk_live_pitr_1' },
   })
   const team = await openTeam(app, person)

@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
@@ -23,7 +23,7 @@ let child: Bun.Subprocess
 
 beforeAll(async () => {
   stage = await openStage({ env: { ADMIN_PORT: '0', ALLOWED_HOSTS: 'localhost,127.0.0.1' } })
-  agent = await employAgent(stage, {})
+  agent = await createAgentWithToken(stage, {})
   directory = mkdtempSync(join(tmpdir(), 'cr-prometheus-'))
   const example = readFileSync(join(DEPLOY, 'prometheus.yml'), 'utf8')
   const text = replaced(example, [

@@ -12,7 +12,7 @@ import { noticeEvents } from '../../src/notices/notice.ts'
 import { Notices } from '../../src/notices/notices.ts'
 import { RefusalNotices } from '../../src/notices/refusals.ts'
 import { keepNotices } from '../../src/notices/upkeep.ts'
-import { API, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { API, createAgentWithToken, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { registerPerson } from '../support/people.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -149,7 +149,7 @@ test('A deleted target and the others get one last notice, and then its secret i
 })
 
 test('A refused call is announced once per agent, host, code and hour', async () => {
-  const agent = await employAgent(stage, { secrets: { KEY: 'a value' } })
+  const agent = await createAgentWithToken(stage, { secrets: { KEY: 'a value' } })
   const { api } = agent.person
   const { id } = await api.call(createNoticeTarget, {
     params: { workspace_id: agent.workspaceId },
@@ -213,7 +213,7 @@ test('A flood of refusals queues at most 20 notices of an agent in an hour', asy
 })
 
 test('Tokens are announced 7 days and 1 day before they expire, once each', async () => {
-  const agent = await employAgent(stage, {})
+  const agent = await createAgentWithToken(stage, {})
   const { id } = await agent.person.api.call(createNoticeTarget, {
     params: { workspace_id: agent.workspaceId },
     body: { type: 'webhook', url: stage.url('/expiring'), events: ['token.expiring'] },

@@ -13,7 +13,7 @@ import {
 import { parseTarget } from '../../src/outbound/target.ts'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   expectRefused,
   type Stage,
   sharedStage,
@@ -275,7 +275,7 @@ describe('on the real listener', () => {
 
   beforeAll(async () => {
     stage = await sharedStage()
-    agent = await employAgent(stage, { secrets: { PLAIN: marked('value-of-plain') } })
+    agent = await createAgentWithToken(stage, { secrets: { PLAIN: marked('value-of-plain') } })
     const permit = (...locations: NonNullable<Policy['allowed_locations']>) => ({
       policy: { allowed_locations: locations },
     })

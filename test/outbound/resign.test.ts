@@ -8,7 +8,7 @@ import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { deriveSigningKey } from '../../src/core/signing/aws_sigv4.ts'
 import type { CallBody } from '../../src/outbound/call.ts'
-import { chunksSignedAnew } from '../../src/outbound/signing/aws_chunks.ts'
+import { resignChunks } from '../../src/outbound/signing/aws_chunks.ts'
 import { signAgain } from '../../src/outbound/signing/aws_resign.ts'
 import {
   awsSignatureIn,
@@ -287,7 +287,7 @@ describe('an upload in signed chunks', () => {
         controller.close()
       },
     })
-    const stream = sent.pipeThrough(chunksSignedAnew(key, { stamp, signature, declared: names }))
+    const stream = sent.pipeThrough(resignChunks(key, { stamp, signature, declared: names }))
     return await new Response(stream).text()
   }
 
@@ -344,7 +344,7 @@ describe('trailers after the chunks', () => {
     const key = { algorithm: 'A', scope: 's', sign: () => '1', verifies: () => true }
     const sent = new Blob([text]).stream()
     const seed = { stamp: 't', signature: '0', declared }
-    const stream = sent.pipeThrough(chunksSignedAnew(key, seed))
+    const stream = sent.pipeThrough(resignChunks(key, seed))
     return await new Response(stream).text().then(
       () => 'signed',
       (error) => error.code,

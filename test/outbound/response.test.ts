@@ -4,7 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
-import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  recordOf,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { until } from '../support/until.ts'
@@ -22,7 +28,7 @@ let count = 0
 
 beforeAll(async () => {
   stage = await sharedStage({ timers })
-  agent = await employAgent(stage, { secrets: { KEY, ASCII } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY, ASCII } })
 }, 30_000)
 afterAll(() => stage.stop())
 

@@ -4,7 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
-import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  recordOf,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf, chunked, type Script } from '../support/upstream.ts'
 
@@ -16,7 +22,9 @@ let count = 0
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_0123456789abcdef') } })
+  agent = await createAgentWithToken(stage, {
+    secrets: { KEY: marked('sk_live_0123456789abcdef') },
+  })
 }, 30_000)
 afterAll(() => stage.stop())
 

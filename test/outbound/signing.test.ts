@@ -12,7 +12,7 @@ import { sign, signing } from '../../src/outbound/signing/sign.ts'
 import {
   type Agent,
   API,
-  employAgent,
+  createAgentWithToken,
   expectRefused,
   type Stage,
   sharedStage,
@@ -288,7 +288,7 @@ describe('on the real listener', () => {
 
   beforeAll(async () => {
     stage = await sharedStage()
-    agent = await employAgent(stage, {
+    agent = await createAgentWithToken(stage, {
       secrets: { AWS_ID: 'AKIDEXAMPLE', AWS_SECRET: SECRET },
     })
     const policy = { allowed_locations: ['sign' as const] }

@@ -16,7 +16,7 @@ import { openUpload } from '../../src/proxy/outbox/upload.ts'
 import { remoteBackend } from '../../src/proxy/remote.ts'
 import { StandIns, withStandIns } from '../../src/proxy/stand_ins/index.ts'
 import { trustEnvironment, writeBundle } from '../../src/proxy/trust.ts'
-import { type Agent, API, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, API, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked, searchFiles } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
 
@@ -68,7 +68,7 @@ export async function openProxyStage(
   timers: Timers = systemTimers,
 ): Promise<ProxyStage> {
   const stage = await sharedStage({ names: [OTHER, ...names], timers })
-  const agent = await employAgent(stage, { secrets: { KEY, LOGIN: 'pass:word' } })
+  const agent = await createAgentWithToken(stage, { secrets: { KEY, LOGIN: 'pass:word' } })
   const directory = mkdtempSync(join(tmpdir(), 'cr-proxy-'))
   const networking = {
     RESOLVER_HOSTS: [API, ...names].map((name) => `${name}=127.0.0.1`).join(','),

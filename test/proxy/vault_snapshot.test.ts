@@ -12,7 +12,7 @@ import {
   type VaultPlace,
   type VaultSnapshot,
 } from '../../src/proxy/local/vault_snapshot.ts'
-import { type Agent, employAgent, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 const stage = await sharedStage()
@@ -26,7 +26,7 @@ let reads: number
 let cache: VaultCache
 
 beforeEach(async () => {
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: { KEY: marked('the value') },
     domains: ['one.example'],
   })

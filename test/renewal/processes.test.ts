@@ -3,7 +3,13 @@
 import { beforeEach, expect } from 'bun:test'
 import postgres from 'postgres'
 import type { Policy } from '../../src/core/policy/policy.ts'
-import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  openStage,
+  resolveAs,
+  type Stage,
+} from '../support/agent.ts'
 import { preparedDatabase } from '../support/database.ts'
 import { cannedAnswers, type FakeProvider, startProvider } from '../support/oauth/provider.ts'
 import { requires } from '../support/requires.ts'
@@ -54,7 +60,7 @@ beforeEach(async () => {
   if (!stage) return
   provider.clearFaults()
   provider.requests.length = 0
-  agent = await employAgent(stage, { domains: [stage.authorityOf(LOCAL), provider.host] })
+  agent = await createAgentWithToken(stage, { domains: [stage.authorityOf(LOCAL), provider.host] })
   const root = {
     token_url: provider.tokenUrl,
     client_id: provider.clientId,

@@ -2,7 +2,7 @@
 /** GET /v1/allowlist returns the current allowlist to a live token only. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -23,8 +23,10 @@ const domainsOf = async ({ token }: Agent) => {
 }
 
 test("lists the domains of the token's workspace, current with every change, and leaves no record", async () => {
-  const agent = await employAgent(stage, { domains: ['*.example.com', 'api.example.org:8443'] })
-  await employAgent(stage, { domains: ['foreign.example'] })
+  const agent = await createAgentWithToken(stage, {
+    domains: ['*.example.com', 'api.example.org:8443'],
+  })
+  await createAgentWithToken(stage, { domains: ['foreign.example'] })
   expect(await domainsOf(agent)).toEqual(['*.example.com', 'api.example.org:8443'])
   await agent.allow('new.example')
   expect(await domainsOf(agent)).toEqual(['*.example.com', 'api.example.org:8443', 'new.example'])
@@ -37,7 +39,7 @@ test("lists the domains of the token's workspace, current with every change, and
 })
 
 test('sees a change that no notice told of', async () => {
-  const agent = await employAgent(stage, { domains: ['one.example'] })
+  const agent = await createAgentWithToken(stage, { domains: ['one.example'] })
   expect(await domainsOf(agent)).toEqual(['one.example'])
   await stage.app.connection.sql`
     delete from allowlist_entries where workspace_id = ${agent.workspaceId}`
@@ -45,7 +47,7 @@ test('sees a change that no notice told of', async () => {
 })
 
 test('counts against the rate of the token', async () => {
-  const agent = await employAgent(stage)
+  const agent = await createAgentWithToken(stage)
   for (let count = 0; count < 3; count += 1) expect((await ask(agent.token)).status).toBe(200)
   const { status, body, headers } = await ask(agent.token)
   expect({ status, body }).toMatchObject({ status: 429, body: { error_code: 'rate_limited' } })
@@ -53,7 +55,7 @@ test('counts against the rate of the token', async () => {
 })
 
 test('refuses the sealed form of a token', async () => {
-  const agent = await employAgent(stage)
+  const agent = await createAgentWithToken(stage)
   const parsed = parseToken(agent.token)
   const sealed = sealedToken(agent.tokenId, parsed?.secret ?? new Uint8Array())
   expect(await ask(sealed)).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { summariseAudit } from '../../src/features/audit/contract.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
@@ -34,7 +34,7 @@ async function recordsOf({ tokenId }: Agent) {
 }
 
 test('tells each name with what it is for, and null for what nobody said', async () => {
-  const agent = await employAgent(stage, { ofProject: true })
+  const agent = await createAgentWithToken(stage, { ofProject: true })
   await agent.store('PLAIN', VALUE)
   await agent.store('NARROW', VALUE, {
     policy: {
@@ -86,7 +86,7 @@ test('tells each name with what it is for, and null for what nobody said', async
 })
 
 test('is the same without the slash at its end, and a bare list where there is nothing', async () => {
-  const agent = await employAgent(stage)
+  const agent = await createAgentWithToken(stage)
   for (const path of ['/v1/credentials/', '/v1/credentials']) {
     const { status, body } = await callJson(stage.app.resolver, 'GET', path, { token: agent.token })
     expect([status, body]).toEqual([200, []])
@@ -100,7 +100,7 @@ test('is the same without the slash at its end, and a bare list where there is n
 
 describe('the secrets that a token may name', () => {
   test('is what it was given the key of, as it is now', async () => {
-    const agent = await employAgent(stage, { secrets: { FIRST: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { FIRST: VALUE } })
     const other = await agent.addProject('other')
     await agent.store('THERE', VALUE, { projectId: other })
     await agent.store('LATER', VALUE, { environment: 'production' })
@@ -129,8 +129,8 @@ describe('the secrets that a token may name', () => {
   })
 
   test('is nothing of another agent, and nothing of a workspace that was rekeyed since', async () => {
-    const agent = await employAgent(stage, { secrets: { MINE: VALUE } })
-    const other = await employAgent(stage, { secrets: { THEIRS: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { MINE: VALUE } })
+    const other = await createAgentWithToken(stage, { secrets: { THEIRS: VALUE } })
     expect(await namesOf(agent.token)).toEqual(['development/MINE'])
     expect(await namesOf(other.token)).toEqual(['development/THEIRS'])
     const { sql } = stage.app.connection
@@ -139,7 +139,7 @@ describe('the secrets that a token may name', () => {
   })
 
   test('stays within the scope of the token, whatever envelopes it may have', async () => {
-    const agent = await employAgent(stage, { secrets: { HERE: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { HERE: VALUE } })
     await agent.store('FAR', VALUE, { environment: 'production' })
     const bound = await agent.issue({ environment: 'development' })
     await agent.provision(bound)
@@ -153,14 +153,14 @@ describe('the secrets that a token may name', () => {
 })
 
 test('the sealed form is refused, as everywhere at the resolver', async () => {
-  const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
   const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())
   expect(await ask(sealed)).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
 })
 
 describe('the audit', () => {
   test('says once a minute that a token listed, and no names', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE }, ofProject: true })
     await Promise.all([ask(agent.token), ask(agent.token), ask(agent.token)])
     stage.app.clock.advance(59_000)
     await ask(agent.token)
@@ -186,7 +186,7 @@ describe('the audit', () => {
   })
 
   test('tells listed, used and read apart, and counts only requests', async () => {
-    const agent = await employAgent(stage, {
+    const agent = await createAgentWithToken(stage, {
       secrets: { KEY: VALUE },
       capabilities: ['use', 'read'],
     })
@@ -216,7 +216,7 @@ describe('the audit', () => {
   })
 
   test('that cannot be written keeps the list back, until it can', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
     const { sql } = stage.app.connection
     await sql`alter table audit_journal rename to audit_journal_away`
     const refused = await ask(agent.token)

@@ -3,7 +3,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import type { Policy } from '../../src/core/policy/policy.ts'
-import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  recordOf,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { cannedAnswers, type FakeProvider, startProvider } from '../support/oauth/provider.ts'
 import { until } from '../support/until.ts'
@@ -32,7 +38,7 @@ afterAll(async () => {
 beforeEach(async () => {
   provider.clearFaults()
   provider.requests.length = 0
-  agent = await employAgent(stage, { domains: [stage.authorityOf(), provider.host] })
+  agent = await createAgentWithToken(stage, { domains: [stage.authorityOf(), provider.host] })
 })
 
 const rootWith = (fields: object = {}) =>

@@ -2,7 +2,7 @@
 /** /v1/forward/ on the real listener: an HTTP request as an SDK sends it, and the same steps as ever. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import {
@@ -26,7 +26,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage({ names: [OTHER], timers })
-  agent = await employAgent(stage, { secrets: { KEY, USER: 'ada', PASSWORD: 'pä:ss' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY, USER: 'ada', PASSWORD: 'pä:ss' } })
 })
 afterAll(() => stage.stop())
 afterEach(() => {

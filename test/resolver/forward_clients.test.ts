@@ -1,7 +1,7 @@
 // tier: all
 /** Forward mode for clients that cannot be configured: their base URLs, their XML, the links that they follow. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 import { answerOf, chunked } from '../support/upstream.ts'
 
@@ -19,7 +19,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage({ env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
-  agent = await employAgent(stage, { secrets: { KEY: 'sk_live_0123456789abcdef' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: 'sk_live_0123456789abcdef' } })
 })
 afterAll(() => stage.stop())
 

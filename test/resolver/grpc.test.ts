@@ -2,7 +2,7 @@
 /** Calls of gRPC through forward mode (protocol 6.3): their form, and the connections that they go over. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { encodeGrpcFrame, framesOf, readTrailers } from '../../src/outbound/grpc/frames.ts'
-import { type Agent, API, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, API, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { type GrpcUpstream, startGrpcUpstream } from '../support/grpc_upstream.ts'
 
@@ -13,7 +13,7 @@ let upstream: GrpcUpstream
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
   upstream = await startGrpcUpstream(stage.authority, [API], { maxConcurrentStreams: 2 })
   await agent.allow(`${API}:${upstream.port}`)
   upstream.on('/a.B/Echo', async ({ headers, messages, send, end }) => {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { connect } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { adviceFor } from '../../src/http/advice.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { forwardAs, streamAs } from '../support/forward.ts'
 
@@ -33,8 +33,8 @@ let arrivals: { count: number; reached: () => void }[] = []
 
 beforeAll(async () => {
   stage = await openStage({ env: { RESOLVER_CONCURRENCY: String(WIDTH) }, timers })
-  slow = await employAgent(stage)
-  other = await employAgent(stage)
+  slow = await createAgentWithToken(stage)
+  other = await createAgentWithToken(stage)
   stage.upstream.on('/held', (_, wire) => {
     held.push(wire)
     if (isReleased) wire.write(ANSWER)

@@ -13,7 +13,7 @@ import { messageOf } from '../../src/core/fault.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { replaceDiscovery } from '../../src/outbound/answer/challenge.ts'
 import { EndpointEvent } from '../../src/outbound/answer/endpoint_event.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { expectFault } from '../support/forward.ts'
 import { type McpUpstream, startMcpUpstream } from '../support/mcp_upstream.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   stage = await openStage()
   upstream = await startMcpUpstream(stage, VALUE)
   const secrets = { LINEAR_MCP: VALUE, STALE_MCP: 'an-expired-credential' }
-  agent = await employAgent(stage, { secrets, domains: [upstream.authority] })
+  agent = await createAgentWithToken(stage, { secrets, domains: [upstream.authority] })
   for (const [name, policy] of Object.entries(policies)) await agent.store(name, VALUE, { policy })
 })
 afterAll(async () => {

@@ -1,7 +1,13 @@
 // tier: quick
 /** `SVC_SECRET_NAME__PASSWORD` is a part of a value: under its policy, guarded, and after a secret of that name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  recordOf,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 
@@ -13,7 +19,7 @@ let stage: Stage
 let agent: Agent
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: {
       DATABASE: `https://ada:${PASSWORD}%2F@db.example/main`,
       DSN: `https://${USER}@ingest.example/1`,

@@ -8,7 +8,7 @@ import { messageOf, statusOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   expectRefused,
   recordOf,
   resolveAs,
@@ -26,7 +26,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: {
       KEY,
       FOO: 'value-of-foo',
@@ -360,7 +360,7 @@ describe('the request itself', () => {
 
   test('is 500 internal_error without details when something breaks on our side', async () => {
     const { sql } = stage.app.connection
-    const broken = await employAgent(stage, { domains: [] })
+    const broken = await createAgentWithToken(stage, { domains: [] })
     await sql`alter table allowlist_entries rename to elsewhere`
     const answer = await broken.resolve({ target_url: target(), headers: BEARER })
     await sql`alter table elsewhere rename to allowlist_entries`
@@ -465,7 +465,7 @@ describe('the target', () => {
   })
 
   test('is blocked for everybody while the allowlist is empty', async () => {
-    const lonely = await employAgent(stage, { domains: [] })
+    const lonely = await createAgentWithToken(stage, { domains: [] })
     await expectRefused(stage, lonely, { target_url: target() }, 'domain_blocked')
   })
 })
@@ -607,7 +607,10 @@ describe('names of secrets', () => {
   )
 
   test('names of another project or environment are as unknown as those that do not exist', async () => {
-    const bound = await employAgent(stage, { ofProject: true, secrets: { OWN: 'own-value-1' } })
+    const bound = await createAgentWithToken(stage, {
+      ofProject: true,
+      secrets: { OWN: 'own-value-1' },
+    })
     const other = await bound.addProject('other')
     await bound.store('THEIRS', 'their-value-1', { projectId: other })
     await bound.store('STAGED', 'staged-value-1', { environment: 'staging' })
@@ -634,7 +637,7 @@ describe('names of secrets', () => {
   })
 
   test('are 409 key_not_provisioned without a grant for their project and environment', async () => {
-    const bound = await employAgent(stage)
+    const bound = await createAgentWithToken(stage)
     await bound.store('STAGED', 'staged-value-1', { environment: 'staging' })
     const record = await expectRefused(
       stage,
@@ -650,7 +653,7 @@ describe('names of secrets', () => {
   })
 
   test('are 422 ambiguous_secret in two projects until the call names one', async () => {
-    const wide = await employAgent(stage, { secrets: { SHARED: 'of-main-project' } })
+    const wide = await createAgentWithToken(stage, { secrets: { SHARED: 'of-main-project' } })
     const other = await wide.addProject('other')
     await wide.store('SHARED', 'of-other-project', { projectId: other })
     await wide.provision(undefined, other)
@@ -669,7 +672,7 @@ describe('names of secrets', () => {
 
 describe('scope', () => {
   test('is 403 scope_required when the call names another project or environment', async () => {
-    const bound = await employAgent(stage, { ofProject: true })
+    const bound = await createAgentWithToken(stage, { ofProject: true })
     const other = await bound.addProject('other')
     const call = { target_url: target(), project_id: other }
     const own = `The token is for the project_id ${bound.projectId} only.`
@@ -714,7 +717,7 @@ describe('scope', () => {
 
 describe('policies', () => {
   test('narrow the allowlist, and never widen it', async () => {
-    const bound = await employAgent(stage)
+    const bound = await createAgentWithToken(stage)
     const call = (change: object = {}) => ({
       target_url: stage.url('/v1/charges'),
       method: 'POST',
@@ -768,7 +771,7 @@ describe('policies', () => {
   })
 
   test('altered in the database make the secret unreadable, not more permissive', async () => {
-    const bound = await employAgent(stage)
+    const bound = await createAgentWithToken(stage)
     await bound.store('P', 'value-of-p', { policy: { allowed_methods: ['GET'] } })
     const { sql } = stage.app.connection
     const call = {

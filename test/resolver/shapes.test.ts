@@ -2,7 +2,7 @@
 /** GET /v1/shapes/ tells a live token what stand-ins are made of, no value of a secret, and is recorded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
@@ -36,7 +36,7 @@ async function recordsOf({ tokenId }: Agent) {
 }
 
 test('the answer has the shape of each secret, or the reason for its lack, and nothing for settings', async () => {
-  const agent = await employAgent(stage, { secrets: { KEY: VALUE, LINES: 'one\ntwo' } })
+  const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE, LINES: 'one\ntwo' } })
   await agent.store('SETTING', SETTING, { policy: { sensitive: false } })
   await agent.store('UNUSED', VALUE, { policy: { allowed_locations: ['env'] } })
   await agent.store('REFERS', 'postgres://app:${KEY}@db/main', { policy: { references: true } })
@@ -61,7 +61,7 @@ test('the answer has the shape of each secret, or the reason for its lack, and n
 })
 
 test('tells a token that may read the settings that may be variables, and of secrets no more', async () => {
-  const agent = await employAgent(stage, {
+  const agent = await createAgentWithToken(stage, {
     secrets: { KEY: VALUE },
     capabilities: ['use', 'read'],
   })
@@ -77,7 +77,7 @@ test('tells a token that may read the settings that may be variables, and of sec
 
 describe('the secrets that have shapes', () => {
   test('are those of the scope that the call names, or of the usual one', async () => {
-    const agent = await employAgent(stage, { secrets: { FIRST: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { FIRST: VALUE } })
     const other = await agent.addProject('other')
     await agent.store('THERE', VALUE, { projectId: other })
     await agent.store('LATER', VALUE, { environment: 'production' })
@@ -90,10 +90,10 @@ describe('the secrets that have shapes', () => {
   })
 
   test('are none of what the token has no key of, and none of another agent', async () => {
-    const agent = await employAgent(stage, { secrets: { MINE: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { MINE: VALUE } })
     await agent.store('LATER', VALUE, { environment: 'production' })
     expect(await namesOf(agent.token, '?environment=production')).toEqual([])
-    const other = await employAgent(stage, { secrets: { THEIRS: VALUE } })
+    const other = await createAgentWithToken(stage, { secrets: { THEIRS: VALUE } })
     expect(await namesOf(other.token)).toEqual(['development/THEIRS'])
     const { sql } = stage.app.connection
     await sql`
@@ -104,7 +104,7 @@ describe('the secrets that have shapes', () => {
   })
 
   test('a token is refused the shapes of another scope than its own, and the refusal is recorded', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE }, ofProject: true })
     const refused = await ask(agent.token, `?project_id=${crypto.randomUUID()}`)
     expect(refused).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
     expect(await recordsOf(agent)).toMatchObject([
@@ -115,7 +115,7 @@ describe('the secrets that have shapes', () => {
 })
 
 test('a policy that was altered in the database is not believed, and its secret has no shape', async () => {
-  const agent = await employAgent(stage)
+  const agent = await createAgentWithToken(stage)
   await agent.store('KEY', VALUE, { policy: { allowed_locations: ['header'] } })
   const { sql } = stage.app.connection
   const forged = JSON.stringify({ sensitive: false })
@@ -130,7 +130,7 @@ test('a policy that was altered in the database is not believed, and its secret 
 })
 
 test('a sealed token and a token that may not use get 403', async () => {
-  const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
   const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())
   expect(await ask(sealed)).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
   const reader = await agent.issue({ capabilities: ['read'] })
@@ -141,7 +141,7 @@ test('a sealed token and a token that may not use get 403', async () => {
 
 describe('the audit', () => {
   test('has each reading with the names, and counts it as no request', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY: VALUE, OTHER: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE, OTHER: VALUE } })
     await ask(agent.token)
     await ask(agent.token, '?environment=production')
     expect(await recordsOf(agent)).toMatchObject([
@@ -161,7 +161,7 @@ describe('the audit', () => {
   })
 
   test('that cannot be written keeps the shapes back, until it can', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
     const { sql } = stage.app.connection
     await sql`alter table audit_journal rename to audit_journal_away`
     const refused = await ask(agent.token)

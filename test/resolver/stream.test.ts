@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import { brotliCompressSync, createGzip, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import {
@@ -25,7 +25,7 @@ let count = 0
 
 beforeAll(async () => {
   stage = await sharedStage({ timers })
-  agent = await employAgent(stage, { secrets: { KEY } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY } })
 })
 afterAll(() => stage.stop())
 

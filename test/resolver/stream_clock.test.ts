@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { expectFault, recordOfAnswer, streamAs } from '../support/forward.ts'
 import { until } from '../support/until.ts'
@@ -23,7 +23,7 @@ let count = 0
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY } })
 })
 afterAll(() => stage.stop())
 

@@ -2,7 +2,7 @@
 /** WebSockets through forward mode, on the real listener: decided and recorded as any call, then relayed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { type Agent, API, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, API, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { newestRecord } from '../support/forward.ts'
@@ -22,7 +22,7 @@ let count = 0
 
 beforeAll(async () => {
   stage = await sharedStage({ timers })
-  agent = await employAgent(stage, { secrets: { KEY, TOKEN68: 'abc-DEF_123' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY, TOKEN68: 'abc-DEF_123' } })
 })
 afterAll(() => stage.stop())
 

@@ -1,7 +1,7 @@
 // tier: all
 /** The deadline of a relayed WebSocket on the real clock. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { settle } from '../support/fake_timers.ts'
 import { newestRecord } from '../support/forward.ts'
 import { type Accepted, accepting, frame } from '../support/socket_upstream.ts'
@@ -16,7 +16,7 @@ let count = 0
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage)
+  agent = await createAgentWithToken(stage)
 })
 afterAll(() => stage.stop())
 

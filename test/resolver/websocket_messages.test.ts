@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
 import { rawRequest } from '../support/raw_http.ts'
@@ -23,7 +23,7 @@ let count = 0
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: 'in-headers-only-0123' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: 'in-headers-only-0123' } })
   await agent.store('BOT', BOT, LISTED)
   await agent.store('QUOTED', QUOTED, LISTED)
   await agent.store('SHORT', SHORT, LISTED)

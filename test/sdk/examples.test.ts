@@ -6,7 +6,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { curl, githubActions, gitlabCi, sdks } from '../../src/client/agents/set_up_texts.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
 import { otherPackages } from '../support/other_programs.ts'
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await otherPackages()
   const fixed = HOSTS.map((host) => `${host}=127.0.0.1`).join(',')
   stage = await openStage({ env: { RESOLVER_HOSTS: fixed }, names: HOSTS })
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: KEYS,
     domains: HOSTS.map((host) => stage.authorityOf(host)),
   })

@@ -13,7 +13,7 @@ import type { Endpoint, TokenEndpoint } from '../../src/http/endpoint.ts'
 import type { Surface } from '../../src/http/reply.ts'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   type IssuedToken,
   recordOf,
   type Stage,
@@ -31,7 +31,7 @@ const tokens = new Map<string, IssuedToken>()
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE }, ofProject: true })
   for (const may of [['use'], ['use', 'read'], ['read']] as Capability[][]) {
     const issued = await agent.issue({ environment: 'development', capabilities: may })
     await agent.provision(issued)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToken } from '../../src/core/crypto/token.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { formsOf } from '../support/canary.ts'
 import {
   databaseKind,
@@ -40,7 +40,7 @@ beforeAll(async () => {
     RESOLVER_CA_FILE: stage.caFile,
     RESOLVER_HOSTS: 'api.upstream.example=127.0.0.1,private.example=10.0.0.1',
   })
-  agent = await employAgent(
+  agent = await createAgentWithToken(
     { app: server.app, authorityOf: stage.authorityOf },
     { secrets: { KEY: MARKER, BROKEN } },
   )

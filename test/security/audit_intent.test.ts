@@ -7,7 +7,13 @@ import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
 import { readConfig } from '../../src/core/config/config.ts'
 import { openLog } from '../../src/core/log.ts'
 import { startApp } from '../../src/server/app.ts'
-import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  openStage,
+  recordOf,
+  type Stage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startServer } from '../support/server_process.ts'
@@ -18,7 +24,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_intent') } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_intent') } })
 }, 30_000)
 afterAll(() => stage.stop())
 
@@ -119,7 +125,7 @@ describe('the outcome', () => {
       wire.write(answerOf(200, {}, marked('sk_live_stop')))
     })
     const stopping = Promise.withResolvers<void>()
-    const one = await employAgent(own, { secrets: { KEY: marked('sk_live_stop') } })
+    const one = await createAgentWithToken(own, { secrets: { KEY: marked('sk_live_stop') } })
     const answered = one.resolve({ ...call(''), target_url: own.url('/stop') })
     await started.promise
     const stopped = own.stop()
@@ -143,7 +149,7 @@ describe('the outcome', () => {
       RESOLVER_CA_FILE: stage.caFile,
       RESOLVER_HOSTS: 'api.upstream.example=127.0.0.1',
     })
-    const one = await employAgent(
+    const one = await createAgentWithToken(
       { app: server.app, authorityOf: stage.authorityOf },
       { secrets: { KEY: marked('sk_live_died') } },
     )

@@ -7,7 +7,13 @@ import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
 import { openLog } from '../../src/core/log.ts'
 import { adviceFor } from '../../src/http/advice.ts'
-import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  openStage,
+  recordOf,
+  type Stage,
+} from '../support/agent.ts'
 import type { Answer } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { sharedCluster } from '../support/database.ts'
@@ -44,7 +50,7 @@ describe('while the database holds still', () => {
   }
 
   test('a call is 503 audit_unavailable, nothing is sent, and the next one works', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_stall') } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_stall') } })
     await recordOf(stage.app, await agent.resolve(call(stage)))
     const sent = stage.upstream.bytes
     const answers: Answer[] = []
@@ -65,13 +71,13 @@ describe('while the database holds still', () => {
   }, 30_000)
 
   test('a call with nothing cached is 503 too, and not a wait without end', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_cold') } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_cold') } })
     const sent = stage.upstream.bytes
     await whileLocked('tokens', async () => {
       expectUnavailable(await agent.resolve(call(stage)), 'unavailable')
     })
     expect((await agent.resolve(call(stage))).status).toBe(200)
-    const other = await employAgent(stage, { secrets: { KEY: marked('sk_live_cold') } })
+    const other = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_cold') } })
     await other.resolve({ target_url: 'https://blocked.example/' })
     const sentMeanwhile = stage.upstream.bytes
     expect(sentMeanwhile).toBeGreaterThan(sent)
@@ -105,7 +111,7 @@ describe('while the database holds still', () => {
           DB_SSLMODE: 'disable',
         },
       })
-      agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_stopped') } })
+      agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_stopped') } })
     }, 30_000)
     afterAll(async () => {
       await stage.stop()
@@ -194,7 +200,7 @@ describe('while the database holds still', () => {
     const database = await createDatabase()
     const settings = { DB_HOST: socketDir, DB_NAME: database, DB_USER: 'cloakroom' }
     const stage = await openStage({ env: { ...settings, DB_SSLMODE: 'disable' } })
-    const agent = await employAgent(stage)
+    const agent = await createAgentWithToken(stage)
     const admin = postgres({ host: socketDir, user: 'cloakroom', database })
     await admin.begin(async (tx) => {
       await agent.resolve({ target_url: stage.url('/') })

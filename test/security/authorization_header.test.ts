@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken, mintToken, parseToken } from '../../src/core/crypto/token.ts'
 import { messageOf } from '../../src/core/fault.ts'
 import { issueWorkloadToken } from '../../src/features/agents/contract.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 
@@ -14,7 +14,7 @@ let workload: string
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: { KEY: marked('sk_live_authorization') },
     capabilities: ['use', 'read'],
   })

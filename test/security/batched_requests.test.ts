@@ -2,11 +2,11 @@
 /** Requests inside of a request do not get around a policy that limits methods or paths. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { isForBatches } from '../../src/core/policy/override.ts'
-import { employAgent, expectRefused, sharedStage } from '../support/agent.ts'
+import { createAgentWithToken, expectRefused, sharedStage } from '../support/agent.ts'
 
 const stage = await sharedStage()
 afterAll(stage.stop)
-const agent = await employAgent(stage, { secrets: { FREE: 'value-free' } })
+const agent = await createAgentWithToken(stage, { secrets: { FREE: 'value-free' } })
 const [GET, POST] = ['GET' as const, 'POST' as const]
 for (const [name, policy] of Object.entries({
   METHODS: { allowed_methods: [GET, POST] },

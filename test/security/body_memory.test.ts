@@ -6,7 +6,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import type { BodyMemory } from '../../src/core/body_memory.ts'
 import { openProxyStage } from '../proxy/stage.ts'
-import { type Agent, employAgent } from '../support/agent.ts'
+import { type Agent, createAgentWithToken } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -16,7 +16,7 @@ const MIB = 1024 * 1024
 const stage = await openProxyStage()
 const { agent: greedy, upstream } = stage
 const { bodies } = stage.app
-const other = await employAgent(stage, { secrets: { KEY: 'value-of-another-1' } })
+const other = await createAgentWithToken(stage, { secrets: { KEY: 'value-of-another-1' } })
 let held: { release(): void }[] = []
 
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { formatToken, mintToken, parseToken, sealedToken } from '../../src/core/
 import { messageOf } from '../../src/core/fault.ts'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   type IssuedToken,
   type Stage,
   sharedStage,
@@ -20,7 +20,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: { KEY: marked('sk_live_cached') },
     ofProject: true,
     capabilities: ['use', 'read'],

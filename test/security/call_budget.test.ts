@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   expectRefused,
   type Stage,
   sharedStage,
@@ -22,7 +22,7 @@ const SOME = Object.fromEntries(
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: SOME })
+  agent = await createAgentWithToken(stage, { secrets: SOME })
   await agent.store('BIG', 'b'.repeat(60_000), {
     policy: { allowed_locations: ['json', 'header'] },
   })

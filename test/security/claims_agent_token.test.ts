@@ -12,7 +12,7 @@ import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   type IssuedToken,
   type Stage,
   sharedStage,
@@ -30,7 +30,7 @@ let treasures: Record<string, Uint8Array>
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE }, ofProject: true })
   reader = await agent.issue({ environment: 'development', capabilities: ['use', 'read'] })
   await agent.provision(reader)
   treasures = await readTreasures()

@@ -9,7 +9,13 @@ import { sealSecret } from '../../src/client/vault.ts'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  expectRefused,
+  openStage,
+  type Stage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { attack, type Loot } from './offline_attack.ts'
 
@@ -20,8 +26,8 @@ let victim: Agent
 beforeAll(async () => {
   stage = await openStage()
   const secrets = { ONE: marked('value-number-one'), TWO: marked('value-number-two') }
-  agent = await employAgent(stage, { secrets })
-  victim = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, { secrets })
+  victim = await createAgentWithToken(stage, {
     secrets: { ...secrets, THREE: marked('value-number-three') },
   })
 }, 30_000)
@@ -136,7 +142,9 @@ describe('data that was moved in the database does not open', () => {
 
   test('an envelope, to another token or environment', async () => {
     const { sql } = stage.app.connection
-    const thief = await employAgent(stage, { secrets: { ONE: marked('value-number-one') } })
+    const thief = await createAgentWithToken(stage, {
+      secrets: { ONE: marked('value-number-one') },
+    })
     const other = await thief.issue()
     await sql`update token_envelopes set token_id = ${other.id} where token_id = ${thief.tokenId}`
     await expectRefused(stage, thief, ask('ONE'), 'key_not_provisioned')
@@ -154,7 +162,7 @@ describe('data that was moved in the database does not open', () => {
 
   test('an envelope of another epoch', async () => {
     const { sql } = stage.app.connection
-    const late = await employAgent(stage, { secrets: { ONE: marked('value-number-one') } })
+    const late = await createAgentWithToken(stage, { secrets: { ONE: marked('value-number-one') } })
     await sql`update token_envelopes set epoch = 2 where token_id = ${late.tokenId}`
     await expectRefused(stage, late, ask('ONE'), 'key_not_provisioned')
     await sql`update workspaces set epoch = 2, policy_version = policy_version + 1

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   expectRefused,
   type Stage,
   sharedStage,
@@ -24,7 +24,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
   await agent.store('NARROW', VALUE, {
     policy: { allowed_methods: ['GET'], allowed_paths: ['/charges'] },
   })

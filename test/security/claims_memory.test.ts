@@ -8,7 +8,7 @@ import type { TLSSocket } from 'node:tls'
 import { environmentKey } from '../../src/core/crypto/secret_value.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { OutboundRequest } from '../../src/outbound/outbound_request.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { countReachable } from '../support/heap.ts'
@@ -59,7 +59,7 @@ describe('Values are in server memory while calls of a live token use them, and 
       RESOLVER_CA_FILE: stage.caFile,
       RESOLVER_HOSTS: 'api.upstream.example=127.0.0.1',
     })
-    agent = await employAgent(
+    agent = await createAgentWithToken(
       { app: server.app, authorityOf: stage.authorityOf },
       { secrets: { KEY: VALUE } },
     )
@@ -107,7 +107,7 @@ describe('Values are in server memory while calls of a live token use them, and 
 
   test('between calls, with KEY_CACHE_SECONDS=0, nothing holds on to a value or a key', async () => {
     const before = countReachable(Secret)
-    const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
     const call = await openCall(agent)
     expect(countReachable(OutboundRequest)).toBe(1)
     await call.finish()
@@ -118,7 +118,7 @@ describe('Values are in server memory while calls of a live token use them, and 
   test('otherwise the key of an environment is kept, for as long as that says', async () => {
     const keeping = await openStage()
     const before = countReachable(Secret)
-    const agent = await employAgent(keeping, { secrets: { KEY: VALUE } })
+    const agent = await createAgentWithToken(keeping, { secrets: { KEY: VALUE } })
     expect((await agent.resolve({ target_url: keeping.url('/'), headers })).status).toBe(200)
     expect(countReachable(Secret)).toBeGreaterThan(before)
     keeping.app.clock.advance(60_001)

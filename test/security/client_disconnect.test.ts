@@ -7,7 +7,7 @@ import { Fault } from '../../src/core/fault.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { localBackend } from '../../src/proxy/local/backend.ts'
 import type { ProxyRecord } from '../../src/proxy/record.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { until } from '../support/until.ts'
 
@@ -16,7 +16,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_caller_gone') } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_caller_gone') } })
 }, 30_000)
 afterAll(() => stage.stop())
 

@@ -1,7 +1,7 @@
 // tier: all
 /** Limits of the whole application that two processes on one PostgreSQL count for themselves. */
 import { expect } from 'bun:test'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { preparedDatabase, type TestDatabase } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
@@ -20,7 +20,7 @@ let agent: Agent
 beforeAll(async () => {
   database = await preparedDatabase()
   stage = await openStage({ env: { ...RATES, ...database.env } })
-  agent = await employAgent(stage, { secrets: { KEY: 'the value of a key' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: 'the value of a key' } })
   second = await startTestApp(RATES, { database })
 }, 60_000)
 afterAll(async () => {

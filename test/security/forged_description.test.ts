@@ -4,7 +4,7 @@
  * altered in the database, only the name is shown. A model reads a description and may follow it.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
@@ -15,7 +15,7 @@ let stage: Stage
 let agent: Agent
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { ofProject: true })
+  agent = await createAgentWithToken(stage, { ofProject: true })
   for (const name of ['ALTERED', 'UNTOUCHED', 'RENAMED', 'MADE_UP']) {
     const policy = name === 'MADE_UP' ? undefined : TRUE
     await agent.store(name, marked(`value_of_${name.toLowerCase()}_1`), policy ? { policy } : {})

@@ -19,7 +19,7 @@ import {
 } from '../../src/core/crypto/token.ts'
 import { login } from '../../src/features/accounts/contract.ts'
 import { listSecrets } from '../../src/features/secrets/contract.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { expectFailure } from '../support/failure.ts'
 import { logInAs, type Person, registerPerson } from '../support/people.ts'
@@ -30,8 +30,8 @@ let mallory: Agent
 
 beforeAll(async () => {
   stage = await openStage({ env: { RATE_LOGIN: '1000/1' } })
-  ada = await employAgent(stage, { secrets: { KEY: marked('sk_live_of_ada') } })
-  mallory = await employAgent(stage, { secrets: { KEY: marked('sk_live_of_mallory') } })
+  ada = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_of_ada') } })
+  mallory = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_of_mallory') } })
 }, 60_000)
 afterAll(() => stage.stop())
 

@@ -7,7 +7,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { openProxyStage } from '../proxy/stage.ts'
-import { employAgent, recordOf } from '../support/agent.ts'
+import { createAgentWithToken, recordOf } from '../support/agent.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { until } from '../support/until.ts'
 
@@ -21,7 +21,7 @@ const timers = new FakeTimers()
 const stage = await openProxyStage([], timers)
 afterAll(stage.stop)
 const { agent: attacker, upstream } = stage
-const other = await employAgent(stage, { secrets: { KEY: 'value-of-another-1' } })
+const other = await createAgentWithToken(stage, { secrets: { KEY: 'value-of-another-1' } })
 const proxy = await stage.open('local')
 
 const LINE = `x-a: ${'b'.repeat(1000)}\r\n`

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { messageOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { databaseKind } from '../support/database.ts'
@@ -19,7 +19,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: { KEY: marked('sk_live_full_disk') },
     capabilities: ['use', 'read'],
   })

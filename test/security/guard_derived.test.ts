@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const PASSWORD = 'p@ss/word-of-db-9'
@@ -28,7 +28,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: SECRETS })
+  agent = await createAgentWithToken(stage, { secrets: SECRETS })
   await agent.store('SIGNS', HEX, {
     policy: { allowed_locations: ['header', 'sign'], sign_templates: ['{body}', TEMPLATE] },
   })

@@ -8,7 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { grantEnvironment } from '../../src/client/vault.ts'
 import { provisionAgentToken } from '../../src/features/agents/contract.ts'
-import { type Agent, employAgent, resolveAs, type Stage, sharedStage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  resolveAs,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -24,7 +30,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY, PADDED, HEX, PEM } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY, PADDED, HEX, PEM } })
   await agent.provision(undefined, agent.projectId, 'staging')
   await agent.store('STAGED', STAGED, { environment: 'staging' })
 }, 30_000)

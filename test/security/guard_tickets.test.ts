@@ -8,7 +8,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { ticketsFor } from '../../src/outbound/signing/token_answer.ts'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   type IssuedToken,
   resolveAs,
   type Stage,
@@ -28,7 +28,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: {} })
+  agent = await createAgentWithToken(stage, { secrets: {} })
 }, 30_000)
 afterAll(() => stage.stop())
 
@@ -98,7 +98,7 @@ describe('the token behind a ticket', () => {
     stage.upstream.on('/stored', answerOf(200, {}, TOKEN))
     const stored = { target_url: stage.url('/stored') }
     expect((await agent.resolve(stored)).body).toMatchObject({ redacted: true })
-    const stranger = await employAgent(stage, { secrets: { OWN: 'a-value-of-their-own' } })
+    const stranger = await createAgentWithToken(stage, { secrets: { OWN: 'a-value-of-their-own' } })
     expect((await stranger.resolve(stored)).body).toMatchObject({ body: TOKEN, redacted: false })
   })
 

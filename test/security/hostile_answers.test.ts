@@ -4,7 +4,7 @@
  * is how often the process came round, not only how long it took: the machine of a test is slow.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 
@@ -16,10 +16,10 @@ let other: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  attacker = await employAgent(stage, {
+  attacker = await createAgentWithToken(stage, {
     secrets: { KEY: marked('%73%6b_live_hostile&amp;\\u0041') },
   })
-  other = await employAgent(stage, { secrets: { KEY: marked('sk_live_of_another') } })
+  other = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_of_another') } })
   await other.resolve({ target_url: stage.url('/') })
 }, 30_000)
 afterAll(() => stage.stop())

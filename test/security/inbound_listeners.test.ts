@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { smugglingVectors, strangeHosts } from './raw_vectors.ts'
@@ -23,7 +23,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage({ env: { ADMIN_PORT: '0', RATE_LOGIN: '100000/1' } })
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_inbound') } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_inbound') } })
 }, 30_000)
 beforeEach(() => {
   stage.app.logs.length = 0

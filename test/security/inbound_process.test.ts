@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { CALLER, openTiny, WORKSPACE } from '../http/tiny_listener.ts'
-import { employAgent, openStage, type Stage } from '../support/agent.ts'
+import { createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { databasePlace } from '../support/places.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { startServer } from '../support/server_process.ts'
@@ -50,7 +50,7 @@ test('a server bounds memory for endless bodies and disconnects slow clients (46
   const directory = mkdtempSync(join(databasePlace, 'cr-inbound-'))
   const env = { DATA_DIR: join(directory, 'data'), LOG_LEVEL: 'error' }
   const server = await startServer({ ...env, RESOLVER_CA_FILE: stage.caFile })
-  const known = await employAgent({ app: server.app, authorityOf: stage.authorityOf })
+  const known = await createAgentWithToken({ app: server.app, authorityOf: stage.authorityOf })
   const peak = () => {
     const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024

@@ -1,7 +1,7 @@
 // tier: quick
 /** A credential in the path of a call does not come back in the links of the answer. */
 import { afterAll, expect, test } from 'bun:test'
-import { employAgent, sharedStage } from '../support/agent.ts'
+import { createAgentWithToken, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -9,7 +9,7 @@ import { answerOf } from '../support/upstream.ts'
 const stage = await sharedStage()
 afterAll(stage.stop)
 const VALUE = marked('bot')
-const agent = await employAgent(stage, { secrets: {} })
+const agent = await createAgentWithToken(stage, { secrets: {} })
 await agent.store('BOT', VALUE, { policy: { allowed_locations: ['path', 'query'] } })
 
 test.each([

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   expectRefused,
   type Stage,
   sharedStage,
@@ -43,7 +43,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { FREE: 'value-free' } })
+  agent = await createAgentWithToken(stage, { secrets: { FREE: 'value-free' } })
   await agent.store('METHODS', 'value-methods', { policy: { allowed_methods: ['GET'] } })
   await agent.store('PATHS', 'value-paths', { policy: { allowed_paths: ['/v1'] } })
   await agent.store('HOSTS', 'value-hosts', { policy: { allowed_domains: [stage.authorityOf()] } })

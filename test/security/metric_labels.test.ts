@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { STATUS_CODES } from 'node:http'
 import { parseExposition } from '../features/metrics/exposition.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   stage = await openStage({
     env: { ADMIN_PORT: '0', RATE_TOKEN: '10000/1', RATE_API: '10000/1', RATE_REGISTER: '100/1' },
   })
-  agent = await employAgent(stage, { secrets: { KEY: 'a value' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: 'a value' } })
 })
 afterAll(() => stage.stop())
 
@@ -74,7 +74,7 @@ async function callWithWhatIsNew(round: number): Promise<void> {
       )
     await fetch(`${origin}/${word}`, { headers: { 'X-Request-Id': word } })
   }
-  await employAgent(stage, { secrets: { [word.toUpperCase()]: word } })
+  await createAgentWithToken(stage, { secrets: { [word.toUpperCase()]: word } })
 }
 
 test('new values that callers choose give no label a new value', async () => {

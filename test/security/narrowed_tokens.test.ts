@@ -13,7 +13,13 @@ import {
   listWorkloadTokens,
 } from '../../src/features/agents/contract.ts'
 import { listCredentials, listDomains, listShapes } from '../../src/resolver/contract.ts'
-import { type Agent, employAgent, resolveAs, type Stage, sharedStage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  resolveAs,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { type SignedRows, signedRows } from '../support/signed_rows.ts'
@@ -34,7 +40,7 @@ beforeAll(async () => {
     URL__KEY: marked('own'),
   }
   const domains = [stage.authorityOf(), stage.authorityOf(OTHER)]
-  agent = await employAgent(stage, { secrets, domains })
+  agent = await createAgentWithToken(stage, { secrets, domains })
   narrowed = await agent.issue({ hosts: [stage.authorityOf()], secrets: ['KEY', 'URL'] })
   await agent.provision(narrowed as never)
 })

@@ -2,12 +2,12 @@
 /** A policy that limits operations, or permits only reads, holds for every door, body and override. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy/policy.ts'
-import { employAgent, expectRefused, sharedStage } from '../support/agent.ts'
+import { createAgentWithToken, expectRefused, sharedStage } from '../support/agent.ts'
 import { forwardAs, streamAs } from '../support/forward.ts'
 
 const stage = await sharedStage()
 afterAll(stage.stop)
-const agent = await employAgent(stage)
+const agent = await createAgentWithToken(stage)
 const policies: Record<string, Policy> = {
   READS: { read_only: true },
   VIEWER: { allowed_operations: ['query:viewer'] },

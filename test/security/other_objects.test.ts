@@ -4,7 +4,7 @@
  * policy, and no object can be made, or answered, so that a value in it is no longer recognised.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { employAgent, expectRefused, sharedStage } from '../support/agent.ts'
+import { createAgentWithToken, expectRefused, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { streamAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -13,7 +13,7 @@ const BLOBS = 'acct.blob.core.windows.net'
 const stage = await sharedStage({ names: [BLOBS] })
 afterAll(stage.stop)
 const { upstream } = stage
-const agent = await employAgent(stage, {
+const agent = await createAgentWithToken(stage, {
   domains: [stage.authorityOf(BLOBS), stage.authorityOf()],
   secrets: { AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE', AWS_SECRET_ACCESS_KEY: marked('wJalr') },
 })

@@ -6,7 +6,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
-import { type Agent, API, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  API,
+  createAgentWithToken,
+  openStage,
+  resolveAs,
+  type Stage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -17,8 +24,8 @@ let stranger: Agent
 
 beforeAll(async () => {
   stage = await openStage({ names: ['*.many.example'], env: { RATE_TOKEN: '100000/1' } })
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_of_one') } })
-  stranger = await employAgent(stage, { secrets: { KEY: marked('sk_live_of_two') } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_of_one') } })
+  stranger = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_of_two') } })
 }, 30_000)
 afterAll(() => stage.stop())
 

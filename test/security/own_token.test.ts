@@ -1,7 +1,7 @@
 // tier: quick
 /** A call's own token does not reach the upstream, in whichever part of the call it is (protocol 6.3). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, API, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, API, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { expectFault, forwardAs } from '../support/forward.ts'
 import { accepting } from '../support/socket_upstream.ts'
@@ -12,7 +12,9 @@ let secret: string
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_0123456789abcdef') } })
+  agent = await createAgentWithToken(stage, {
+    secrets: { KEY: marked('sk_live_0123456789abcdef') },
+  })
   secret = agent.token.slice(-49, -6)
   await agent.store('SIGNER', 'value', { policy: { allowed_locations: ['sign'] } })
 })

@@ -1,7 +1,7 @@
 // tier: quick
 /** A value in an object of S3 cannot be read back in parts, whichever way they are asked for (protocol 6.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs, recordOfAnswer } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
     AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
     AWS_SECRET_ACCESS_KEY: marked('wJalrXUtnFEMI'),
   }
-  agent = await employAgent(stage, { secrets })
+  agent = await createAgentWithToken(stage, { secrets })
   stage.upstream.on('/bucket/key', ({ header }, wire) => {
     const range = header('range')
     if (range === undefined) return void wire.write(answerOf(200, {}, OBJECT))

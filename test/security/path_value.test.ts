@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hasOpenPlaceholder } from '../../src/core/policy/path.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage
@@ -13,7 +13,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: {} })
+  agent = await createAgentWithToken(stage, { secrets: {} })
   const policy = { allowed_locations: ['path' as const], allowed_paths: ['/v1'] }
   await agent.store('BEGINS_WITH_F', marked('f0e1d2c3b4'), { policy })
   await agent.store('BEGINS_WITH_G', marked('g0e1d2c3b4'), { policy })

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken } from '../../src/core/crypto/token.ts'
 import { adviceFor } from '../../src/http/advice.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { logInAs, newApplicant, registerPerson, registrationOf } from '../support/people.ts'
@@ -163,7 +163,7 @@ describe('per token', () => {
     ...adviceFor('rate_limited'),
   }
   const employ = () =>
-    employAgent(stage, {
+    createAgentWithToken(stage, {
       secrets: { KEY: marked('the value') },
       ofProject: true,
       capabilities: ['use', 'read'],

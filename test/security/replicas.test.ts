@@ -6,7 +6,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { revokeSession } from '../../src/features/accounts/contract.ts'
 import { parseExposition, sumOf } from '../features/metrics/exposition.ts'
-import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  openStage,
+  resolveAs,
+  type Stage,
+} from '../support/agent.ts'
 import { callJson, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { preparedDatabase } from '../support/database.ts'
@@ -95,7 +101,7 @@ describe('one process, the database under test', () => {
   afterAll(() => stage.stop())
 
   test.each(changes)('drops and wipes at once what it had cached: %s', async (_, act) => {
-    const agent = await employAgent(stage, { secrets: { KEY: marked('the value') } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
     // A late notice of what was made before drops it again.
     while ((await entriesOf(stage.app, 'keys')) < 1)
       expect((await agent.resolve(call(stage))).status).toBe(200)
@@ -104,7 +110,7 @@ describe('one process, the database under test', () => {
   })
 
   test('keeps what others had cached', async () => {
-    const employ = () => employAgent(stage, { secrets: { KEY: marked('the value') } })
+    const employ = () => createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
     const [one, two, last] = [await employ(), await employ(), await employ()]
     // Notices arrive in order: that of its revocation after all that making the others has sent.
     await last.resolve(call(stage))
@@ -140,7 +146,7 @@ describe('one process, the database under test', () => {
       await stage.stop()
     })
 
-    const employ = () => employAgent(stage, { secrets: { KEY: marked('the value') } })
+    const employ = () => createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
     const askOther = (agent: Agent) => () => resolveAs(other.app.resolver, agent.token, call(stage))
 
     /** Ends the connections over which notices come; answers how many there were. */

@@ -1,7 +1,13 @@
 // tier: quick
 /** An allowed name never leads into the operator's network, whatever DNS answers, and when. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  expectRefused,
+  openStage,
+  type Stage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 const NAME = 'moving.example'
@@ -15,7 +21,7 @@ beforeAll(async () => {
     env: { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32,0.0.0.0/32,::1/128,::/128' },
     names: [NAME],
   })
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_address') } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_address') } })
   await agent.allow(NAME, `${NAME}:${stage.upstream.port}`)
 }, 30_000)
 afterAll(() => stage.stop())

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { databasePlace } from '../support/places.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
     RESOLVER_CA_FILE: stage.caFile,
     RESOLVER_HOSTS: 'api.upstream.example=127.0.0.1',
   })
-  agent = await employAgent({ app: server.app, authorityOf: stage.authorityOf })
+  agent = await createAgentWithToken({ app: server.app, authorityOf: stage.authorityOf })
 }, 30_000)
 afterAll(async () => {
   server.kill('SIGTERM')

@@ -1,6 +1,6 @@
 // tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage
@@ -8,7 +8,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_busy') } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_busy') } })
 })
 afterAll(() => stage.stop())
 

@@ -1,7 +1,13 @@
 // tier: quick
 /** Two hundred calls at once, of different workspaces: nobody ever sends or receives what is another's. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  recordOf,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 
@@ -20,7 +26,7 @@ beforeAll(async () => {
     values.push(value)
     // The same name everywhere: only tenant and token tell them apart.
     const domains = hosts.map((host) => stage.authorityOf(host))
-    agents.push(await employAgent(stage, { secrets: { KEY: value }, domains }))
+    agents.push(await createAgentWithToken(stage, { secrets: { KEY: value }, domains }))
   }
 }, 30_000)
 afterAll(() => stage.stop())
@@ -70,7 +76,7 @@ test('values are never mixed among tokens, workspaces, hosts and connections', a
 }, 30_000)
 
 test('two tokens of one agent open only what each was given', async () => {
-  const agent = await employAgent(stage, { domains: [stage.authorityOf()] })
+  const agent = await createAgentWithToken(stage, { domains: [stage.authorityOf()] })
   const other = await agent.addProject('other')
   const [here, there] = [marked('value-of-here'), marked('value-of-there')]
   const seen = new Map([

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { runtimeSettings } from '../../src/core/clean_environment.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { databasePlace } from '../support/places.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
@@ -63,7 +63,7 @@ async function withServer(
     ...extra,
   })
   try {
-    const agent = await employAgent(
+    const agent = await createAgentWithToken(
       { app: server.app, authorityOf: stage.authorityOf },
       { secrets: { KEY: MARKER } },
     )

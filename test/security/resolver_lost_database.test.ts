@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import postgres from 'postgres'
 import { sealSecret } from '../../src/client/vault.ts'
-import { employAgent, openStage } from '../support/agent.ts'
+import { createAgentWithToken, openStage } from '../support/agent.ts'
 import { sharedCluster } from '../support/database.ts'
 import { expectFailure } from '../support/failure.ts'
 import { requires } from '../support/requires.ts'
@@ -16,7 +16,7 @@ test('a server lost in the middle of a bulk upsert is 503, nothing of it is stor
   const database = await createDatabase()
   const settings = { DB_HOST: socketDir, DB_NAME: database, DB_USER: 'cloakroom' }
   const stage = await openStage({ env: { ...settings, DB_SSLMODE: 'disable' } })
-  const agent = await employAgent(stage)
+  const agent = await createAgentWithToken(stage)
   const workspace = { id: agent.workspaceId, name: '', epoch: 1, key: agent.person.workspaceKey }
   const secrets = Array.from(
     { length: 500 },

@@ -11,7 +11,7 @@ import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import {
   type Agent,
   type AuditRow,
-  employAgent,
+  createAgentWithToken,
   openStage,
   recordOf,
   type Stage,
@@ -222,7 +222,7 @@ function describeEndings(
       await here.stop()
     })
     const employ = () =>
-      employAgent(here, {
+      createAgentWithToken(here, {
         secrets: { KEY },
         domains: [here.authorityOf(), there.authorityOf()],
       })
@@ -277,7 +277,7 @@ describe('in one process', () => {
   afterAll(() => stage.stop())
 
   test('a token that expires ends its stream within seconds, without any notice', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY } })
     const open = await openers['a stream through /v1/resolve']?.(stage, agent)
     await open?.expectAlive()
     // Nobody but the tables hears of this: it represents time that passes.
@@ -287,7 +287,7 @@ describe('in one process', () => {
   }, 20_000)
 
   test('a stream whose upstream has sent nothing yet ends as a refusal', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY } })
     for (const begun of ['', HEAD]) {
       const { path, wire } = led(stage)
       const issued = await agent.issue()
@@ -304,7 +304,7 @@ describe('in one process', () => {
   })
 
   test('a caller that reads nothing cannot keep its stream, and what waits for it is dropped', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY } })
     const { path, wire } = led(stage)
     const pending = forwardAs(stage, agent, path, { headers: HEADERS })
     const upstream = await wire
@@ -320,8 +320,8 @@ describe('in one process', () => {
   })
 
   test('many streams of one workspace end together', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY } })
-    const bystander = await employAgent(stage, { secrets: { KEY } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY } })
+    const bystander = await createAgentWithToken(stage, { secrets: { KEY } })
     const opener = openers['a stream through /v1/forward']
     const foreign = await opener?.(stage, bystander)
     const open = await Promise.all(Array.from({ length: 100 }, async () => opener?.(stage, agent)))

@@ -9,7 +9,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import fc from 'fast-check'
 import { URL as SecondUrl } from 'whatwg-url'
 import { ENCODERS, encodeAll } from '../leak_guard/encodings.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { effort } from '../support/effort.ts'
 import { chunked } from '../support/upstream.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
     names: [NAME],
     env: { RATE_API: '1000000/1', RATE_TOKEN: '1000000/1' },
   })
-  agent = await employAgent(stage)
+  agent = await createAgentWithToken(stage)
   await agent.allow(`${NAME}:${stage.upstream.port}`)
 }, 30_000)
 beforeEach(() => {

@@ -7,7 +7,13 @@ import { expect } from 'bun:test'
 import { deleteAgent, unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
-import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  openStage,
+  resolveAs,
+  type Stage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { preparedDatabase } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
@@ -135,7 +141,7 @@ function describeExactness(
     test.each(changes.map((change) => [change.title, change] as const))(
       'does not serve a request that starts after the acknowledgement: %s',
       async (_, { act, after }) => {
-        const agent = await employAgent(stage, { secrets: { KEY: marked('value-one') } })
+        const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('value-one') } })
         const load = await hammer(stage, agent, origins())
         await load.awaitAnswers(3 * LOOPS)
         await act(agent, stage)
@@ -152,7 +158,7 @@ function describeExactness(
     )
 
     test('uses the new value of a secret from the acknowledgement on', async () => {
-      const agent = await employAgent(stage, { secrets: { KEY: marked('value-0') } })
+      const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('value-0') } })
       const load = await hammer(stage, agent, origins())
       for (let version = 1; version <= 5; version += 1) {
         await load.awaitAnswers(2 * LOOPS)
@@ -170,7 +176,7 @@ function describeExactness(
     })
 
     test('permits at once what was added', async () => {
-      const agent = await employAgent(stage, { domains: [] })
+      const agent = await createAgentWithToken(stage, { domains: [] })
       const call = { target_url: stage.url('/value'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
       for (const origin of origins()) {
         expect((await agent.resolve(call, origin)).body).toMatchObject({

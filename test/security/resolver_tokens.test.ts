@@ -7,7 +7,7 @@ import { deleteAgent, issueWorkloadToken } from '../../src/features/agents/contr
 import { adviceFor } from '../../src/http/advice.ts'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   type IssuedToken,
   openStage,
   recordOf,
@@ -25,7 +25,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_tokens') } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_tokens') } })
 }, 30_000)
 afterAll(() => stage.stop())
 
@@ -143,7 +143,7 @@ describe('a token', () => {
     const [revoked, expired, other] = [
       await agent.issue(),
       await agent.issue(),
-      await employAgent(stage, { secrets: { KEY: marked('sk_live_other') } }),
+      await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_other') } }),
     ] as const
     for (const { text } of [revoked, expired]) {
       expect(
@@ -257,7 +257,7 @@ describe('the rate of a token', () => {
   test('is 429 with Retry-After for it alone, before the body and without a record', async () => {
     const slow = await openStage({ env: { RATE_TOKEN: '2/60' } })
     try {
-      const [one, two] = [await employAgent(slow), await employAgent(slow)]
+      const [one, two] = [await createAgentWithToken(slow), await createAgentWithToken(slow)]
       const body = { target_url: slow.url('/') }
       expect([(await one.resolve(body)).status, (await one.resolve(body)).status]).toEqual([
         200, 200,
@@ -283,7 +283,7 @@ describe('the rate of a token', () => {
   test('the sealed form of a token counts for its rate, and each refusal is a record', async () => {
     const slow = await openStage({ env: { RATE_TOKEN: '2/60' } })
     try {
-      const { token, tokenId } = await employAgent(slow)
+      const { token, tokenId } = await createAgentWithToken(slow)
       const { secret } = parseToken(token) ?? mintToken('agt')
       const statuses = []
       for (let round = 0; round < 4; round += 1) {

@@ -2,14 +2,14 @@
 /** Case 95: a secret that is named as the session token or access key ID of AWS is judged by the place where it goes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy/policy.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 
 let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: {
       AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
       ANY: 'value-of-any-secret-1',

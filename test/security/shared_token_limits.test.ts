@@ -2,7 +2,13 @@
 /** Two processes on one PostgreSQL keep a token's limits together: calls exactly, bytes and model tokens within one call. */
 import { expect } from 'bun:test'
 import type { TokenLimits } from '../../src/core/token_limits.ts'
-import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  createAgentWithToken,
+  openStage,
+  resolveAs,
+  type Stage,
+} from '../support/agent.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { preparedDatabase, type TestDatabase } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
@@ -19,7 +25,7 @@ let agent: Agent
 beforeAll(async () => {
   database = await preparedDatabase()
   stage = await openStage({ env: database.env })
-  agent = await employAgent(stage, { secrets: { KEY: 'the value of a key' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: 'the value of a key' } })
   const networks = { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_CA_FILE: stage.caFile }
   const lookup = async () => [{ address: '127.0.0.1', ttl: 0 }]
   second = await startTestApp(networks, { database, lookup })

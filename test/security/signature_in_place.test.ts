@@ -6,7 +6,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { ticketsFor } from '../../src/outbound/signing/token_answer.ts'
-import { employAgent, sharedStage } from '../support/agent.ts'
+import { createAgentWithToken, sharedStage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 import { sendRaw } from '../support/raw_http.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -19,7 +19,7 @@ const stage = await sharedStage({ names: [BLOBS] })
 afterAll(stage.stop)
 const { upstream } = stage
 const host = stage.authorityOf(BLOBS)
-const agent = await employAgent(stage, { domains: [host, stage.authorityOf()] })
+const agent = await createAgentWithToken(stage, { domains: [host, stage.authorityOf()] })
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
 const ACCOUNT = JSON.stringify({

@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   expectRefused,
   type Stage,
   sharedStage,
@@ -22,7 +22,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { NONE: KEY } })
+  agent = await createAgentWithToken(stage, { secrets: { NONE: KEY } })
   const policies: Record<string, Policy> = {
     SILENT: { allowed_methods: ['POST'] },
     HEADER: { allowed_locations: ['header', 'basic', 'env'] },

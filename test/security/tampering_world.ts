@@ -31,7 +31,7 @@ import {
 } from '../../src/features/workspaces/contract.ts'
 import { Refusal, requireKeyProof, type SignedText } from '../../src/sigchain/index.ts'
 import { openMemory } from '../client/signed_place.ts'
-import { API, employAgent, resolveAs, type Stage } from '../support/agent.ts'
+import { API, createAgentWithToken, resolveAs, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { personOf } from '../support/signed.ts'
 import {
@@ -150,7 +150,7 @@ export async function openWorld(stage: Stage, keepOlder: () => Promise<void>) {
   await untouched.invite(target.helper, 'member')
   const at = { workspace_id: untouched.workspaceId }
   await target.helper.api.call(acceptInvitation, { params: at })
-  const plain = await employAgent(stage, { secrets: { KEY: marked('of_plain_') } })
+  const plain = await createAgentWithToken(stage, { secrets: { KEY: marked('of_plain_') } })
   await keepOlder()
   await goOn(stage, target)
   const probes: Record<string, Probe> = {

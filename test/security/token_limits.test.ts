@@ -6,7 +6,7 @@ import type { TokenLimits } from '../../src/core/token_limits.ts'
 import { listAgentTokens } from '../../src/features/agents/contract.ts'
 import {
   type Agent,
-  employAgent,
+  createAgentWithToken,
   recordOf,
   resolveAs,
   type Stage,
@@ -24,7 +24,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: 'a value to put in' } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: 'a value to put in' } })
 })
 afterAll(() => stage.stop())
 

@@ -4,7 +4,14 @@
  * that they are found in nor have us export more than a bound, whatever `traceparent` they send.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Agent, API, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  API,
+  createAgentWithToken,
+  openStage,
+  recordOf,
+  type Stage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { type Collector, type SentSpan, startCollector } from '../support/collector.ts'
 import { forwardAs } from '../support/forward.ts'
@@ -29,7 +36,7 @@ beforeAll(async () => {
       OTEL_SERVICE_NAME: 'cloakroom-test',
     },
   })
-  agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
 }, 60_000)
 afterAll(async () => {
   await stage.stop()

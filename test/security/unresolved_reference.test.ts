@@ -7,7 +7,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { adviceFor } from '../../src/http/advice.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 const NARROW = marked('only-for-one-host')
@@ -18,7 +18,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage)
+  agent = await createAgentWithToken(stage)
   await agent.store('NARROW', NARROW, { policy: { allowed_domains: ['other.example'] } })
   await agent.store('COMPOSED', TEXT, { policy: { references: true } })
   await agent.store('TEXT', TEXT)

@@ -28,7 +28,14 @@ import {
   verifyManifest,
 } from '../../src/sigchain/index.ts'
 import { parseExposition, sumOf } from '../features/metrics/exposition.ts'
-import { API, employAgent, openStage, recordOf, resolveAs, type Stage } from '../support/agent.ts'
+import {
+  API,
+  createAgentWithToken,
+  openStage,
+  recordOf,
+  resolveAs,
+  type Stage,
+} from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { recordOfAnswer, streamAs } from '../support/forward.ts'
@@ -245,7 +252,7 @@ describe('a token is refused', () => {
       { ...rows, resolve: (body) => resolveAs(origin(), plain.text, body) },
       'unverified_state',
     )
-    const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+    const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
     const row = { agentId: agent.registrationId, capabilities: ['use' as const] }
     const signed = await insertToken(stage.app, agent.workspaceId, row)
     await expectRefused(
@@ -484,7 +491,10 @@ describe('a delivery', () => {
   })
 
   test('the delivery of a plain workspace has no signed state', async () => {
-    const agent = await employAgent(stage, { ofProject: true, capabilities: ['use', 'read'] })
+    const agent = await createAgentWithToken(stage, {
+      ofProject: true,
+      capabilities: ['use', 'read'],
+    })
     const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array() }
     const { body } = await deliver(sealedToken(id, secret), { environment: 'development' })
     expect(Object.keys(body as object).sort()).toEqual(

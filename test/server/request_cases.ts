@@ -1,6 +1,6 @@
 /** Requests whose costs depend on what is stored: an environment of a hundred secrets, plain and signed, and calls. */
 import { listSecrets, upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { employAgent, type Stage } from '../support/agent.ts'
+import { createAgentWithToken, type Stage } from '../support/agent.ts'
 import { openProject } from '../support/project.ts'
 import { manifestOf, signedProject } from '../support/statements.ts'
 
@@ -48,12 +48,12 @@ export const cases: Record<string, Case> = {
   },
   'workloads.env, 100 secrets': async (stage) => {
     const secrets = Object.fromEntries(NAMES.map((name) => [name, VALUE]))
-    const agent = await employAgent(stage, { secrets, capabilities: ['use', 'read'] })
+    const agent = await createAgentWithToken(stage, { secrets, capabilities: ['use', 'read'] })
     const body = { project_id: agent.projectId, environment }
     return () => callOf(stage, 'POST', '/api/workloads/env/', agent.token, body)
   },
   'resolver.resolve, allowed': async (stage) => {
-    const { token, projectId } = await employAgent(stage, { secrets: { KEY: VALUE } })
+    const { token, projectId } = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
     const headers = { authorization: 'Bearer {{KEY}}' }
     const body = { target_url: stage.url('/'), project_id: projectId, environment, headers }
     return () => ({

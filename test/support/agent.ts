@@ -208,7 +208,7 @@ const ENVIRONMENT = 'development'
 let counter = 0
 
 /** A person with a project, secrets and an allowlist, and an agent whose token can open them. */
-export async function employAgent(
+export async function createAgentWithToken(
   { app, authorityOf }: Pick<Stage, 'app' | 'authorityOf'>,
   { secrets = {}, domains = [authorityOf()], ofProject = false, capabilities }: AgentOptions = {},
 ): Promise<Agent> {

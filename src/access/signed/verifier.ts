@@ -66,7 +66,7 @@ export class Verifier {
     { grant, binding }: Pick<VerifiedToken, 'grant' | 'binding'>,
   ): Promise<VerifiedToken> {
     const { id, terms, isSealed } = token
-    if (terms === null) throw ofAnotherKind()
+    if (terms === null) throw kindMismatch()
     const now = new Date(this.#clock.now())
     const said = await verifyGrant(chain, grant, { id, publicKey: terms.publicKey }, now).catch(
       invalidWhereOver,
@@ -136,7 +136,7 @@ export class Verifier {
 }
 
 /** A token of a signed workspace in a plain one, or a token of a plain workspace in a signed one. */
-export function ofAnotherKind(): Refusal {
+export function kindMismatch(): Refusal {
   return new Refusal('mismatch', 'only one of token and workspace is signed', 'the token')
 }
 

@@ -146,7 +146,7 @@ export function keepVerified(
 const MAX_VERIFIED_NAMES = 500_000
 
 /** Returns the least used workspaces, whose snapshots make room for newly verified data. */
-export function crowdedOut(
+export function evictedBy(
   kept: Iterable<[workspaceId: string, { snapshot: Snapshot | null }]>,
   { workspaceId }: Snapshot,
 ): string[] {

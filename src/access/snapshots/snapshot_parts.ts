@@ -7,7 +7,7 @@ import { Fault } from '../../core/fault.ts'
 import { type Chain, isSignedId, Refusal, type SignedText } from '../../sigchain/index.ts'
 import type { AccessReader } from '../reader.ts'
 import { readLinks, readManifest, readTokenGrant, signedTextOf } from '../signed/queries.ts'
-import { ofAnotherKind, requireNamed, type Verifier } from '../signed/verifier.ts'
+import { kindMismatch, requireNamed, type Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
 import { lockedSecret, openSecretRows } from './open_rows.ts'
 import { readReleases, type StoredRelease } from './releases.ts'
@@ -89,7 +89,7 @@ export class SnapshotParts {
 
   /** The chain of a signed workspace. @throws Fault `unverified_state`, StaleSnapshot to look once more */
   chainOf({ workspaceId, policyVersion, signed }: Snapshot): Chain {
-    if (signed === null) throw ofAnotherKind()
+    if (signed === null) throw kindMismatch()
     if (!(signed.chain instanceof Fault)) return signed.chain
     const name = chainName(policyVersion)
     throw this.#verifier.refusals.recent(workspaceId, name) ?? new StaleSnapshot()
@@ -202,7 +202,7 @@ export class SnapshotParts {
       if (grant && row?.binding) {
         return this.#verifier.token(chain, token, { grant, binding: row.binding })
       }
-      if (token.terms === null) throw ofAnotherKind()
+      if (token.terms === null) throw kindMismatch()
       const granted = await this.grants(snapshot, token.id)
       if (granted.length === 0) throw new Fault('key_not_provisioned', { message: NOT_GRANTED })
       throw new Refusal('form', 'missing', 'the grant')

@@ -14,7 +14,7 @@ import type { Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
 import type { StoredRelease } from './releases.ts'
 import {
-  crowdedOut,
+  evictedBy,
   fitsInto,
   type Granted,
   keepVerified,
@@ -237,7 +237,7 @@ export class SnapshotCache {
     const { secrets, verified } = await this.#parts.environment(snapshot, place)
     if (verified) {
       keepVerified(snapshot, place, verified)
-      for (const id of crowdedOut(this.#snapshots, snapshot)) this.forget(id)
+      for (const id of evictedBy(this.#snapshots, snapshot)) this.forget(id)
     }
     if (fitsInto(snapshot, secrets ?? [])) snapshot.environments.set(name, secrets)
     return secrets

@@ -6,7 +6,7 @@
 import { deliverEnvironment } from '../../features/workloads/contract.ts'
 import { type Agent, ask, mentions, pick, show } from './agent.ts'
 import { type Narrator, openNarrator } from './narrator.ts'
-import { employAgent, type Owner, prepare, revoke } from './owner.ts'
+import { createAgentWithToken, type Owner, prepare, revoke } from './owner.ts'
 import { BASIC_USER, credentials, type Stage, setStage } from './stage.ts'
 
 export async function runDemo(): Promise<number> {
@@ -17,7 +17,7 @@ export async function runDemo(): Promise<number> {
   const stage = await setStage()
   try {
     const owner = await prepare(stage, narrator)
-    const agent = await employAgent(narrator, owner)
+    const agent = await createAgentWithToken(narrator, owner)
     await callThroughResolver(stage, narrator, agent)
     await beRefused(stage, narrator, owner, agent)
     await lookBehind(stage, narrator)

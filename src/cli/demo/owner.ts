@@ -81,7 +81,7 @@ function opened({ api, seed, workspaces: [workspace] }: OpenSession): Owner['wor
   return signedWorkspace(workspace, { chains, identity: () => identityOf(seed) })
 }
 
-export async function employAgent(
+export async function createAgentWithToken(
   narrator: Narrator,
   { session, workspace, projectId }: Owner,
 ): Promise<Agent> {

@@ -16,7 +16,7 @@ export function placesOf(text: string, usual: number): Place[] | null {
 }
 
 /** Whether all of them are this machine: by a socket, or by loopback. */
-export function areHere(text: string): boolean {
+export function areOnThisMachine(text: string): boolean {
   const places = placesOf(text, 1) ?? []
   return places.every(({ host }) => /^\/|^localhost$|^127(\.\d+){3}$|^::1$/.test(host))
 }

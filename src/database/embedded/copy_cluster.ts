@@ -11,7 +11,7 @@ import { CLUSTER, LOCK } from './data_directory.ts'
 const SLOT = 'cloakroom_copy'
 const LOG = 'pg_wal'
 /** Folders whose contents are of the moment, and nothing to a copy. The log follows at the end. */
-const PASSING = new Set([
+const TRANSIENT = new Set([
   LOG,
   'pg_dynshmem',
   'pg_notify',
@@ -69,7 +69,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const { name } = entry
     const places = [join(from, name), join(to, name)] as const
-    if (PASSING.has(name)) mkdirSync(places[1], { mode: 0o700 })
+    if (TRANSIENT.has(name)) mkdirSync(places[1], { mode: 0o700 })
     else if (entry.isDirectory()) await copyFolder(...places)
     else if (!OF_THE_PROCESS.has(name)) await copyFile(...places)
   }

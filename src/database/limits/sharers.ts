@@ -36,7 +36,7 @@ export type LiveProcesses = {
 }
 
 /** For the embedded database, which has one process. */
-export const LIVES_ALONE: LiveProcesses = {
+export const SINGLE_PROCESS: LiveProcesses = {
   controlPlanes: ALONE,
   resolvers: ALONE,
   beat: async () => {},
@@ -47,7 +47,7 @@ type Surroundings = { db: Reading; config: Pick<Config, 'DB_HOST' | 'ROLE' | 'WO
 
 /** Announces this process before it serves. @throws the driver's errors */
 export async function openLiveProcesses({ db, config }: Surroundings): Promise<LiveProcesses> {
-  if (config.DB_HOST === undefined) return LIVES_ALONE
+  if (config.DB_HOST === undefined) return SINGLE_PROCESS
   const { ROLE, WORKERS } = config
   const controlPlane = ROLE === 'resolver' ? null : new Heart(db, false, WORKERS)
   const resolver = ROLE === 'control-plane' ? null : new Heart(db, true, WORKERS)

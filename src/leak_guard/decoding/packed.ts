@@ -9,7 +9,7 @@ import { Digits, PhaseFeed } from './phase_feed.ts'
 import type { RunHandler } from './runs.ts'
 import { BASE32, BASE32_WITHIN, BASE64, HEX, type Scheme } from './schemes.ts'
 import { keptAt, type Reading, Stage } from './stage.ts'
-import { isDull } from './survey.ts'
+import { isUniform } from './survey.ts'
 import { TextPhases } from './text_phases.ts'
 
 const ALL_PHASES = 0xff
@@ -104,7 +104,7 @@ export class PackedDecoder {
     if (!isContinued) feed.clear()
     const { end } = feed
     feed.decode(!isOpen)
-    if (!isTextual && isDull(feed.bytes, end, feed.end, this.#reading)) return
+    if (!isTextual && isUniform(feed.bytes, end, feed.end, this.#reading)) return
     stage.read(end, !isOpen)
     if (isOpen) feed.keep()
   }

@@ -34,7 +34,7 @@ for (const [at, [introducer, followers]] of [
 }
 
 /** Whether nothing can be found in the bytes, which are a whole text. */
-export function isDull(
+export function isUniform(
   bytes: Uint8Array,
   from: number,
   end: number,

@@ -19,7 +19,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { syncPath } from '../../database/embedded/template_archive.ts'
 import { BackupProblem } from './problem.ts'
-import { orNoRoom } from './room.ts'
+import { asDiskFull } from './room.ts'
 
 /** Longer than any row, and short enough to be held. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -63,7 +63,7 @@ export async function writeWhole<T>(path: string, write: (part: string) => Promi
     return result
   } catch (error) {
     rmSync(part, { force: true })
-    throw orNoRoom(error, path)
+    throw asDiskFull(error, path)
   }
 }
 

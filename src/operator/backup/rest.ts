@@ -1,6 +1,6 @@
 /** Requires that nobody uses the database while rows are moved: running and starting servers are refused. */
 import type { TransactionSql } from 'postgres'
-import { keepServersOut } from '../../database/moving.ts'
+import { blockStartups } from '../../database/moving.ts'
 import { BackupProblem } from './problem.ts'
 
 export const NOT_RUNNING = 'Stop the server first: what it writes meanwhile would be lost.'
@@ -11,7 +11,7 @@ const PAUSE_MS = 50
 
 /** Locks PostgreSQL until the end of the transaction, before which `demandRest` checks again. @throws BackupProblem */
 export async function takeAlone(tx: TransactionSql): Promise<void> {
-  if (!(await keepServersOut(tx)))
+  if (!(await blockStartups(tx)))
     throw new BackupProblem(
       'failed',
       'A server starts on the database, or another move or restore is at work: try again',

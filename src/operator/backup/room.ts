@@ -20,7 +20,7 @@ export async function requireBackupRoom(sql: Sql, folder: string): Promise<void>
 }
 
 /** Turns an error about a full disk, quota or limit into a BackupProblem; returns other errors unchanged. */
-export function orNoRoom(error: unknown, path: string): unknown {
+export function asDiskFull(error: unknown, path: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) return error
   return noRoom(`for ${path} (${code}): what was written of it is removed`, error)

@@ -9,7 +9,7 @@ import { describeError } from '../../core/log.ts'
 import { SPOOL_PREFIX } from '../../database/embedded/data_directory.ts'
 import { notUnderstood, type OperatorHandler, type Surroundings } from '../operator_socket.ts'
 import { BackupProblem } from './problem.ts'
-import { orNoRoom } from './room.ts'
+import { asDiskFull } from './room.ts'
 import { backUpServer } from './source.ts'
 
 /** The status for a full disk: Insufficient Storage. */
@@ -30,7 +30,7 @@ export function backupHandler({ connection, config, log, now }: Surroundings): O
       })
     } catch (error) {
       remove()
-      throw orNoRoom(error, file)
+      throw asDiskFull(error, file)
     }
   }
   return async (body) => {

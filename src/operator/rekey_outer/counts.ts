@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { KEY_CHECK, SEALED, sealedUnder } from '../../database/schema/sealed.ts'
-import { patiently } from './reseal.ts'
+import { withLongLockTimeout } from './reseal.ts'
 
 /** Counts rows under no key of ENCRYPTION_KEY: anybody could write ids there, so they are not listed singly. */
 export const UNKNOWN = 'unknown'
@@ -18,7 +18,7 @@ export async function countByKey(sql: Sql, encryptionKey: string): Promise<KeyCo
   const counts: KeyCounts = {}
   for (const { table, column } of [...SEALED, KEY_CHECK]) {
     const id = sealedUnder(column)
-    const rows = await patiently(sql, (tx) =>
+    const rows = await withLongLockTimeout(sql, (tx) =>
       tx.unsafe<{ key: string; count: number }[]>(
         `select case when ${id} in (${known}) then ${id} else '${UNKNOWN}' end as key, count(*)::float8 as count
          from ${table} where ${column} is not null group by 1 order by 1`,

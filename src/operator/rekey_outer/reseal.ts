@@ -20,7 +20,10 @@ export type Resealed = { resealed: number; unreadable: Unreadable[] }
 const SAME_CONTENT = `select set_config('cloakroom.resealing', 'on', true)`
 
 /** Runs a transaction without a time limit, for statements that read all rows. */
-export function patiently<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
+export function withLongLockTimeout<T>(
+  sql: Sql,
+  work: (tx: TransactionSql) => Promise<T>,
+): Promise<T> {
   return sql.begin('read only', async (tx) => {
     await tx.unsafe('set local statement_timeout = 0')
     return await work(tx)
@@ -48,7 +51,7 @@ export async function readRows(
     from ${sealed.table} t ${sealed.join ?? ''}
     where ${isElsewhere(sealed, key)} ${next} order by ${names} limit ${limit}`
   type Read = { primary_key: string[]; salt: string; parts: string[]; blob: Uint8Array }
-  const rows = await patiently(sql, (tx) => tx.unsafe<Read[]>(query, [...(after ?? [])]))
+  const rows = await withLongLockTimeout(sql, (tx) => tx.unsafe<Read[]>(query, [...(after ?? [])]))
   return rows.map(({ primary_key, parts, ...row }) => ({
     ...row,
     primaryKey: primary_key,

@@ -21,7 +21,7 @@ export type Seed = {
   declared: readonly string[]
 }
 
-export function chunksSignedAnew(
+export function resignChunks(
   key: AwsSigningKey,
   seed: Seed,
 ): TransformStream<Uint8Array, Uint8Array> {

@@ -20,7 +20,7 @@ import {
 import { bytesOf, type Call, type CallBody } from '../call.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { Target } from '../target.ts'
-import { chunksSignedAnew, type Seed } from './aws_chunks.ts'
+import { resignChunks, type Seed } from './aws_chunks.ts'
 import {
   type AwsSignature,
   awsSignatureIn,
@@ -30,7 +30,7 @@ import {
   usesOfAws,
 } from './aws_signature.ts'
 import { signingKey4a } from './aws_sigv4a.ts'
-import type { Signature, SignedAnew, Unsigned } from './client_signature.ts'
+import type { ResignedRequest, Signature, Unsigned } from './client_signature.ts'
 import { accessKeyIdIn, type RoleKeys, roleKeysIn } from './role_keys.ts'
 import { bytesIn, textIn } from './signature.ts'
 
@@ -51,7 +51,7 @@ export function signAgain(
   signature: AwsSignature,
   request: Unsigned,
   values: ReadonlyMap<string, Secret>,
-): SignedAnew {
+): ResignedRequest {
   const { key, sent, signed, presented, payload, text } = described(signature, request, values)
   const isHeader = signature.place === 'header'
   const made = key.sign(text)
@@ -149,11 +149,11 @@ function inChunks(body: CallBody, key: AwsSigningKey, seed: Seed): CallBody {
   if (body === null) return null
   if (!('bytes' in body)) {
     const { stream, length } = body
-    return { stream: stream.pipeThrough(chunksSignedAnew(key, seed)), length }
+    return { stream: stream.pipeThrough(resignChunks(key, seed)), length }
   }
   const { bytes } = body
   const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream()
-  return { stream: stream.pipeThrough(chunksSignedAnew(key, seed)), length: bytes.length }
+  return { stream: stream.pipeThrough(resignChunks(key, seed)), length: bytes.length }
 }
 
 /** The query with parameters that were there as they are now, and without its signature. */

@@ -14,7 +14,7 @@ export type Signature = {
   /** Headers with which the API returns exactly the requested part of an object. */
   ranges?: readonly string[]
   /** @throws Fault `unusable_secret` for values that do not sign */
-  sign(request: Unsigned, values: ReadonlyMap<string, Secret>): SignedAnew
+  sign(request: Unsigned, values: ReadonlyMap<string, Secret>): ResignedRequest
 }
 
 export type Unsigned = Omit<Signable, 'body'> & { body: CallBody }
@@ -22,7 +22,7 @@ export type Unsigned = Omit<Signable, 'body'> & { body: CallBody }
 /** Receives each token that was taken out of an answer, for the guard to find. */
 export type GuardToken = (token: MadeBytes) => void
 
-export type SignedAnew = {
+export type ResignedRequest = {
   headers: readonly HeaderPair[]
   search: string
   body: CallBody

@@ -15,7 +15,7 @@ export type Upload = (owner: OutboxOwner, records: readonly StoredRecord[]) => P
 const PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 /** Status codes that refuse the batch's contents, not the sender. */
-const REFUSED_FOR_GOOD = [400, 409, 413, 422]
+const PERMANENT_REFUSALS = [400, 409, 413, 422]
 
 type Options = { upload: Upload; notice: ProxyNotice; refusedFile: string; timers?: Timers }
 
@@ -76,7 +76,7 @@ export class OutboxDelivery {
     try {
       await this.#options.upload(owner, batch)
     } catch (error) {
-      if (!(error instanceof ApiError) || !REFUSED_FOR_GOOD.includes(error.status)) throw error
+      if (!(error instanceof ApiError) || !PERMANENT_REFUSALS.includes(error.status)) throw error
       const middle = batch.length >> 1
       if (middle > 0) {
         await this.#send(owner, batch.slice(0, middle))

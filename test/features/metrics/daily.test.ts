@@ -13,7 +13,7 @@ import {
 } from '../../../src/features/metrics/contract.ts'
 import { dayOf, daysUntil } from '../../../src/features/metrics/days.ts'
 import { adviceFor } from '../../../src/http/advice.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../../support/agent.ts'
 import { callJson, sharedApp, startTestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
@@ -31,7 +31,7 @@ let agent: Agent
 beforeAll(async () => {
   stage = await openStage({ env: { CRON_SECRET } })
   owner = await registerPerson(stage.app, 'first')
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: { KEY: marked('the value') },
     ofProject: true,
     capabilities: ['use', 'read'],
@@ -191,7 +191,7 @@ describe('the figures of a day', () => {
 describe('a day in the past', () => {
   test('is as it was at its end: agents and tokens that went later still count', async () => {
     const { connection, clock } = stage.app
-    const leaving = await employAgent(stage, { ofProject: true })
+    const leaving = await createAgentWithToken(stage, { ofProject: true })
     const params = {
       workspace_id: leaving.workspaceId,
       registration_id: leaving.registrationId,

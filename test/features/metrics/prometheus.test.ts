@@ -3,7 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import dashboard from '../../../docs/grafana-dashboard.json'
-import { type Agent, API, employAgent, openStage, type Stage } from '../../support/agent.ts'
+import {
+  type Agent,
+  API,
+  createAgentWithToken,
+  openStage,
+  type Stage,
+} from '../../support/agent.ts'
 import { callJson, startTestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { type Family, parseExposition, sumOf } from './exposition.ts'
@@ -13,7 +19,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage({ env: { ADMIN_PORT: '0', RATE_TOKEN: '6/3600' } })
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     secrets: { KEY: marked('the value') },
     ofProject: true,
     capabilities: ['use', 'read'],

@@ -2,7 +2,7 @@
 /** Agents propose hosts and secrets; members close proposals; the server changes nothing else (protocol 14.4). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { closeProposal, listProposals } from '../../../src/features/proposals/contract.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../../support/agent.ts'
 import { type Answer, callJson } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 beforeEach(async () => {
-  agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
 })
 
 const propose = (body: object, token = agent.token): Promise<Answer> =>
@@ -154,7 +154,7 @@ describe('a proposal is refused', () => {
 
 test('a token does not see the proposals of another', async () => {
   const id = idOf(await propose({ hosts: ['a.example.com'] }))
-  const other = await employAgent(stage, {})
+  const other = await createAgentWithToken(stage, {})
   expect((await show(id, other.token)).status).toBe(404)
   expect((await show(Bun.randomUUIDv7())).status).toBe(404)
 })

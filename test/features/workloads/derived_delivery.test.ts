@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fetchEnvironment } from '../../../src/client/delivery/delivery.ts'
 import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../../support/agent.ts'
+import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../../support/agent.ts'
 import { callJson } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { cannedAnswers, type FakeProvider, startProvider } from '../../support/oauth/provider.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   stage = await sharedStage()
   stage.names.set(ID, ['127.0.0.1'])
   provider = await startProvider({ authority: stage.authority, host: ID })
-  agent = await employAgent(stage, {
+  agent = await createAgentWithToken(stage, {
     domains: [provider.host],
     ofProject: true,
     capabilities: ['use', 'read'],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
 import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'
 import { getToken } from '../../../src/features/workloads/contract.ts'
-import { employAgent, openStage, type Stage } from '../../support/agent.ts'
+import { createAgentWithToken, openStage, type Stage } from '../../support/agent.ts'
 import { callJson } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 
@@ -20,7 +20,7 @@ const moment = expect.stringMatching(/Z$/)
 
 test('is the same on both listeners, and leaves no record', async () => {
   for (const capabilities of [['use'], ['read'], ['use', 'read']] as const) {
-    const agent = await employAgent(stage, { capabilities: [...capabilities] })
+    const agent = await createAgentWithToken(stage, { capabilities: [...capabilities] })
     await agent.store('SECRET_NAME', marked('sk_'))
     const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())
     for (const origin of [stage.app.controlPlane, stage.app.resolver]) {
@@ -67,7 +67,7 @@ test('is the same on both listeners, and leaves no record', async () => {
 })
 
 test('names the project and the environment of a workload, and that it never expires', async () => {
-  const { person, projectId } = await employAgent(stage)
+  const { person, projectId } = await createAgentWithToken(stage)
   const { token } = await person.api.call(issueWorkloadToken, {
     params: { project_id: projectId },
     body: { label: 'ci', environment: 'production', expires_in_days: null },
@@ -85,8 +85,8 @@ test('names the project and the environment of a workload, and that it never exp
 })
 
 test('is refused to tokens that are not live, and to sessions', async () => {
-  const agent = await employAgent(stage)
-  const other = await employAgent(stage)
+  const agent = await createAgentWithToken(stage)
+  const other = await createAgentWithToken(stage)
   await ask(agent.token)
   await agent.revoke()
   await stage.app.connection.sql`
@@ -96,7 +96,7 @@ test('is refused to tokens that are not live, and to sessions', async () => {
 })
 
 test('counts against the rate of the token', async () => {
-  const agent = await employAgent(stage)
+  const agent = await createAgentWithToken(stage)
   const statuses: number[] = []
   for (let call = 0; call < 51; call += 1) statuses.push((await ask(agent.token)).status)
   expect([statuses[49], statuses[50]]).toEqual([200, 429])

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
 import { getVersion } from '../../../src/features/workloads/contract.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../../support/agent.ts'
 import { callJson } from '../../support/app.ts'
 
 let stage: Stage
@@ -14,7 +14,7 @@ afterAll(() => stage.stop())
 
 const ask = (token: string, origin = stage.app.controlPlane) =>
   callJson(origin, 'GET', getVersion.path, { token })
-const reader = () => employAgent(stage, { capabilities: ['read'] })
+const reader = () => createAgentWithToken(stage, { capabilities: ['read'] })
 
 async function versionFor({ token }: Agent): Promise<number> {
   const { status, body } = await ask(token)

@@ -7,7 +7,7 @@ import { deleteSecret } from '../../../src/features/secrets/contract.ts'
 import { countByKey, countUnder } from '../../../src/operator/rekey_outer/counts.ts'
 import { type RekeyResult, rekey } from '../../../src/operator/rekey_outer/rekey.ts'
 import { addTo, sealedSeed } from '../../features/passkeys/support.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
+import { type Agent, createAgentWithToken, openStage, type Stage } from '../../support/agent.ts'
 import type { TestApp } from '../../support/app.ts'
 import { ORIGIN } from '../../support/authenticator.ts'
 import { marked } from '../../support/canary.ts'
@@ -26,7 +26,9 @@ export async function openFilled(database: Record<string, string> = {}): Promise
     env: { ENCRYPTION_KEY: BOTH, PASSKEY_ORIGINS: ORIGIN, RATE_LOGIN: '1000/1', ...database },
   })
   const { app } = stage
-  const agent = await employAgent(stage, { secrets: { KEPT: VALUE, GONE: marked('sk_live_gone') } })
+  const agent = await createAgentWithToken(stage, {
+    secrets: { KEPT: VALUE, GONE: marked('sk_live_gone') },
+  })
   for (let version = 2; version <= 3; version += 1)
     await agent.store('GONE', marked(`sk_${version}`))
   const { api } = agent.person

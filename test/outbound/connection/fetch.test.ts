@@ -7,7 +7,7 @@ import { adviceFor } from '../../../src/http/advice.ts'
 import {
   type Agent,
   API,
-  employAgent,
+  createAgentWithToken,
   recordOf,
   type Stage,
   sharedStage,
@@ -22,7 +22,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await sharedStage({ names: ['other.upstream.example'] })
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_dial') } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_dial') } })
 }, 30_000)
 afterAll(() => stage.stop())
 

@@ -5,7 +5,13 @@ import { once } from 'node:events'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { createServer } from 'node:tls'
-import { type Agent, API, employAgent, type Stage, sharedStage } from '../../support/agent.ts'
+import {
+  type Agent,
+  API,
+  createAgentWithToken,
+  type Stage,
+  sharedStage,
+} from '../../support/agent.ts'
 import { marked } from '../../support/canary.ts'
 import { type GrpcCall, type GrpcUpstream, startGrpcUpstream } from '../../support/grpc_upstream.ts'
 import { FRAME, http2Frame } from '../../support/http2_frames.ts'
@@ -46,7 +52,7 @@ const answers: Record<string, (call: GrpcCall) => unknown> = {
 
 beforeAll(async () => {
   stage = await sharedStage()
-  agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
   upstream = await startGrpcUpstream(stage.authority, [API])
   for (const [path, answer] of Object.entries(answers)) upstream.on(path, answer)
   host = `${API}:${upstream.port}`

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Authority, createAuthority } from '../../../src/cli/demo/certificates.ts'
-import { type Agent, API, employAgent } from '../agent.ts'
+import { type Agent, API, createAgentWithToken } from '../agent.ts'
 import { marked } from '../canary.ts'
 import { startUpstream, type Upstream } from '../upstream.ts'
 import { type MeteredResolver, startMeteredResolver } from './meter.ts'
@@ -30,7 +30,7 @@ export async function openMeteredStage(): Promise<MeteredStage> {
     RATE_TOKEN: '1000000/1',
   })
   const stage = { app: server.app, authorityOf: (host = API) => `${host}:${upstream.port}` }
-  const employ = (secrets: Record<string, string>) => employAgent(stage, { secrets })
+  const employ = (secrets: Record<string, string>) => createAgentWithToken(stage, { secrets })
   return {
     server,
     authority,

@@ -10,7 +10,7 @@ import { readSecret } from '../../../src/client/environment.ts'
 import { openApi } from '../../../src/client/http/api.ts'
 import { openSecret } from '../../../src/client/vault.ts'
 import { plainWorkspace } from '../../../src/client/workspace.ts'
-import { type Agent, API, employAgent } from '../../support/agent.ts'
+import { type Agent, API, createAgentWithToken } from '../../support/agent.ts'
 import type { TestApp } from '../../support/app.ts'
 import { spawnServer } from '../../support/server_process.ts'
 import { until } from '../../support/until.ts'
@@ -120,7 +120,7 @@ export async function underLoad<Found>(
     }
     await untilHealthy(count)
     const app = throughBalancers(control, resolver)
-    const agent = await employAgent(
+    const agent = await createAgentWithToken(
       { app, authorityOf: () => `${API}:${upstream.port}` },
       { secrets: { KEY: 'of_a_rolling_restart' } },
     )
