@@ -108,7 +108,8 @@ const ask = `answer=$(
 `
 
 const mask = `printf '%s' "$answer" |
-  jq -r '.secrets[] | select(length >= 8) | split("\\n")[] | select(. != "") | "::add-mask::\\(.)"'
+  jq -r '.secrets[] | select(length >= 8) | split("\\n")[] | select(. != "") |
+    gsub("%"; "%25") | gsub("\\r"; "%0D") | "::add-mask::\\(.)"'
 printf '%s' "$answer" |
   jq -r --arg mark "$(cat /proc/sys/kernel/random/uuid)" \\
     '.secrets | to_entries[] | "\\(.key)<<\\($mark)\\n\\(.value)\\n\\($mark)"' >>"$GITHUB_ENV"

@@ -35,6 +35,7 @@ const values = {
   SETTING: '1',
   LOG_LEVEL: 'debug',
   MULTI_LINE: '-----BEGIN KEY-----\nabc\n\ndef\n-----END KEY-----',
+  PERCENT: 'a%0Ab%25c%0D%\r\nnext line',
   TRICKY: `it's "quoted" $HOME \`id\` $(id) \\n ; & | ü → EOF`,
 }
 
@@ -140,11 +141,17 @@ test('the step for GitHub Actions masks every line of what is not as short as a 
   expect({ err, code }).toEqual({ err: '', code: 0 })
   const { SETTING: _, LOG_LEVEL: __, ...secrets } = values
   const lines = Object.values(secrets).flatMap((value) => value.split('\n').filter(Boolean))
-  expect(out.trimEnd().split('\n').sort()).toEqual(
-    lines.map((line) => `::add-mask::${line}`).sort(),
-  )
+  expect(commandsIn(out).sort()).toEqual(lines.map((line) => `::add-mask::${line}`).sort())
   expect(readGithubEnv(readFileSync(file, 'utf8'))).toEqual(values)
 })
+
+/** Decodes each line as the runner does: `%25` last. */
+function commandsIn(output: string): string[] {
+  const lines = output.trimEnd().split('\n')
+  return lines.map((line) =>
+    line.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%25', '%'),
+  )
+}
 
 /** The runner's format: `NAME<<delimiter`, the value's lines, the delimiter. */
 function readGithubEnv(text: string): Record<string, string> {
