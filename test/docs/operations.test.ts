@@ -9,8 +9,6 @@ import { openGauges } from '../../src/features/metrics/gauges.ts'
 import { openInstruments } from '../../src/features/metrics/instruments.ts'
 import { textOf } from './documents.ts'
 
-const page = textOf('docs/guides/self-hosting.md')
-
 test('docs/reference/settings.md is what the declarations contain (bun src/dev/settings_docs.ts writes it)', async () => {
   expect(await Bun.file(SETTINGS_DOCS).text()).toBe(renderSettingsDocs())
 })

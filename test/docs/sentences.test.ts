@@ -51,7 +51,7 @@ function faultsOf(markdown: string): string[] {
 const faults = new Map(documents.map(({ path, text }) => [path, faultsOf(text)]))
 
 test(`sentences have at most ${MAX_WORDS} words, and ${MAX_MEAN} in the mean of a page`, () => {
-  const long = [...faults].filter(([path, found]) => found.length > 0)
+  const long = [...faults].filter(([, found]) => found.length > 0)
   expect(Object.fromEntries(long)).toEqual({})
 })
 
