@@ -6,6 +6,7 @@ import { readFields } from '../../src/notices/message.ts'
 import { objectionToUrl, type TargetType } from '../../src/notices/target_url.ts'
 import { textOf } from '../docs/documents.ts'
 import { requires } from '../support/requires.ts'
+import { watched } from '../support/watched.ts'
 
 const HOSTILE = [
   '<!channel> <!here> <@U012AB3CD> <https://evil.example|click>',
@@ -153,7 +154,9 @@ requires('python').test(
     const cases = JSON.stringify(signatures())
     const check =
       'import json, sys\nprint(json.dumps([is_signed(c["key"], c["header"], c["text"].encode()) for c in json.loads(sys.argv[1])]))'
-    const { stdout } = Bun.spawnSync(['python3', '-c', `${documented('python')}\n${check}`, cases])
+    const { stdout } = watched(
+      Bun.spawnSync(['python3', '-c', `${documented('python')}\n${check}`, cases]),
+    )
     expect(JSON.parse(stdout.toString())).toEqual(signatures().map(({ isValid }) => isValid))
   },
 )

@@ -118,7 +118,7 @@ const APART = [
   ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],
   ...['demo', 'serve', 'health', 'keygen', 'self-check', 'settings'],
   ...['calculate_metrics', 'version'],
-  ...['completion', 'config', 'echo', 'trust', 'lock', 'logout', 'mcp', 'unlock'],
+  ...['completion', 'config', 'echo', 'trust', 'lock', 'logout', 'mcp', 'unlock', 'help'],
 ]
 
 /** Every command with some argument for each that it needs. */

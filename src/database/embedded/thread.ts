@@ -8,6 +8,8 @@ import type { OpenOrder, Order, Report } from './worker_messages.ts'
 
 /** A last checkpoint on a slow disk takes its time; a thread in an endless loop never answers. */
 const CLOSE_TIMEOUT_MS = 30_000
+/** After PostgreSQL aborted, the thread may never answer again. */
+const FAILED_CLOSE_TIMEOUT_MS = 2_000
 
 export class DatabaseThread {
   readonly #worker = new Worker(workerAddress('database/embedded/worker'))
@@ -50,16 +52,11 @@ export class DatabaseThread {
   }
 
   async #close(): Promise<boolean> {
-    // After PostgreSQL aborted, the thread may never answer again.
-    const stopped = this.#failure === undefined && (await this.#checkpoint())
+    const closed = this.#ask({ kind: 'close' }, 'closed')
+    const timeoutMs = this.#failure === undefined ? CLOSE_TIMEOUT_MS : FAILED_CLOSE_TIMEOUT_MS
+    const stopped = await endsWithin(timeoutMs, closed).catch(() => false)
     this.#worker.terminate()
     return stopped
-  }
-
-  /** Whether the thread wrote a last checkpoint and closed the database. */
-  #checkpoint(): Promise<boolean> {
-    const closed = this.#ask({ kind: 'close' }, 'closed')
-    return endsWithin(CLOSE_TIMEOUT_MS, closed).catch(() => false)
   }
 
   #hear(report: Report): void {
