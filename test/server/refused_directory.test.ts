@@ -87,3 +87,19 @@ test('a disk without room for a first start is named', async () => {
     disk.remove()
   }
 }, 60_000)
+
+test('a database is not recovered on a full disk, and opens unchanged once there is room', async () => {
+  const disk = makeDisk(256)
+  const dataDir = join(disk.path, 'data')
+  try {
+    await (await openEmbedded({ dataDir, onFailure: () => {} })).close()
+    disk.fill()
+    const { code, err } = await start(dataDir)
+    expect(code).toBe(1)
+    expect(err).toContain(`${dataDir} cannot be written: the disk is full`)
+    disk.free()
+    await (await openEmbedded({ dataDir, onFailure: () => {} })).close()
+  } finally {
+    disk.remove()
+  }
+}, 60_000)

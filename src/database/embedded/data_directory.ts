@@ -17,6 +17,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   statSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -191,6 +192,15 @@ async function fill(root: string, cluster: string, log: (message: string) => voi
     }
     throw error
   }
+}
+
+/** A recovery begins a segment of the log, 16 MiB, and writes pages and a checkpoint besides. */
+const RECOVERY_BYTES = 20 * 1024 * 1024
+
+/** PostgreSQL does not recover on a full disk: it would abort in the middle, again with each start. */
+function requireRoom(root: string): void {
+  const { bavail, bsize } = statfsSync(root)
+  if (bavail * bsize < RECOVERY_BYTES) throw notWritable(root, 'ENOSPC', undefined)
 }
 
 function checkCluster(root: string, cluster: string): void {

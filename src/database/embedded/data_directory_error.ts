@@ -35,6 +35,7 @@ export function whyUnwritable(code: string): string | null {
     EEXIST: 'it is a file; name a folder',
     ENOTDIR: 'a part of the path is a file; name a folder',
     ENOSPC: 'the disk is full',
+    SQLITE_FULL: 'the disk is full',
     EDQUOT: 'the quota of this user is used up',
   }
   return reasons[code] ?? null
