@@ -1,7 +1,7 @@
 // tier: all
 /** A start on a DATA_DIR that cannot be used: what it says, and whether a service manager should try again. */
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openEmbedded } from '../../src/database/embedded/open.ts'
 import { makeDisk } from '../faults/disk.ts'
@@ -88,15 +88,18 @@ test('a disk without room for a first start is named', async () => {
   }
 }, 60_000)
 
-test('a database is not recovered on a full disk, and opens unchanged once there is room', async () => {
+test('a database is not recovered on a nearly full disk, and opens unchanged once there is room', async () => {
   const disk = makeDisk(256)
   const dataDir = join(disk.path, 'data')
   try {
     await (await openEmbedded({ dataDir, onFailure: () => {} })).close()
     disk.fill()
+    // 8 MiB: enough for the lock, and too little for a segment of the log.
+    const ballast = join(disk.path, 'ballast')
+    truncateSync(ballast, statSync(ballast).size - 8 * 1024 * 1024)
     const { code, err } = await start(dataDir)
     expect(code).toBe(1)
-    expect(err).toContain(`${dataDir} cannot be written: the disk is full`)
+    expect(err).toContain(`${dataDir} cannot be written: the disk is full (ENOSPC)`)
     disk.free()
     await (await openEmbedded({ dataDir, onFailure: () => {} })).close()
   } finally {

@@ -72,6 +72,7 @@ export async function claimDataDirectory(
     const cluster = join(root, CLUSTER)
     if (!listNames(root).includes(CLUSTER)) await fill(root, cluster, log)
     checkCluster(root, cluster)
+    requireRoom(root)
     removePidFile(root, cluster)
     return { root, cluster, release }
   } catch (error) {
