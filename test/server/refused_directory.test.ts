@@ -60,7 +60,7 @@ test('a problem that passes exits with 1', async () => {
 }, 60_000)
 
 test.each(['doctor', 'backup', 'rekey-outer'])(
-  '%s of a folder with nothing in it says so',
+  '%s refuses an empty folder and creates nothing in it',
   async (command) => {
     const empty = files.at(command)
     const keys = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
