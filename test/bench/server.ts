@@ -41,7 +41,7 @@ export function serverCommand({ executable, directory, profile }: Command = {}):
   return [process.execPath, ...profiling, join(directory ?? ROOT, 'src/main.ts'), 'serve']
 }
 
-const BANNER = /control plane {2}(?<controlPlane>\S+)\n(?:.*\n)? {2}resolver {7}(?<resolver>\S+)\n/
+const BANNER = /control plane {2}(?<controlPlane>\S+)\n(?:.*\n)*? {2}resolver {7}(?<resolver>\S+)\n/
 
 /** Its log goes to a file, as it would under a service manager. */
 export async function startServer(
