@@ -11,8 +11,8 @@ import { announcedName } from './announced.ts'
 import { connectToPath, type Reach, socketTo } from './connection/dial.ts'
 import type { ServerOptions } from './connection/lane.ts'
 import { openPool } from './connection/pool.ts'
-import { handlerOf, type Routed, routed } from './connection/routed.ts'
-import { behind } from './connection/transaction.ts'
+import { handlerOf, routed } from './connection/routed.ts'
+import { transactOn } from './connection/transaction.ts'
 import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './keys/live_keys.ts'
 import * as schema from './schema/index.ts'
@@ -140,13 +140,10 @@ async function openLocal(config: Config, onFailure: (reason: string) => void): P
     max_pipeline: Number.MAX_SAFE_INTEGER,
     socket: () => connectToPath(path),
   } as ServerOptions)
-  const sql = routed(client, {
-    route: handlerOf(client),
-    begin: (...args) => {
-      const work = args.at(-1) as (tx: postgres.Sql) => unknown
-      const begin = client.begin as (...given: unknown[]) => Promise<unknown>
-      return begin(...args.slice(0, -1), (tx: postgres.Sql) => workIn(tx, work))
-    },
+  const driver = client
+  const sql = routed(driver, {
+    route: handlerOf(driver),
+    begin: (...args) => transactOn(driver, args),
   })
   return {
     ...wrap(sql),
@@ -159,23 +156,6 @@ async function openLocal(config: Config, onFailure: (reason: string) => void): P
       await sql.end({ timeout: 5 })
       await embedded.close()
     },
-  }
-}
-
-/** In a transaction of the driver. */
-async function workIn(tx: postgres.Sql, work: (tx: postgres.Sql) => unknown): Promise<unknown> {
-  const send = handlerOf(tx)
-  let first: unknown
-  const route = (query: Routed) => {
-    query.catch((error) => {
-      first ??= error
-    })
-    send(query)
-  }
-  try {
-    return await work(routed(tx, { route, isInOrder: true }))
-  } catch (error) {
-    throw behind(error, first)
   }
 }
 

@@ -1,11 +1,14 @@
 /**
- * A transaction on a lent connection, without savepoints. BEGIN takes no extra round trip: statements that read are
- * sent with it. Statements that write wait until BEGIN is confirmed. Without BEGIN, each would be committed by itself.
+ * Transactions of both databases, without savepoints. No statement is executed outside of its transaction, where it
+ * would be committed by itself: not before BEGIN, and not after COMMIT or ROLLBACK.
+ *
+ * On a lent connection BEGIN takes no extra round trip: statements that read are sent with it. Statements that write
+ * wait until BEGIN is confirmed.
  */
 import type postgres from 'postgres'
 import { isAftermath } from '../errors.ts'
 import type { Lane } from './lane.ts'
-import { type Routed, routed } from './routed.ts'
+import { handlerOf, type Routed, routed } from './routed.ts'
 import { ConnectionError } from './server_socket.ts'
 
 type Work = (tx: postgres.TransactionSql) => unknown
@@ -20,7 +23,7 @@ export async function transact(lane: Lane, beginning: string, work: Work): Promi
     lane.onLost = reject
   })
   const began = client.unsafe(beginning).then(() => {})
-  const { tx, end } = statementsOf(lane, began)
+  const { tx, end } = statementsOf(client, lane.run, began)
   try {
     const working = (async () => work(tx))()
     const [result] = await Promise.race([Promise.all([working, began]), lost])
@@ -37,13 +40,33 @@ export async function transact(lane: Lane, beginning: string, work: Work): Promi
   }
 }
 
+/** Runs a transaction on a client with a single connection, which sends BEGIN, and COMMIT or ROLLBACK. */
+export async function transactOn(client: postgres.Sql, args: readonly unknown[]): Promise<unknown> {
+  const work = args.at(-1) as Work
+  const begin = client.begin as (...given: unknown[]) => Promise<unknown>
+  let end = (): unknown => undefined
+  const inside = async (driven: postgres.Sql) => {
+    const statements = statementsOf(driven, handlerOf(driven), Promise.resolve())
+    end = statements.end
+    const result = await work(statements.tx)
+    const error = end()
+    if (error !== undefined) throw error
+    return result
+  }
+  try {
+    return await begin(...args.slice(0, -1), inside)
+  } catch (error) {
+    throw behind(error, end())
+  }
+}
+
 /** Work may wait for a later statement first, which failed because one before it had. */
-export function behind(error: unknown, first: unknown): unknown {
+function behind(error: unknown, first: unknown): unknown {
   return isAftermath(error) ? (first ?? error) : error
 }
 
 /** Only the first failure counts, even if the work continues without the statement. */
-function statementsOf(lane: Lane, began: Promise<void>) {
+function statementsOf(client: postgres.Sql, send: (query: Routed) => void, began: Promise<void>) {
   let isOpen = false
   let isOver = false
   /** If a statement waits, all later ones wait with it. */
@@ -58,7 +81,7 @@ function statementsOf(lane: Lane, began: Promise<void>) {
   const run = (query: Routed) => {
     // Outside of the transaction it would take effect by itself.
     if (isOver) query.reject(new ConnectionError('CONNECTION_TRANSACTION_OVER'))
-    else lane.run(query)
+    else send(query)
   }
   const route = (query: Routed) => {
     query.catch(fail)
@@ -68,7 +91,7 @@ function statementsOf(lane: Lane, began: Promise<void>) {
       began.then(() => run(query), query.reject)
     }
   }
-  const tx = routed(lane.client, { route, isInOrder: true }) as unknown as postgres.TransactionSql
+  const tx = routed(client, { route, isInOrder: true }) as unknown as postgres.TransactionSql
   // A nested transaction is part of the outer one: its failure rolls back all of it.
   const savepoint = (inner: Work) => inner(tx)
   return {

@@ -1,10 +1,9 @@
 // tier: quick, both databases always
-/** BEGIN is not waited for, so nothing may take effect without it, or after the end of its transaction. */
-import * as bun from 'bun:test'
+/** No statement of a transaction takes effect before BEGIN, or after the end of the transaction. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { readConfig } from '../../../src/core/config/config.ts'
-import { openPool } from '../../../src/database/connection/pool.ts'
-import { openDatabase, serverOptions } from '../../../src/database/open.ts'
+import { type Connection, openDatabase } from '../../../src/database/open.ts'
 import { preparedDatabase, type TestDatabase } from '../../support/database.ts'
 import { requires } from '../../support/requires.ts'
 
@@ -13,21 +12,22 @@ const KEYS = {
   ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64url'),
 }
 
-const { expect } = bun
-const { afterAll, beforeAll, beforeEach, describe, test } = requires('postgresql')
+const onServer = requires('postgresql')
 
 describe('a transaction', () => {
   let database: TestDatabase
+  let connection: Connection
   let sql: postgres.Sql
 
   beforeAll(async () => {
     database = await preparedDatabase()
     const config = readConfig({ ...KEYS, ...database.env }, () => KEYS)
-    sql = openPool(serverOptions(config, config.DB_HOST ?? ''), { size: 1, isServing: true })
+    connection = await openDatabase(config, () => {}, { isServing: true })
+    sql = connection.sql
     await sql`create table written (what text)`
   }, 60_000)
   afterAll(async () => {
-    await sql.end()
+    await connection.close()
     database.remove()
   })
   beforeEach(async () => {
@@ -104,18 +104,30 @@ describe('a transaction', () => {
     expect(await written()).toEqual(['in it'])
   })
 
-  test('a transaction of a request waits at most five seconds for a lock', async () => {
+  test('that failed takes no statement of work that still runs', async () => {
+    const failed = Promise.withResolvers<void>()
+    let late: Promise<unknown> | undefined
+    const begun = sql.begin(async (tx) => {
+      const write = async () => {
+        await failed.promise
+        await tx.unsafe("insert into written values ('late')")
+      }
+      late = write()
+      late.catch(() => {})
+      await tx.unsafe('select 1 / 0')
+    })
+    await expect(begun).rejects.toMatchObject({ code: '22012' })
+    failed.resolve()
+    await expect(late).rejects.toMatchObject({ code: 'CONNECTION_TRANSACTION_OVER' })
+    expect(await written()).toEqual([])
+  })
+
+  onServer.test('a transaction of a request waits at most five seconds for a lock', async () => {
     const [row] = await sql.begin((tx) => tx`select current_setting('lock_timeout') as wait`)
     expect(row?.wait).toBe('5s')
   })
-})
 
-bun.test(
-  'a failed transaction of either database has the reason, also where a later statement is awaited',
-  async () => {
-    const database = await preparedDatabase()
-    const config = readConfig({ ...KEYS, ...database.env }, () => KEYS)
-    const { sql, close } = await openDatabase(config, () => {})
+  test('that failed has the reason, also where a later statement is awaited', async () => {
     const prepare = { prepare: true }
     await sql.unsafe('select 1', [], prepare)
     const begun = sql.begin(async (tx) => {
@@ -124,7 +136,5 @@ bun.test(
       await tx.unsafe('select 1', [], prepare)
     })
     await expect(begun).rejects.toMatchObject({ code: '22012' })
-    await close()
-    database.remove()
-  },
-)
+  })
+})
