@@ -9,6 +9,7 @@ import { openLog } from '../../src/core/log.ts'
 import { migrate, migrations } from '../../src/database/migrations/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { scriptOf } from '../docs/blocks.ts'
 import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -354,8 +355,7 @@ test('a refused intent is tried again when it is moved back into the journal', a
   await trail.record(bad)
   trail.conclude(outcomeOf(bad))
   await trail.flush()
-  const documented = await Bun.file('docs/guides/monitoring.md').text()
-  const [, again = ''] = /```sql\n(with again[^`]*)```/.exec(documented) ?? []
+  const again = scriptOf('docs/guides/monitoring.md', 'refused')
   // As a release would that no longer records such a path.
   await sql`update audit_refused set intent = replace(intent, '\\u0000', '') where id = ${bad.id}`
   await sql.unsafe(again)

@@ -4,10 +4,11 @@
  * docs/guides/monitoring.md: what it made of them, which other programs are then given.
  */
 import { expect } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../../package.json'
+import { scriptOf } from '../docs/blocks.ts'
 import { type Agent, API, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/until.ts'
@@ -17,8 +18,7 @@ import { BUILD_MS, collectorProgram } from './go_programs.ts'
 
 const { afterAll, beforeAll, describe, test } = requires('go')
 
-const PAGE = readFileSync(join(import.meta.dir, '../../docs/guides/monitoring.md'), 'utf8')
-const CONFIG = /```yaml collector\n([\s\S]*?)```/.exec(PAGE)?.[1] ?? ''
+const CONFIG = scriptOf('docs/guides/monitoring.md', 'collector')
 const PLACE = '127.0.0.1:4318'
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'

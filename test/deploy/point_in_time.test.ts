@@ -1,13 +1,14 @@
 // tier: all
 /** Executes the commands of docs/guides/backup.md, "Point-in-time recovery", on a real PostgreSQL. */
 import { expect } from 'bun:test'
-import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { logout } from '../../src/features/accounts/contract.ts'
 import { deleteSecret, listSecrets } from '../../src/features/secrets/contract.ts'
 import { getToken } from '../../src/features/workloads/contract.ts'
 import { getWorkspace, removeMember } from '../../src/features/workspaces/contract.ts'
+import { scriptOf } from '../docs/blocks.ts'
 import { createAgentWithToken } from '../support/agent.ts'
 import { startTestApp } from '../support/app.ts'
 import { unprivileged } from '../support/postgres.ts'
@@ -38,14 +39,9 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-const text = readFileSync(join(import.meta.dir, '../../docs/guides/backup.md'), 'utf8')
-const examples = [...text.matchAll(/^```(\w+) (\w+)\n([\s\S]*?)^```$/gm)]
-
-/** The page's example of that name, with the paths of this test. */
-function example(name: string): string {
-  const found = examples.find(([, , each]) => each === name)?.[3]
-  if (found === undefined) throw new Error(`the page has no example ${name}`)
-  return found
+/** A script of the page, with the paths of this test. */
+function placed(script: string): string {
+  return script
     .replaceAll('/var/lib/postgresql/archive', join(home, 'archive'))
     .replaceAll('/var/lib/postgresql/base', join(home, 'base'))
     .replaceAll('/var/lib/postgresql/data', join(home, 'after'))
@@ -76,12 +72,15 @@ const startCluster = (name: string) =>
 
 test('recovery to a point in time restores a deleted secret, an ended session, a revoked token and a removed member', async () => {
   await shell('initdb -D before -U cloakroom -A trust -E UTF8 --no-locale && mkdir archive')
-  writeFileSync(join(home, 'before/postgresql.auto.conf'), example('archive'))
+  writeFileSync(
+    join(home, 'before/postgresql.auto.conf'),
+    placed(scriptOf('docs/guides/backup.md', 'archive')),
+  )
   await startCluster('before')
   await shell('createdb cloakroom')
   const database = { env: databaseVariables(home, 'cloakroom'), remove: () => {} }
   const app = await startTestApp({}, { database })
-  await shell(example('base'))
+  await shell(placed(scriptOf('docs/guides/backup.md', 'base')))
   const outside = { app, authorityOf: () => 'api.example:443' }
   const { person, projectId, token, tokenId, revoke } = await createAgentWithToken(outside, {
     secrets: { STRIPE_KEY: 'sk_live_pitr_1' },
@@ -124,9 +123,9 @@ test('recovery to a point in time restores a deleted secret, an ended session, a
   expect(await isAccepted(app)).toBe(false)
   expect(keys(app)).rejects.toMatchObject({ code: 'invalid_token' })
   await app.stop()
-  await shell(example('now'))
+  await shell(placed(scriptOf('docs/guides/backup.md', 'now')))
   await shell('pg_ctl -D before -m fast -w stop >/dev/null')
-  await shell(example('recover').replace(MOMENT, moment))
+  await shell(placed(scriptOf('docs/guides/backup.md', 'recover')).replace(MOMENT, moment))
   await startCluster('after')
   await until(
     async () => (await shell('psql -d cloakroom -Atc "select pg_is_in_recovery()"')) === 'f',
@@ -141,9 +140,9 @@ test('recovery to a point in time restores a deleted secret, an ended session, a
   // The old database lists what has to be revoked again.
   await shell('pg_ctl -D after -m fast -w stop >/dev/null')
   await startCluster('before')
-  const old = (name: string) => shell(example(name).replace(MOMENT, moment).replace(' -p 5433', ''))
-  expect(await old('revoked')).toContain(tokenId)
-  expect(await old('members')).toMatch(
+  const old = (script: string) => shell(script.replace(MOMENT, moment).replace(' -p 5433', ''))
+  expect(await old(scriptOf('docs/guides/backup.md', 'revoked'))).toContain(tokenId)
+  expect(await old(scriptOf('docs/guides/backup.md', 'members'))).toMatch(
     new RegExp(`${team.workspaceId} \\| member.removed +\\| ${bob.email} +\\|`),
   )
 }, 120_000)

@@ -5,12 +5,11 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { toolNames } from '../../src/cli/agent_setup/tools.ts'
-import { openTerminal, type Run, type Terminal } from '../cli/person.ts'
+import { openTerminal, type Terminal } from '../cli/person.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { textOf } from './documents.ts'
-
-const PASSPHRASE = { SERVICE_PASSPHRASE: 'of this machine' }
+import { blocksOf, linesOf, scriptOf } from './blocks.ts'
+import { PASSPHRASE, typeLines } from './typing.ts'
 
 let app: TestApp
 let person: Terminal
@@ -19,30 +18,11 @@ beforeAll(async () => {
   app = await sharedApp()
   person = await openTerminal(app)
   person.write('password.txt', 'a long passphrase that stays here\n')
-  await typeLines(['cloakroom register ada@example.com --password-stdin < password.txt'])
+  await typeLines(person, ['cloakroom register ada@example.com --password-stdin < password.txt'])
 })
 afterAll(() => {
   person.remove()
 })
-
-/** Types each line, with the program on the path, after shell code that no page prints. A comment may name the output. */
-async function typeLines(lines: readonly string[], before = ''): Promise<void> {
-  for (const line of lines) {
-    const ran: Run = await person.shell(`${before}${line}`, PASSPHRASE)
-    expect({ line, code: ran.code, err: ran.code === 0 ? '' : ran.err }).toEqual({
-      line,
-      code: 0,
-      err: '',
-    })
-    const [, output] = /# prints (.*)$/.exec(line) ?? []
-    if (output !== undefined) expect({ line, output: ran.out.trimEnd() }).toEqual({ line, output })
-  }
-}
-
-function linesOf(page: string, kind: string): string[] {
-  const blocks = textOf(page).matchAll(new RegExp(`\`\`\`sh ${kind}\\n(.*?)\`\`\``, 'gs'))
-  return [...blocks].flatMap(([, text = '']) => text.trim().split('\n'))
-}
 
 const reveal = async (line: string) => (await person.shell(line, PASSPHRASE)).out
 
@@ -51,7 +31,7 @@ test('the examples of the secrets guide work line by line', async () => {
   person.write('app.conf.tpl', 'url = {{ DATABASE_URL }}\n')
   const lines = linesOf('docs/guides/secrets.md', 'tour')
   expect(lines.length).toBeGreaterThan(25)
-  await typeLines(lines)
+  await typeLines(person, lines)
   expect(await reveal('cat app.conf')).toBe('url = postgres://app:hunter2@db.internal/app\n')
   expect(await reveal('cat container.env')).toContain('FROM_FILE=1\n')
 }, 120_000)
@@ -59,13 +39,13 @@ test('the examples of the secrets guide work line by line', async () => {
 test('the examples of the access guide work line by line, after those of the secrets guide', async () => {
   const lines = linesOf('docs/guides/access.md', 'tour')
   expect(lines.length).toBeGreaterThan(14)
-  await typeLines(lines)
+  await typeLines(person, lines)
 }, 120_000)
 
 test('the examples of the teams guide that need one person work line by line', async () => {
   const lines = linesOf('docs/guides/teams.md', 'tour')
   expect(lines).toHaveLength(4)
-  await typeLines(lines)
+  await typeLines(person, lines)
 })
 
 /** Replaces each program that the page exports from, by its output. */
@@ -88,7 +68,7 @@ test('the import commands store what the other tools export', async () => {
   person.write('.env', 'FROM_FILE=2\n')
   person.write('.env.production', 'FROM_FILE=3\n')
   person.write('.env.local', 'FROM_FILE=4\n')
-  await typeLines(lines, programs.join(''))
+  await typeLines(person, lines, programs.join(''))
   const pulled = async (environment: string) =>
     JSON.parse(await reveal(`cloakroom secrets pull - --format json -e ${environment}`))
   expect(await pulled('production')).toMatchObject({ STRIPE_KEY: 'sk_live_3', FROM_FILE: '3' })
@@ -100,13 +80,13 @@ test('the import commands store what the other tools export', async () => {
 }, 120_000)
 
 test('the first commands of agents.md start a program with a stand-in for the token', async () => {
-  const [, block = ''] = /```sh start\n(.*?)```/s.exec(textOf('docs/guides/agents.md')) ?? []
-  const [set = '', allow = '', start = ''] = block.split('\n').map((line) => line.split(' #')[0])
+  const script = scriptOf('docs/guides/agents.md', 'start')
+  const [set = '', allow = '', start = ''] = script.split('\n').map((line) => line.split(' #')[0])
   const token = marked('ghp_0123456789abcdef')
   person.write('token.txt', token)
   // Replaces Claude Code.
   person.write('claude', '#!/bin/sh\nprintf %s "$GITHUB_TOKEN"\n')
-  await typeLines([`${set} --stdin < token.txt`, allow, 'chmod +x claude'])
+  await typeLines(person, [`${set} --stdin < token.txt`, allow, 'chmod +x claude'])
   const { code, out } = await person.shell(`PATH="$PWD:$PATH"; ${start}`, PASSPHRASE)
   expect(code).toBe(0)
   expect(out).toHaveLength(token.length)
@@ -114,14 +94,11 @@ test('the first commands of agents.md start a program with a stand-in for the to
 })
 
 test('the settings files in agents.md are what agent setup writes', async () => {
-  const blocks = [
-    ...textOf('docs/guides/agents.md').matchAll(/```(?:json|toml) ([\w -]+)\n(.*?)```/gs),
-  ]
-  const shown = blocks.flatMap(([, names = '', text = '']) =>
-    names.split(' ').map((name) => ({ name, text })),
+  const shown = blocksOf('docs/guides/agents.md', 'settings').flatMap(({ details, text }) =>
+    details.map((name) => ({ name, text })),
   )
   expect(shown.map(({ name }) => name).sort()).toEqual(toolNames.toSorted())
-  await typeLines(['cloakroom agent create deploy-bot --save'])
+  await typeLines(person, ['cloakroom agent create deploy-bot --save'])
   for (const { name, text } of shown) {
     const line = `cloakroom agent setup ${name} --agent deploy-bot --print`
     expect({ name, text }).toEqual({ name, text: await reveal(line) })

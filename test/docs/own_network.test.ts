@@ -11,10 +11,10 @@ import { openAccount, type Terminal } from '../cli/person.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { answerOf, startUpstream, type Upstream } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
+import { scriptOf } from './blocks.ts'
 
-const page = await Bun.file(join(import.meta.dir, '../../docs/guides/self-hosting.md')).text()
-const [, server = ''] = /```sh server\n(.*?)```/s.exec(page) ?? []
-const [, client = ''] = /```sh client\n(.*?)```/s.exec(page) ?? []
+const server = scriptOf('docs/guides/self-hosting.md', 'server')
+const client = scriptOf('docs/guides/self-hosting.md', 'client')
 
 let place = ''
 let database: TestDatabase

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { topLevel } from '../cli/every_command.ts'
 import { requires } from '../support/requires.ts'
+import { blocksOf, scriptOf } from './blocks.ts'
 import { textOf } from './documents.ts'
 import { takeTour } from './tour.ts'
 
@@ -13,8 +14,8 @@ const readme = textOf('README.md')
 requires('bash', 'curl').test(
   'every command of the README works as it is printed, and the answer is the printed one',
   async () => {
-    const { shown, answers, key } = await takeTour(readme)
-    const [, echoed = ''] = /```json echo\n(.*?)```/s.exec(readme) ?? []
+    const { shown, answers, key } = await takeTour('README.md')
+    const echoed = scriptOf('README.md', 'echo')
     const call = answers.find(({ line }) => line.startsWith('cloakroom call'))
     expect(jsonIn(call?.screen ?? '')).toEqual(JSON.parse(echoed))
     const fingerprint = createHash('sha256').update(key).digest('hex').slice(0, 8)
@@ -28,14 +29,16 @@ requires('bash', 'curl').test(
 requires('bash').test(
   'the page about the first call works from the first to the last line, as it is printed',
   async () => {
-    const page = textOf('docs/start/first-call.md')
-    const { shown, answers } = await takeTour(page)
-    const [, echoed = ''] = /```json echo\n(.*?)```/s.exec(page) ?? []
+    const page = 'docs/start/first-call.md'
+    const { shown, answers } = await takeTour('docs/start/first-call.md')
+    const echoed = scriptOf('docs/start/first-call.md', 'echo')
     const call = answers.find(({ line }) => line.startsWith('cloakroom call'))
     expect(jsonIn(call?.screen ?? '')).toMatchObject(JSON.parse(echoed))
-    const printed = [...page.matchAll(/```text (?:server|api)\n(.*?)```/gs)]
+    const printed = blocksOf(page).filter(
+      ({ language, name }) => language === 'text' && name !== '',
+    )
     expect(printed).toHaveLength(2)
-    const lines = printed.flatMap(([, text = '']) => shapeOf(text).trimEnd().split('\n'))
+    const lines = printed.flatMap(({ text }) => shapeOf(text).trimEnd().split('\n'))
     // The echo API's own line is on standard error.
     for (const line of lines.filter((text) => !text.startsWith('The echo API')))
       expect(shapeOf(shown).split('\n')).toContain(line)

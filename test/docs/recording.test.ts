@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { blocksOf, linesIn } from './blocks.ts'
 import { ROOT, textOf } from './documents.ts'
-import { toursOf } from './tour.ts'
 
 const MOST_BYTES = 60_000
 const path = join(ROOT, 'docs/first-session.svg')
@@ -21,8 +21,8 @@ const shown = [...svg.matchAll(/<text[^>]*>(.*?)<\/text>/g)].map(([, inner = '']
 )
 
 test("its commands, and what is said of them, are the README's", () => {
-  const [first = []] = toursOf(readme)
-  const lines = first.filter((line) => !line.startsWith('cd '))
+  const [first] = blocksOf('README.md', 'tour').map(linesIn)
+  const lines = (first ?? []).filter((line) => !line.startsWith('cd '))
   const commands = lines.map((line) => line.replace(/\s+# .*$/, ''))
   const typed = shown.filter((line) => /^[$>] /.test(line)).join('\n')
   expect(

@@ -6,9 +6,9 @@ import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { KEYS, MAIN, operate, scratch } from '../operator/backup/support.ts'
 import { preparedDatabase } from '../support/database.ts'
 import { watched } from '../support/watched.ts'
-import { textOf } from './documents.ts'
+import { scriptOf } from './blocks.ts'
 
-const [, drill = ''] = /```sh drill\n(.*?)```/s.exec(textOf('docs/guides/backup.md')) ?? []
+const drill = scriptOf('docs/guides/backup.md', 'drill')
 
 const files = scratch()
 afterAll(() => files.remove())

@@ -8,14 +8,11 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { preparedDatabase, type TestDatabase } from '../support/database.ts'
 import { openProject, type ProjectTeam } from '../support/project.ts'
-import { textOf } from './documents.ts'
+import { linesOf } from './blocks.ts'
 
-const [, block = ''] =
-  /## Rotate ENCRYPTION_KEY\n.*?```sh\n(.*?)```/s.exec(textOf('docs/guides/server-keys.md')) ?? []
-const commands = block
-  .trim()
-  .split('\n')
-  .map((line) => line.split('#')[0]?.trim().split(' ').slice(1) ?? [])
+const commands = linesOf('docs/guides/server-keys.md', 'rotate').map(
+  (line) => line.split('#')[0]?.trim().split(' ').slice(1) ?? [],
+)
 
 let database: TestDatabase
 let project: ProjectTeam

@@ -7,6 +7,7 @@ import { PASSWORD } from '../cli/person.ts'
 import { typing } from '../cli/pseudo_terminal.ts'
 import { marked, searchFiles } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
+import { linesOf, scriptOf } from './blocks.ts'
 
 /** The terminal's output and input, with milliseconds since the line was started. */
 export type Event = { ms: number } & ({ shown: string } | { typed: string })
@@ -23,14 +24,16 @@ const typed = {
   secrets: [{ when: 'Value of ', type: `${KEY}\r` }],
 }
 
-/** Lines are run as they are printed; the ports of Cloakroom itself are the system's choice. @throws Error */
+/**
+ * Runs the blocks `server` and `tour` of a page as they are printed; the ports of Cloakroom itself are the system's
+ * choice. @throws Error
+ */
 export async function takeTour(page: string) {
   const place = mkdtempSync(join(tmpdir(), 'cr-tour-'))
   const PATH = `${dirname(await executable())}:${process.env.PATH}`
   const environment = { PATH, HOME: place, TMPDIR: place }
-  const [, server = ''] = /```sh server\n(.*?)```/s.exec(page) ?? []
   const running = watched(
-    Bun.spawn(['bash', '-c', server], {
+    Bun.spawn(['bash', '-c', scriptOf(page, 'server')], {
       env: { ...environment, PORT: '0', RESOLVER_PORT: '0' },
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
@@ -55,15 +58,9 @@ export async function takeTour(page: string) {
   }
 }
 
-/** The lines of each tour of a page; one may go on after a line break. */
-export function toursOf(page: string): string[][] {
-  const blocks = [...page.matchAll(/```sh tour\n(.*?)```/gs)]
-  return blocks.map(([, text = '']) => text.trim().split(/(?<!\\)\n(?!\s|})/))
-}
-
 async function typeLines(page: string, cwd: string, env: Record<string, string>) {
   mkdirSync(cwd)
-  const lines = toursOf(page).flat()
+  const lines = linesOf(page, 'tour')
   const answers: Answered[] = []
   for (const line of lines.filter((text) => !text.startsWith('cd '))) {
     const [, name = ''] = line.split(' ')

@@ -6,6 +6,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { curl, githubActions, gitlabCi, sdks } from '../../src/client/agents/set_up_texts.ts'
+import { blocksOf } from '../docs/blocks.ts'
 import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
@@ -22,11 +23,8 @@ const KEYS = {
   GITHUB_TOKEN: marked('ghp_0123456789abcdef'),
   STRIPE_KEY: marked('sk_live_0123456789abcdef'),
 }
-const docs = await Bun.file(join(ROOT, 'docs/guides/sdks.md')).text()
 const examples = new Map(
-  [...docs.matchAll(/```(ts|py|sh) (\S+)\n(.*?)```/gs)].map(
-    ([, language = '', name = '', text = '']) => [name, { language, text }],
-  ),
+  blocksOf('docs/guides/sdks.md').flatMap((block) => (block.name ? [[block.name, block]] : [])),
 )
 /** The program that runs a text. Debian's Python has requests. */
 const programs: Record<string, string[]> = {
@@ -345,7 +343,9 @@ test('every example of the page has a test, with the published SDK', () => {
     import.meta.resolve('stripe'),
   ]
   const imported = new Set(
-    [...docs.matchAll(/ from '([^']+)'/g)].map(([, name = '']) => import.meta.resolve(name)),
+    [...examples.values()].flatMap(({ text }) =>
+      [...text.matchAll(/ from '([^']+)'/g)].map(([, name = '']) => import.meta.resolve(name)),
+    ),
   )
   expect(imported).toEqual(new Set(packages))
 })

@@ -10,7 +10,7 @@ import { Pepper } from '../../src/core/crypto/pepper.ts'
 import { getMe, logout, replaceRecovery } from '../../src/features/accounts/contract.ts'
 import { registerAgent, revokeAgentToken } from '../../src/features/agents/contract.ts'
 import { examine, USUAL_LIMITS } from '../../src/operator/checks/doctor.ts'
-import { textOf } from '../docs/documents.ts'
+import { scriptOf } from '../docs/blocks.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { expectFailure } from '../support/failure.ts'
@@ -176,8 +176,7 @@ describe('a new key before the old one', () => {
       level: 'warn',
       todo: 'only recovery keys are left of the older keys: they move when their people replace them',
     })
-    const [, query = ''] =
-      /```sql recovery\n(.*?)\n```/s.exec(textOf('docs/guides/server-keys.md')) ?? []
+    const query = scriptOf('docs/guides/server-keys.md', 'recovery')
     const whose = ({ connection: { sql } }: TestApp) =>
       sql.unsafe<{ email: string }[]>(query.replace('3f9a1c07', idOf(OLD)))
     expect([...(await whose(left))]).toEqual([{ email: ada.email }])

@@ -4,8 +4,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { blocksOf, linesIn } from '../blocks.ts'
 import { ROOT } from '../documents.ts'
-import { type Event, takeTour, toursOf } from '../tour.ts'
+import { type Event, takeTour } from '../tour.ts'
 import { rowsOf, type Span } from './screen.ts'
 import { draw, type Line } from './svg.ts'
 
@@ -17,8 +18,8 @@ const END_MS = 30_000
 
 const README = join(ROOT, 'README.md')
 const page = readFileSync(README, 'utf8')
-const [first = []] = toursOf(page)
-const { answers, place, addresses } = await takeTour(page)
+const [first = []] = blocksOf('README.md', 'tour').map(linesIn)
+const { answers, place, addresses } = await takeTour('README.md')
 
 let nowMs = 0
 const lines: Line[] = []

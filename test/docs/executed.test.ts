@@ -1,0 +1,81 @@
+// tier: quick
+/**
+ * A test executes each command, request and settings file of README, Start and the guides. A test names what it
+ * executes with `blocksOf`, `scriptOf` or `linesOf` (./blocks.ts).
+ */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { allBlocks, type Block } from './blocks.ts'
+import { ROOT } from './documents.ts'
+
+const PAGES = /^(README\.md|docs\/(start|guides)\/)/
+/** What people or models read, and nothing executes. */
+const TEXTS = ['text', 'markdown']
+
+/** By page and name of the block: why no test can execute it, and what checks it instead. */
+const NOT_EXECUTED: Record<string, string> = {}
+
+/** Pages whose blocks are not executed yet. */
+const PENDING = [
+  'README.md',
+  'docs/guides/access.md',
+  'docs/guides/agents.md',
+  'docs/guides/approvals.md',
+  'docs/guides/backup.md',
+  'docs/guides/ci.md',
+  'docs/guides/connections.md',
+  'docs/guides/console.md',
+  'docs/guides/containers.md',
+  'docs/guides/database-users.md',
+  'docs/guides/incidents.md',
+  'docs/guides/kubernetes.md',
+  'docs/guides/monitoring.md',
+  'docs/guides/notices.md',
+  'docs/guides/proxy.md',
+  'docs/guides/scaling.md',
+  'docs/guides/sdks.md',
+  'docs/guides/secrets.md',
+  'docs/guides/self-hosting.md',
+  'docs/guides/server-keys.md',
+  'docs/guides/teams.md',
+  'docs/guides/upgrade.md',
+  'docs/start/coming-from.md',
+  'docs/start/first-call.md',
+  'docs/start/install.md',
+]
+
+const nameOf = ({ page, name }: Block) => `${page} ${name}`
+
+/** What test files request, as `page name`, or `page` for all blocks. */
+async function requested(): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (const path of new Bun.Glob('test/**/*.ts').scanSync({ cwd: ROOT })) {
+    const source = await Bun.file(join(ROOT, path)).text()
+    const calls = source.matchAll(
+      /\b(?:blocksOf|scriptOf|linesOf)\(\s*'([^']+\.md)'(?:,\s*'([^']+)')?/g,
+    )
+    for (const [, page = '', name] of calls)
+      found.add(name === undefined ? page : `${page} ${name}`)
+    for (const [, page] of source.matchAll(/\btakeTour\('([^']+)'\)/g))
+      for (const name of ['server', 'tour']) found.add(`${page} ${name}`)
+  }
+  return found
+}
+
+const blocks = allBlocks.filter(
+  ({ page, language }) => PAGES.test(page) && !TEXTS.includes(language) && !PENDING.includes(page),
+)
+
+test('a test executes each block of README, Start and the guides, or a reason says why not', async () => {
+  const known = await requested()
+  const isExecuted = (block: Block) =>
+    block.name !== '' && (known.has(nameOf(block)) || known.has(block.page))
+  const missing = blocks.filter((block) => !isExecuted(block) && !(nameOf(block) in NOT_EXECUTED))
+  expect(
+    missing.map(({ page, line, language, name }) => `${page}:${line} ${language} ${name}`),
+  ).toEqual([])
+  const executed = blocks.filter(isExecuted).map(nameOf)
+  expect(Object.keys(NOT_EXECUTED).filter((name) => executed.includes(name))).toEqual([])
+  const existing = new Set(blocks.map(nameOf))
+  expect(Object.keys(NOT_EXECUTED).filter((name) => !existing.has(name))).toEqual([])
+})
