@@ -1,10 +1,13 @@
 // tier: quick
-/** Sentences of the documents are short. Headings, tables and code are not counted. */
+/** Sentences of the documents are short, without headings, tables and code. The documents have a budget of words. */
 import { expect, test } from 'bun:test'
-import { documents } from './documents.ts'
+import { type Document, documents } from './documents.ts'
 
 const MAX_MEAN = 18
 const MAX_WORDS = 40
+const README_WORDS = 1_200
+/** Without the generated API reference. */
+const DOCS_WORDS = 60_000
 
 const END = '\0'
 const asBlock = (text: string) => `${END}${text}${END}`
@@ -13,7 +16,7 @@ const nothing = () => END
 const asWord = () => 'x'
 
 /** Texts of paragraphs and list items. */
-function blocksOf(markdown: string): string[] {
+function paragraphsOf(markdown: string): string[] {
   const skipped = { heading: nothing, table: nothing, code: nothing, html: nothing, image: nothing }
   const kept = { paragraph: asBlock, listItem: asBlock, codespan: asWord }
   return Bun.markdown
@@ -27,13 +30,13 @@ const ENDS = /(?<=[.?!]["”)]?) (?=["“(]?[\p{Lu}\p{N}x])/u
 
 /** Middle dots separate items of a list. */
 function sentencesOf(markdown: string): string[] {
-  return blocksOf(markdown).flatMap((block) =>
+  return paragraphsOf(markdown).flatMap((block) =>
     block.split(ENDS).flatMap((part) => part.split(' · ')),
   )
 }
 
-function countWords(sentence: string): number {
-  return sentence.split(' ').filter((word) => /[\p{L}\p{N}]/u.test(word)).length
+function countWords(text: string): number {
+  return text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
 }
 
 /** The sentences of a page that are too long, and its mean. List items without punctuation do not lower the mean. */
@@ -53,6 +56,17 @@ const faults = new Map(documents.map(({ path, text }) => [path, faultsOf(text)])
 test(`sentences have at most ${MAX_WORDS} words, and ${MAX_MEAN} in the mean of a page`, () => {
   const long = [...faults].filter(([, found]) => found.length > 0)
   expect(Object.fromEntries(long)).toEqual({})
+})
+
+test(`the README has at most ${README_WORDS} words, and docs/ has ${DOCS_WORDS}`, () => {
+  const wordsOf = (pages: readonly Document[]) =>
+    countWords(pages.map(({ text }) => text).join('\n'))
+  const docs = documents.filter(({ path }) => /^docs\/(?!reference\/api\.md)/.test(path))
+  expect(wordsOf(documents.filter(({ path }) => path === 'README.md'))).toBeWithin(
+    500,
+    README_WORDS + 1,
+  )
+  expect(wordsOf(docs)).toBeWithin(40_000, DOCS_WORDS + 1)
 })
 
 test('a sentence ends with its sign or its block, and code is one word', () => {
