@@ -4,11 +4,9 @@
  * passphrase of a machine costs 0.3 s in each command.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { toolNames } from '../../src/cli/agent_setup/tools.ts'
 import { openTerminal, type Terminal } from '../cli/person.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
-import { marked } from '../support/canary.ts'
-import { blocksOf, linesOf, scriptOf } from './blocks.ts'
+import { linesOf } from './blocks.ts'
 import { PASSPHRASE, typeLines } from './typing.ts'
 
 let app: TestApp
@@ -78,29 +76,3 @@ test('the import commands store what the other tools export', async () => {
   expect(await pulled('development')).toMatchObject({ FROM_1PASSWORD: 'a value', FROM_FILE: '2' })
   expect(await reveal('cloakroom secrets get FROM_FILE')).toBe('4')
 }, 120_000)
-
-test('the first commands of agents.md start a program with a stand-in for the token', async () => {
-  const script = scriptOf('docs/guides/agents.md', 'start')
-  const [set = '', allow = '', start = ''] = script.split('\n').map((line) => line.split(' #')[0])
-  const token = marked('ghp_0123456789abcdef')
-  person.write('token.txt', token)
-  // Replaces Claude Code.
-  person.write('claude', '#!/bin/sh\nprintf %s "$GITHUB_TOKEN"\n')
-  await typeLines(person, [`${set} --stdin < token.txt`, allow, 'chmod +x claude'])
-  const { code, out } = await person.shell(`PATH="$PWD:$PATH"; ${start}`, PASSPHRASE)
-  expect(code).toBe(0)
-  expect(out).toHaveLength(token.length)
-  expect(out).not.toBe(token)
-})
-
-test('the settings files in agents.md are what agent setup writes', async () => {
-  const shown = blocksOf('docs/guides/agents.md', 'settings').flatMap(({ details, text }) =>
-    details.map((name) => ({ name, text })),
-  )
-  expect(shown.map(({ name }) => name).sort()).toEqual(toolNames.toSorted())
-  await typeLines(person, ['cloakroom agent create deploy-bot --save'])
-  for (const { name, text } of shown) {
-    const line = `cloakroom agent setup ${name} --agent deploy-bot --print`
-    expect({ name, text }).toEqual({ name, text: await reveal(line) })
-  }
-})
