@@ -17,7 +17,7 @@ beforeAll(async () => {
   person = await openTerminal(app)
   person.write('password.txt', 'a long passphrase that stays here\n')
   await typeLines(person, ['cloakroom register ada@example.com --password-stdin < password.txt'])
-})
+}, 60_000)
 afterAll(() => {
   person.remove()
 })
@@ -38,6 +38,19 @@ test('the examples of the access guide work line by line, after those of the sec
   const lines = linesOf('docs/guides/access.md', 'tour')
   expect(lines.length).toBeGreaterThan(14)
   await typeLines(person, lines)
+  const policy = await reveal('cloakroom policy show STRIPE_KEY')
+  expect(policy).toContain('only GET or POST to api.stripe.com, in a header')
+  const hosts = await reveal('cloakroom allowlist list')
+  for (const host of ['api.stripe.com', 'api.github.com', '*.example.com'])
+    expect(hosts).toContain(host)
+  expect(hosts).not.toContain('api.internal')
+  const tokens = JSON.parse(await reveal('cloakroom token list build-bot --json'))
+  expect(tokens).toMatchObject([
+    { label: 'default', status: 'active' },
+    { label: 'nightly', status: 'revoked' },
+    { hosts: ['api.stripe.com'], secrets: ['STRIPE_KEY'] },
+    { limits: { calls_per_day: 1000, bytes_per_day: 100_000_000 } },
+  ])
 }, 120_000)
 
 test('the examples of the teams guide that need one person work line by line', async () => {

@@ -18,7 +18,6 @@ const NOT_EXECUTED: Record<string, string> = {}
 /** Pages whose blocks are not executed yet. */
 const PENDING = [
   'README.md',
-  'docs/guides/access.md',
   'docs/guides/approvals.md',
   'docs/guides/backup.md',
   'docs/guides/ci.md',
@@ -30,8 +29,6 @@ const PENDING = [
   'docs/guides/monitoring.md',
   'docs/guides/notices.md',
   'docs/guides/scaling.md',
-  'docs/guides/sdks.md',
-  'docs/guides/secrets.md',
   'docs/guides/self-hosting.md',
   'docs/guides/server-keys.md',
   'docs/guides/teams.md',
