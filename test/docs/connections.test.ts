@@ -1,33 +1,41 @@
 // tier: all
-/** Runs every `connect` command of docs/guides/connections.md against a fake provider. */
+/** Executes docs/guides/connections.md against a fake provider, with an API that receives the renewed token. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { type Preset, presets } from '../../src/client/connect/presets.ts'
 import { openAccount, type Terminal } from '../cli/person.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { type Stage, sharedStage } from '../support/agent.ts'
+import { freshEmail } from '../support/app.ts'
+import { commandLinesIn } from '../support/command_lines.ts'
 import { loopbackFetch, openInBrowser } from '../support/oauth/browser.ts'
 import { type FakeProvider, startProvider } from '../support/oauth/provider.ts'
-import { textOf } from './documents.ts'
+import { linesOf } from './blocks.ts'
 
-const page = textOf('docs/guides/connections.md')
-const lines = [...page.matchAll(/^cloakroom (connect .*)$/gm)].map(([, line = '']) => line)
+const API = 'www.googleapis.com'
+const MCP = 'mcp.example.com'
+const [google = '', call = ''] = linesOf('docs/guides/connections.md', 'google')
+const lines = [google, ...linesOf('docs/guides/connections.md', 'connect')]
+const [show = '', reconnect = ''] = linesOf('docs/guides/connections.md', 'check')
+const wordsOf = (line: string) => commandLinesIn(line)[0] ?? []
 
-let app: TestApp
+let stage: Stage
 let ada: Terminal
 let provider: FakeProvider
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  stage = await sharedStage({ names: [API] })
+  stage.names.set(MCP, ['127.0.0.1'])
+  ada = await openAccount(stage.app, freshEmail('ada'))
   await ada.must('init', 'payments')
-  provider = await startProvider({ host: 'mcp.example.com', faults: { acceptsAnyPath: true } })
+  const faults = { acceptsAnyPath: true }
+  provider = await startProvider({ authority: stage.authority, host: MCP, faults })
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   ada.write('app.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
 })
 afterAll(async () => {
   ada.remove()
   await provider.stop()
-  await app.stop()
+  await stage.stop()
 })
 
 const presetIn = (words: readonly string[]): Preset | undefined =>
@@ -62,16 +70,15 @@ function argumentsOf(words: readonly string[], preset: Preset | undefined): stri
 }
 
 test('the page has ten providers and the four other ways to connect', () => {
-  const named = lines.flatMap((line) => presetIn(line.split(' ')) ?? [])
+  const named = lines.flatMap((line) => presetIn(wordsOf(line)) ?? [])
   expect(new Set(named).size).toBe(10)
   for (const name of ['--url', '--authorize-url', 'github_app', 'aws_role']) {
     expect(lines.filter((line) => line.includes(name)).length).toBeGreaterThan(0)
   }
 })
 
-test.each(lines)('%s', async (line) => {
-  const words = line.split(' ')
-  const preset = presetIn(words)
+/** Runs a command with the provider's client and a browser that completes the flow. */
+async function connect(words: readonly string[], preset: Preset | undefined, secret: string) {
   const send = redirected(preset)
   provider.setFault({
     editRedirect: (parameters) => {
@@ -82,14 +89,52 @@ test.each(lines)('%s', async (line) => {
       metadata.resource = 'https://mcp.example.com/mcp'
     },
   })
-  const { code, err } = await ada.run([...argumentsOf(words, preset), '--wait', '8s'], {
-    stdin: words.includes('aws_role') ? 'wJalrXUtnFEMIexampleKEY' : provider.clientSecret,
+  const { code, err } = await ada.run([...words, '--wait', '8s'], {
+    stdin: secret,
     providers: {
       providerFetch: send as never,
       openBrowser: (url) => void openInBrowser(url, send).catch(() => {}),
     },
   })
   expect({ code, err }).toMatchObject({ code: 0 })
+}
+
+test.each(lines)('%s', async (line) => {
+  const words = wordsOf(line)
+  const preset = presetIn(words)
+  const secret = words.includes('aws_role') ? 'wJalrXUtnFEMIexampleKEY' : provider.clientSecret
+  await connect(argumentsOf(words, preset), preset, secret)
   const out = await ada.must('secrets', 'show', words[1] ?? '')
   expect(out).toContain('never renewed')
+})
+
+const rootOf = async (name: string) => JSON.parse(await ada.reveal('secrets', 'get', name))
+
+test('reconnecting repeats the flow with the stored client and scope', async () => {
+  const before = await rootOf('GOOGLE_TOKEN')
+  await connect(wordsOf(reconnect), presets.google, provider.clientSecret)
+  const { refresh_token, ...after } = await rootOf('GOOGLE_TOKEN')
+  expect({ ...after, refresh_token: before.refresh_token }).toEqual(before)
+  expect(refresh_token).not.toBe(before.refresh_token)
+})
+
+test('the call of the page sends a renewed access token to the API', async () => {
+  // Replaces Google's token endpoint, and a scope that the fake provider does not have.
+  const test = { token_url: provider.tokenUrl, scope: 'api' }
+  const root = { ...(await rootOf('GOOGLE_TOKEN')), ...test }
+  const set = ['secrets', 'set', 'GOOGLE_TOKEN', '--kind', 'oauth2', '--stdin']
+  expect((await ada.run(set, { stdin: JSON.stringify(root) })).code).toBe(0)
+  await ada.must('policy', 'set', 'GOOGLE_TOKEN', '--domains', stage.authorityOf(API))
+  await ada.must('allowlist', 'add', stage.authorityOf(API))
+  await ada.must('agent', 'create', 'deploy-bot', '--save')
+  expect(await ada.must(...wordsOf(call.replace(API, stage.authorityOf(API))))).toContain(
+    '"ok":true',
+  )
+  const [received] = stage.upstream.received
+  expect(received?.path).toBe('/drive/v3/files')
+  const token = received?.header('authorization')?.replace('Bearer ', '') ?? ''
+  expect(await provider.isLive(token)).toBe(true)
+  expect(await ada.must(...wordsOf(show))).toMatch(
+    /^state +valid until .+\nnext_renewal +by a call .+\nlast_error +none$/m,
+  )
 })

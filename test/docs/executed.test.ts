@@ -9,7 +9,7 @@ import { allBlocks, type Block } from './blocks.ts'
 import { ROOT } from './documents.ts'
 
 const PAGES = /^(README\.md|docs\/(start|guides)\/)/
-/** What people or models read, and nothing executes. */
+/** Languages of texts that people or models read, and nothing executes. */
 const TEXTS = ['text', 'markdown']
 
 /** By page and name of the block: why no test can execute it, and what checks it instead. */
@@ -18,12 +18,9 @@ const NOT_EXECUTED: Record<string, string> = {}
 /** Pages whose blocks are not executed yet. */
 const PENDING = [
   'README.md',
-  'docs/guides/access.md',
-  'docs/guides/agents.md',
   'docs/guides/approvals.md',
   'docs/guides/backup.md',
   'docs/guides/ci.md',
-  'docs/guides/connections.md',
   'docs/guides/console.md',
   'docs/guides/containers.md',
   'docs/guides/database-users.md',
@@ -31,10 +28,7 @@ const PENDING = [
   'docs/guides/kubernetes.md',
   'docs/guides/monitoring.md',
   'docs/guides/notices.md',
-  'docs/guides/proxy.md',
   'docs/guides/scaling.md',
-  'docs/guides/sdks.md',
-  'docs/guides/secrets.md',
   'docs/guides/self-hosting.md',
   'docs/guides/server-keys.md',
   'docs/guides/teams.md',
@@ -46,7 +40,7 @@ const PENDING = [
 
 const nameOf = ({ page, name }: Block) => `${page} ${name}`
 
-/** What test files request, as `page name`, or `page` for all blocks. */
+/** The blocks that test files request, as `page name`, or `page` for all blocks. */
 async function requested(): Promise<Set<string>> {
   const found = new Set<string>()
   for (const path of new Bun.Glob('test/**/*.ts').scanSync({ cwd: ROOT })) {

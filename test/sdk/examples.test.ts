@@ -6,9 +6,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { curl, githubActions, gitlabCi, sdks } from '../../src/client/agents/set_up_texts.ts'
-import { blocksOf } from '../docs/blocks.ts'
+import { openAccount } from '../cli/person.ts'
+import { blocksOf, linesOf } from '../docs/blocks.ts'
 import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { commandLinesIn } from '../support/command_lines.ts'
 import { newestRecord } from '../support/forward.ts'
 import { otherPackages } from '../support/other_programs.ts'
 import { requires } from '../support/requires.ts'
@@ -44,7 +46,7 @@ beforeAll(async () => {
     secrets: KEYS,
     domains: HOSTS.map((host) => stage.authorityOf(host)),
   })
-})
+}, 60_000)
 afterAll(() => stage.stop())
 afterEach(() => {
   stage.upstream.received.length = 0
@@ -53,10 +55,13 @@ afterEach(() => {
 type Run = { out: string; err: string; code: number }
 
 /** The output of the example. */
-async function run(name: string): Promise<Run> {
+async function run(name: string, env: Record<string, string> = {}): Promise<Run> {
   const { language, text } = examples.get(name) ?? { language: '', text: '' }
   if (language !== 'sh') expect(text.trim().split('\n').length).toBe(5)
-  return runText(programs[language] ?? [], text, { SERVICE_RESOLVER_URL: stage.app.resolver })
+  return runText(programs[language] ?? [], text, {
+    SERVICE_RESOLVER_URL: stage.app.resolver,
+    ...env,
+  })
 }
 
 /** The upstream of the test has its own port; nothing else is changed. */
@@ -122,19 +127,18 @@ async function expectCredential(header: string, value: string, name: string, hos
   })
 }
 
+const COMPLETION = json({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'gpt-5',
+  choices: [
+    { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello, you.' } },
+  ],
+})
+
 test('openai: a chat completion', async () => {
-  stage.upstream.on(
-    '/v1/chat/completions',
-    json({
-      id: 'chatcmpl-1',
-      object: 'chat.completion',
-      created: 1,
-      model: 'gpt-5',
-      choices: [
-        { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello, you.' } },
-      ],
-    }),
-  )
+  stage.upstream.on('/v1/chat/completions', COMPLETION)
   await expectPrinted('openai', 'Hello, you.\n')
   const [received] = stage.upstream.received
   expect(JSON.parse(Buffer.from(received?.body ?? []).toString())).toEqual({
@@ -147,6 +151,28 @@ test('openai: a chat completion', async () => {
     'OPENAI_KEY',
     'api.openai.com',
   )
+})
+
+test('the token of the page calls OpenAI with its secret, and cannot use another one', async () => {
+  stage.upstream.on('/v1/chat/completions', COMPLETION)
+  const ada = await openAccount(stage.app, 'ada@sdk.example')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', ...Object.entries(KEYS).map((pair) => pair.join('=')))
+  await ada.must('agent', 'create', 'my-agent')
+  const lines = linesOf('docs/guides/sdks.md', 'token').map((line) =>
+    line.replace('api.openai.com', stage.authorityOf('api.openai.com')),
+  )
+  const [allow = [], issue = []] = lines.flatMap(commandLinesIn)
+  await ada.must(...allow)
+  const { token } = (await ada.json(...issue)) as { token: string }
+  ada.remove()
+  const env = { SERVICE_TOKEN: token }
+  expect(await run('openai', env)).toEqual({ out: 'Hello, you.\n', err: '', code: 0 })
+  expect(stage.upstream.received.map(({ header }) => header('authorization'))).toEqual([
+    `Bearer ${KEYS.OPENAI_KEY}`,
+  ])
+  expect((await run('github', env)).err).toContain('not for the host api.github.com')
+  expect(stage.upstream.received).toHaveLength(1)
 })
 
 test('openai: a streamed chat completion', async () => {
@@ -327,6 +353,7 @@ test('an error of the API is the SDK’s error, with the API’s own request id'
 
 test('every example of the page has a test, with the published SDK', () => {
   expect([...examples.keys()]).toEqual([
+    'token',
     'openai',
     'openai-streamed',
     'anthropic',
