@@ -179,7 +179,7 @@ describe('dependencies', () => {
     expect(broken.filter((arrow) => !pending.includes(arrow))).toEqual([])
   })
 
-  test('features know each other in no circle', () => {
+  test('features import each other in no circle', () => {
     const features = [...new Set(sources.map(({ path }) => roomOf(path)))].filter((room) =>
       room.startsWith('features/'),
     )
@@ -197,7 +197,7 @@ describe('dependencies', () => {
     expect(odd).toEqual([])
   })
 
-  test('the rule sees type-only imports, re-exports and dynamic imports', () => {
+  test('the rule covers type-only imports, re-exports and dynamic imports', () => {
     const text = [
       "import type { A } from '../secrets/queries.ts'",
       "export * from '../projects/contract.ts'",
@@ -208,7 +208,7 @@ describe('dependencies', () => {
     expect(seen).toEqual(found.map((name) => `features/${name}`))
   })
 
-  test('the rule tells what is allowed from what is not', () => {
+  test('the rule accepts permitted imports and rejects others', () => {
     const judged = (from: string, ...targets: string[]) =>
       targets.map((target) => isAllowed(from, target))
     const feature = 'features/allowlist/index.ts'
@@ -255,14 +255,14 @@ describe('dependencies', () => {
     expect(importing.map(({ path }) => path)).toEqual([])
   })
 
-  test('only what composes a server imports serve.ts', () => {
+  test('serve.ts is imported only by the modules that compose a server', () => {
     const importing = sources
       .filter((source) => innerImportsOf(source).includes('http/serve.ts'))
       .map(({ path }) => roomOf(path))
     expect(new Set(importing)).toEqual(new Set(['server']))
   })
 
-  test('only serve.ts, the reference page and the benches know Elysia', () => {
+  test('Elysia is imported only by serve.ts, the reference page and the benches', () => {
     const knowing = sources
       .filter((source) => importsOf(source).some((target) => /^(elysia|@elysiajs\/)/.test(target)))
       .map(({ path }) => path)
@@ -271,7 +271,7 @@ describe('dependencies', () => {
     expect(knowing).toEqual([])
   })
 
-  test('the environment is read by config.ts, the command line and the start of a server only', () => {
+  test('the environment is read only by config.ts, the command line and the start of a server', () => {
     const readers = sources
       .filter(({ text }) => /\b(?:process|Bun)\.env\b|\bimport\.meta\.env\b/.test(text))
       .map(({ path }) => path)
@@ -322,7 +322,7 @@ describe('migrations', () => {
     readFileSync(join(root, 'drizzle/meta/_journal.json'), 'utf8'),
   )
 
-  test('every file is registered, in the order of the journal', () => {
+  test('every migration file is registered, in the order of the journal', () => {
     const tags = journal.entries.map(({ tag }) => tag)
     const files = readdirSync(join(root, 'drizzle')).filter((name) => name.endsWith('.sql'))
     expect(migrations.map(({ name }) => name)).toEqual(tags)
@@ -332,7 +332,7 @@ describe('migrations', () => {
     }
   })
 
-  test('together they make the schema that the queries are typed by', async () => {
+  test('all migrations together create the schema that the queries are typed by', async () => {
     const last = journal.entries.at(-1)
     const number = String(last?.idx ?? 0).padStart(4, '0')
     const snapshot = JSON.parse(

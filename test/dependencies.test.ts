@@ -23,7 +23,7 @@ test('the program imports each of `dependencies`, and no other package', () => {
   expect([...packagesOf(files)].sort()).toEqual(Object.keys(project.dependencies).sort())
 })
 
-test('the walk reaches the server, the commands, the demo and the threads, and not the console', () => {
+test('the walk over imports reaches the server, the commands, the demo and the threads, but not the console', () => {
   const reached = [...files].map((path) => path.slice(SOURCE.length + 1))
   for (const path of [
     'server/serve.ts',
