@@ -16,7 +16,7 @@ function filled() {
 }
 
 describe('forgetting the keys of a workspace', () => {
-  test('removes them immediately and wipes them, except a key that a caller has just received', async () => {
+  test("forgetting removes a workspace's keys immediately and wipes them, except a key that a caller has just received", async () => {
     const cache = filled()
     const given = cache.get('one/a')
     const kept = cache.get('two/a')
@@ -31,7 +31,7 @@ describe('forgetting the keys of a workspace', () => {
     cache.close()
   })
 
-  test('without a workspace takes all', async () => {
+  test('forgetting without a workspace removes all keys', async () => {
     const cache = filled()
     const given = [cache.get('one/a'), cache.get('one/b'), cache.get('two/a')]
     cache.forget()
@@ -41,7 +41,7 @@ describe('forgetting the keys of a workspace', () => {
     cache.close()
   })
 
-  test('does not keep a key that was asked for before and opened after', () => {
+  test('forgetting also drops a key that was requested before it and opened after it', () => {
     const cache = new KeyCache(3600, clock)
     const { generation } = cache
     cache.forget('one/')
