@@ -37,7 +37,7 @@ const starts: Record<string, (env: Record<string, string>) => Promise<Running>> 
 }
 
 for (const [name, start] of Object.entries(starts)) {
-  test(`${name}: ${CALLS} calls that are held back at once delay no other workspace`, async () => {
+  test(`${name}: ${CALLS} calls that are held open concurrently delay no other workspace`, async () => {
     const scene = await openScene()
     const server = await start(scene.env)
     const [slow, other] = [await staff(scene, server), await staff(scene, server)]

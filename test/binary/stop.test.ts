@@ -66,7 +66,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   }, 60_000)
 }
 
-test('a second signal exits at once with 1; the record is there, without an outcome', async () => {
+test('a second signal exits immediately with 1; the record exists, without an outcome', async () => {
   const { answer, release } = await callSlowly('/abandoned')
   program.signal('SIGTERM')
   await program.until('"message":"stopping"')
