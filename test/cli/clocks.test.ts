@@ -87,7 +87,7 @@ describe.each(cases)(
       expect(err).toContain('run date -u on both machines')
     })
 
-    test('no token is issued whose expiry counts from now, and nothing changes', async () => {
+    test('no token is issued whose expiry counts from the local time, and nothing changes', async () => {
       const before = await tokens()
       for (const args of [
         ['token', 'issue', 'deploy', '--expires-in-days', '30'],
@@ -118,7 +118,7 @@ describe.each(cases)(
       })
     })
 
-    test('a difference of 10 minutes is reported, and moves no expiry beyond what was asked for', async () => {
+    test('a difference of 10 minutes is reported, and moves no expiry beyond the requested one', async () => {
       const own = `${each.side} ${each.direction}`
       const { code, err } = await ada.run(
         ['token', 'issue', 'deploy', '--expires-in-days', '30', '--label', own],

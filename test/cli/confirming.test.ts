@@ -36,7 +36,7 @@ test('every number before a noun in a text of the command line is written with c
   expect(found.filter((line) => !line.includes('characters, SHA-256'))).toEqual([])
 })
 
-test('a secret is asked for again on the spot after an answer that is not valid, or two that differ', async () => {
+test('a secret is requested again immediately after an invalid answer, or two different ones', async () => {
   const typed = ['weak', 'strong one', 'strong two', 'strong one', 'strong one']
   const screen: string[] = []
   const ask = async (question: string) => {
@@ -58,7 +58,7 @@ test('a secret is asked for again on the spot after an answer that is not valid,
   ])
 })
 
-test('every question for something new explains a weak answer and asks again', () => {
+test('every question for a new secret explains a weak answer and asks again', () => {
   const questions = files.flatMap(
     (file) =>
       linesOf(file)

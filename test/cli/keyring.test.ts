@@ -70,7 +70,7 @@ describe('Secret Service', () => {
     expect(await openKeyring({ PATH, ENTRIES, ...bus }, 'session')).toBeNull()
   })
 
-  test('that is locked is an error, and no missing keyring', async () => {
+  test('a locked Secret Service is an error, and not a missing keyring', async () => {
     program('secret-tool', complaining('Cannot get secret of a locked object'))
     expect(openKeyring(env, 'session')).rejects.toMatchObject({
       code: 'keyring_unavailable',
@@ -78,7 +78,7 @@ describe('Secret Service', () => {
     })
   })
 
-  test('that hangs is an error after its limit', async () => {
+  test('a Secret Service that hangs is an error after its limit', async () => {
     program('secret-tool', 'exec sleep 1000')
     const timers = new FakeTimers()
     const opening = openKeyring(env, 'session', { timers }).catch((error: unknown) => error)
@@ -90,7 +90,7 @@ describe('Secret Service', () => {
     })
   })
 
-  test('that forgets what it was given is an error', async () => {
+  test('a Secret Service that loses a stored item is an error', async () => {
     program('secret-tool', 'cat > /dev/null; exit 0')
     const keyring = await openKeyring(env, 'session')
     expect(keyring?.write('text')).rejects.toMatchObject({ code: 'keyring_unavailable' })
@@ -101,7 +101,7 @@ describe('the macOS keychain', () => {
   const open = () => openKeyring(env, 'session', { platform: 'darwin' })
   const long = JSON.stringify({ tokens: 'ä'.repeat(9_000) })
 
-  test('keeps a session that is longer than a line of its program', async () => {
+  test('the keychain keeps a session that is longer than a line of its program', async () => {
     program('security', SECURITY)
     const keyring = await open()
     await keyring?.write(long)
@@ -121,7 +121,7 @@ describe('the macOS keychain', () => {
     expect([await keyring?.read(), readdirSync(env.ENTRIES ?? '')]).toEqual([null, []])
   })
 
-  test('that is locked is an error', async () => {
+  test('a locked keychain is an error', async () => {
     program('security', 'echo "security: User interaction is not allowed." >&2; exit 36')
     const keyring = await open()
     expect(keyring?.read()).rejects.toMatchObject({
@@ -140,7 +140,7 @@ describe('every command', () => {
   })
   afterAll(() => ada.remove())
 
-  test('says that the keyring is locked, and finds the session again afterwards', async () => {
+  test('every command reports a locked keyring, and finds the session again once it is unlocked', async () => {
     program('secret-tool', SECRET_TOOL)
     const entered = await ada.run(['register', email, '--password-stdin'], {
       stdin: `${PASSWORD}\n`,

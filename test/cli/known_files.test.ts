@@ -77,7 +77,7 @@ test('names of built-in object properties are stored like any other name', () =>
   }
 })
 
-test('files of older versions, with names in them, are read and go on', () => {
+test('files of older versions, with names in them, are read and continued', () => {
   const write = (name: string, content: unknown) =>
     writeFileSync(join(home, 'cloakroom', name), JSON.stringify(content))
   const chain = { first: 'f', seq: 2, head: 'h', epoch: 1, keyCommitment: 'c' }

@@ -48,7 +48,7 @@ test.each([
   expect(large).toEqual(features.map((feature) => `features/${feature}/contract.ts`))
 })
 
-test('--version loads no package, and none of the slow modules of the runtime', () => {
+test('--version loads no package, and no slow module of the runtime', () => {
   const loaded = [...loadedWith('main.ts', 'cli/commands/machine/version.ts')]
   const others = loaded.filter((target) => !/\.(ts|json)$/.test(target)).sort()
   expect(others).toEqual(['node:os', 'node:path'])

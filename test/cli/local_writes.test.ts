@@ -114,7 +114,7 @@ describe('with a configuration folder that cannot be written', () => {
       writesNothing(app, () => refused(args)))
 
   for (const args of reading)
-    test(`${args.slice(0, 2).join(' ')} is refused, and names the folder`, () => refused(args))
+    test(`${args.slice(0, 2).join(' ')} is rejected, and names the folder`, () => refused(args))
 
   test('commands that only read still succeed', async () => {
     expect((await ada.run(['secrets', 'list'], { env })).code).toBe(0)
@@ -132,7 +132,7 @@ describe('a session whose access token expired', () => {
     return Number(row?.count)
   }
 
-  test('is renewed once for twenty commands at once', async () => {
+  test('an expired session is renewed once for twenty concurrent commands', async () => {
     const before = await rotations()
     await expire()
     const runs = await Promise.all(Array.from({ length: 20 }, () => ada.run(['whoami'])))
@@ -140,14 +140,14 @@ describe('a session whose access token expired', () => {
     expect(await rotations()).toBe(before + 1)
   })
 
-  test('survives an answer that is lost', async () => {
+  test('an expired session survives a lost answer', async () => {
     await expire()
     lost.push('/api/auth/refresh/')
     expect((await ada.run(['whoami'])).code).toBe(0)
     expect([lost, (await ada.run(['whoami'])).code]).toEqual([[], 0])
   })
 
-  test('survives a command that was killed after the exchange, before it kept the new tokens', async () => {
+  test('an expired session survives a command that was killed after the exchange, before it stored the new tokens', async () => {
     await expire()
     await openApi(app.controlPlane).call(refresh, { body: { refresh: stored().refresh } })
     expect((await ada.run(['whoami'])).code).toBe(0)

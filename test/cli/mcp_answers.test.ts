@@ -152,14 +152,14 @@ test.each(names)('%s sends a large answer once, cut to 60 kB of valid JSON', asy
   expect(bytes).toBeGreaterThan(RESULT_BYTES * 0.8)
 })
 
-test('check_status bounds the sentence about a token that is refused', async () => {
+test('check_status bounds the message about a rejected token', async () => {
   replies = { ...largeReplies, [listCredentials.path]: refuse }
   const { text, bytes } = await use('check_status')
   expect(bytes).toBeLessThanOrEqual(RESULT_BYTES)
   expect(JSON.parse(text).cut.token).toMatch(CUT)
 })
 
-test('call_api says how many bytes of a body are missing, and what is left of base64 decodes', async () => {
+test('call_api returns the number of missing body bytes, and truncated base64 still decodes', async () => {
   const body = Buffer.alloc(300_000, 'credential').toString('base64')
   const answer = { status_code: 200, headers: {}, body_encoding: 'base64', redacted: false }
   replies = { [resolveCall.path]: () => Response.json({ ...answer, body }) }
@@ -169,7 +169,7 @@ test('call_api says how many bytes of a body are missing, and what is left of ba
   expect(shown.cut).toEqual({ body: `cut, ${body.length - shown.body.length} more bytes` })
 })
 
-test.each(names)('%s answers a refusal with its code as data, bounded', async (name) => {
+test.each(names)('%s returns an error with its code as data, bounded', async (name) => {
   replies = { [tools[name]?.path ?? '']: refuse }
   const { result, text, bytes } = await use(name)
   expect(result).toMatchObject({
@@ -187,7 +187,7 @@ const refusedWith = (error_code: string, advice: object): Reply => {
   return () => Response.json(body, { status: 409 })
 }
 
-test.each(names)('%s passes on how to remove the cause of a refusal', async (name) => {
+test.each(names)('%s passes on how to remove the cause of an error', async (name) => {
   const advice = { fix: { setting: 'QUOTA_AGENTS' }, docs: 'operations.md#quotas' }
   replies = { [tools[name]?.path ?? '']: refusedWith('quota_exceeded', advice) }
   const { result, text } = await use(name)
@@ -195,7 +195,7 @@ test.each(names)('%s passes on how to remove the cause of a refusal', async (nam
   expect(text).toContain('change the server setting QUOTA_AGENTS')
 })
 
-test('call_api names the command that allows a refused host', async () => {
+test('call_api names the command that allows a rejected host', async () => {
   replies = { [resolveCall.path]: refusedWith('domain_blocked', {}) }
   const { result, text } = await use('call_api', { url: 'https://api.example.com:8443/v1?a=b' })
   const command = ['cloakroom', 'allowlist', 'add', 'api.example.com:8443']
@@ -212,14 +212,14 @@ test.each([
   { command: 'cloakroom' },
   { setting: 'A=1 sh' },
   7,
-])('a fix that a server must not suggest is left out: %j', async (fix) => {
+])('a fix that a server must not suggest is omitted: %j', async (fix) => {
   const advice = { fix, docs: 'https://evil.example/#docs' }
   replies = { [resolveCall.path]: refusedWith('conflict', advice) }
   const { error } = (await use('call_api')).result.structuredContent ?? {}
   expect(error).toEqual({ code: 'conflict', message: 'Refused.', hint: null })
 })
 
-test.each([...names, 'no_such_tool'])('%s refuses an unknown argument as data', async (name) => {
+test.each([...names, 'no_such_tool'])('%s rejects an unknown argument as data', async (name) => {
   replies = {}
   const { result, text, bytes } = await use(name, { ...tools[name]?.args, [`json${LARGE}`]: 1 })
   const code = name === 'no_such_tool' ? 'not_found' : 'usage'
@@ -228,7 +228,7 @@ test.each([...names, 'no_such_tool'])('%s refuses an unknown argument as data', 
   expect(bytes).toBeLessThan(RESULT_BYTES / 2)
 })
 
-test('list_credentials finds by a part of the name what a long list leaves out', async () => {
+test('list_credentials finds by a part of the name what a long list omits', async () => {
   replies = largeReplies
   const { text } = await use('list_credentials', { contains: 'key_1999' })
   expect(JSON.parse(text).credentials).toEqual([

@@ -100,7 +100,7 @@ const call = (tool: string, args: unknown) => [
   ...['--tool-args-json', JSON.stringify(args)],
 ]
 
-test('the inspector finds nothing to object to in the tools', async () => {
+test('the inspector reports no problem in the tools', async () => {
   const ran = await inspect('--method', 'tools/list', '--strict')
   if (ran === null) return
   const { code, err, out } = ran
@@ -120,7 +120,7 @@ const refusal = {
   },
 }
 
-test('the inspector shows answers as text, and an error with its code as data', async () => {
+test('the inspector prints answers as text, and an error with its code as data', async () => {
   const listed = await inspect(...call('list_credentials', {}))
   if (listed === null) return
   expect(listed.code).toBe(0)
@@ -145,7 +145,7 @@ test('an inspector that is interrupted ends its call at the upstream', async () 
   await program.exited
 })
 
-test('the client of Python lists, calls, reads an error with its code, and cancels', async () => {
+test('the Python client lists, calls, reads an error with its code, and cancels', async () => {
   const python = await otherPython()
   if (python === null) return
   const { url, begun, ended } = held('/held')

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const asAgent = (...args: string[]) => ada.run(args, { env: { SERVICE_TOKEN: token } })
 
-test('an agent asks, and a member accepts: the host is allowed, and the secret may go there only', async () => {
+test('an agent proposes, and a member accepts: the host is allowed, and the secret may be sent there only', async () => {
   const refused = await asAgent('call', stage.url('/echo'))
   expect(refused.err).toContain('An agent can request it: cloakroom proposals create --help')
   const host = stage.authorityOf()

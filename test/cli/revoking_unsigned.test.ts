@@ -49,7 +49,7 @@ test.each([
   ],
   ['workload-token revoke', ['workload-token', 'issue', 'ci'], ['workload-token', 'revoke', 'ci']],
   ['agent delete', ['agent', 'create', 'gone'], ['agent', 'delete', 'gone', '--yes']],
-])('%s revokes a token even if the server refuses its link', async (_, make, stop) => {
+])('%s revokes a token even if the server rejects its link', async (_, make, stop) => {
   refusing = false
   await ada.must(...make, '--quiet')
   const working = await app.connection.sql`select id from tokens where revoked_at is null`
@@ -60,7 +60,7 @@ test.each([
   expect(left).toHaveLength(working.length - 1)
 })
 
-test('a command that revokes nothing is still refused', async () => {
+test('a command that revokes nothing is still rejected', async () => {
   refusing = true
   const { code, err } = await ada.run(['allowlist', 'add', 'api.example.com'])
   expect([code, err]).toEqual([2, expect.stringContaining('link_refused')])

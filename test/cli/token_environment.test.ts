@@ -50,7 +50,7 @@ test.each(kinds)(
 )
 
 test.each(kinds)(
-  'one %s token is refused for another environment that a flag or variable names',
+  'one %s token is rejected for another environment that a flag or variable names',
   async (kind) => {
     for (const command of commands.filter(([, verb]) => verb !== 'list')) {
       const env = { SERVICE_TOKEN: tokens[kind] }

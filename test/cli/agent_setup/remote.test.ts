@@ -160,7 +160,7 @@ test('every program has its test', () => {
   expect(Object.keys(places)).toEqual(toolNames)
 })
 
-test('the command names the steps that come before, and they work as typed', async () => {
+test('the command names the steps that come first, and they succeed as typed', async () => {
   const { err } = await setUpRemote('cursor', '/mcp', '--print')
   expect(err).toContain(`cloakroom connect UPSTREAM_MCP --url ${upstream.origin}/mcp\n`)
   const [, line = ''] = /: cloakroom (token issue .+)/.exec(err) ?? []
@@ -173,7 +173,7 @@ describe.each(Object.entries(places))('%s', (tool, place) => {
   const path = () => join(ada.cwd, file)
   const transports = tool === 'codex' ? (['/mcp'] as const) : (['/mcp', '/sse'] as const)
 
-  test.each(transports)('reaches the server at %s by its file, which has no token', async (at) => {
+  test.each(transports)('the file reaches the server at %s, and has no token', async (at) => {
     const { code, out, err } = await setUpRemote(tool, at, '--yes')
     expect([code, out]).toEqual([0, expect.stringContaining(`reaches upstream: ${path()}\n`)])
     expect(err).toContain('+ ')
@@ -189,7 +189,7 @@ describe.each(Object.entries(places))('%s', (tool, place) => {
     rmSync(path())
   })
 
-  test('other servers stay, byte for byte, and are not printed', async () => {
+  test('agent setup keeps other servers, byte for byte, and does not print them', async () => {
     put(path(), others)
     const { code, err } = await setUpRemote(tool, '/mcp', '--yes')
     expect([code, err]).toEqual([0, expect.not.stringContaining('of-another')])
@@ -204,7 +204,7 @@ describe.each(Object.entries(places))('%s', (tool, place) => {
   })
 })
 
-test("a person's own entry of that name is replaced without printing what is in it", async () => {
+test("a person's own entry of the same name is replaced without printing its contents", async () => {
   const path = join(ada.cwd, '.cursor/mcp.json')
   const own = {
     url: 'https://a.example?key=q1',
@@ -222,7 +222,7 @@ test("a person's own entry of that name is replaced without printing what is in 
   rmSync(path)
 })
 
-test('the environment that was typed is sent, and names can be given', async () => {
+test('the typed environment is sent, and names can be chosen', async () => {
   const given = ['--secret', 'OTHER', '--name', 'line-two', '-e', 'staging', '--print']
   const { out, err } = await setUpRemote('claude-code', '/mcp?a=b', ...given)
   expect(err).toContain('--secret OTHER -e staging\n')
@@ -263,7 +263,7 @@ test.each(refused.map((args) => [args] as const))('--mcp-server %j is refused', 
   expect([code, err]).toEqual([2, expect.not.stringContaining('user:word')])
 })
 
-test('options of a remote server need one, and Codex has no SSE', async () => {
+test('options of a remote server require one, and Codex has no SSE', async () => {
   for (const args of [
     ['--name', 'x'],
     ['--secret', 'X'],
