@@ -93,7 +93,7 @@ beforeEach(() => {
 })
 
 describe('reading', () => {
-  test('a workspace is met once, and read once for each command', async () => {
+  test('a workspace is pinned once, and read once for each command', async () => {
     const chains = opened()
     const [one, other] = await Promise.all([chains.of(HERE), chains.of(HERE)])
     expect([...one.allowlist]).toEqual(['a.example', 'b.example'])
@@ -103,7 +103,7 @@ describe('reading', () => {
     expect(notices).toEqual(['met acme'])
   })
 
-  test('a chain that is read ahead is sound although another command learns more meanwhile', async () => {
+  test('a chain that is read ahead is valid although another command reads more meanwhile', async () => {
     served = ours.slice(0, 2)
     await opened().of(HERE)
     const chains = opened()
@@ -115,7 +115,7 @@ describe('reading', () => {
     expect(asked).toEqual([0, 0, 0])
   })
 
-  test('a workspace that is new to this machine is not read ahead, nor is a failure of that kept', async () => {
+  test('a workspace that is new to this machine is not read ahead, and its failure is not cached', async () => {
     const chains = opened()
     chains.readAhead(HERE)
     await null
@@ -168,7 +168,7 @@ describe('reading', () => {
     expect((await opened().of(HERE)).seq).toBe(3)
   })
 
-  test('a failure is not kept', async () => {
+  test('a failure is not cached', async () => {
     const chains = opened()
     served = []
     await expect(chains.of(HERE)).rejects.toThrow('there is no first link')
@@ -180,7 +180,7 @@ describe('reading', () => {
 describe('the key', () => {
   const shown = (epoch: number, key: Uint8Array) => ({ ...HERE, epoch, key })
 
-  test('is the one that was committed to; a known epoch costs no reading', async () => {
+  test('the key is the committed one, and a known epoch needs no read', async () => {
     await opened().requireKey(shown(1, KEY))
     expect(asked).toEqual([0])
     await opened().requireKey(shown(1, KEY))
@@ -195,7 +195,7 @@ describe('the key', () => {
       await expect(opened().requireKey(workspace)).rejects.toThrow(why)
   })
 
-  test('the key of the next epoch is accepted by its link, with a notice; the previous one is refused', async () => {
+  test('the key of the next epoch is accepted by its link, with a notice; the previous one is rejected', async () => {
     await opened().requireKey(shown(1, KEY))
     const next = new Uint8Array(32).fill(9)
     const body = { epoch: 2, key_commitment: keyCommitment(HERE.id, 2, next) }
@@ -227,7 +227,7 @@ describe('signing', () => {
       send,
     )
 
-  test('a change takes one reading, and the next of the same command none', async () => {
+  test('a change needs one read, and the next change of the same command none', async () => {
     const chains = opened()
     expect(await allow(chains, 'c.example')).toBe('taken')
     expect(await allow(chains, 'd.example')).toBe('taken')
@@ -236,7 +236,7 @@ describe('signing', () => {
     expect([...(await opened().of(HERE)).allowlist].slice(2)).toEqual(['c.example', 'd.example'])
   })
 
-  test('several at once all succeed, each once', async () => {
+  test('several concurrent changes all succeed, each once', async () => {
     const names = ['c', 'd', 'e', 'f'].map((name) => `${name}.example`)
     await Promise.all(names.map((name) => allow(opened(), name)))
     expect([...(await opened().of(HERE)).allowlist].slice(2).sort()).toEqual(names)
@@ -264,7 +264,7 @@ describe('signing', () => {
     expect((await opened().of(HERE)).allowlist.has('c.example')).toBe(true)
   })
 
-  test('a conflict that no link explains is reported, and so is one without end', async () => {
+  test('a conflict that no link explains is reported, and so is an endless one', async () => {
     const conflict = () => Promise.reject(new ApiError(409, { error_code: 'conflict' }))
     await expect(allow(opened(), 'c.example', conflict)).rejects.toThrow(ApiError)
     const required = () => Promise.reject(new ApiError(422, { error_code: 'link_required' }))
@@ -279,7 +279,7 @@ describe('signing', () => {
     expect(tries).toBe(10)
   })
 
-  test('a plain workspace has nothing to sign, and nothing is read', async () => {
+  test('a plain workspace has nothing to sign, and no link is read', async () => {
     const workspace = { id: ADA, name: 'plain' }
     const send = async (...given: unknown[]) => given
     const judge = () => Promise.reject(new Error('asked'))

@@ -81,7 +81,7 @@ beforeEach(async () => {
 })
 
 describe('writing', () => {
-  test('goes with the manifest of its result, and counts on', async () => {
+  test('a write carries the manifest of its result, and increments the revision', async () => {
     await put(workspace, { A: '1', B: '2' })
     await put(workspace, { B: '3' })
     expect(await namesOf()).toEqual(['A', 'B'])
@@ -97,7 +97,7 @@ describe('writing', () => {
     expect(store.revision).toBe(2)
   })
 
-  test('a conflict with something else is not tried again', async () => {
+  test('a conflict with another cause is not retried', async () => {
     let sent = 0
     const write = openWriter(here())
     const conflict = new ApiError(409, { error_code: 'conflict' })
@@ -122,7 +122,7 @@ describe('writing', () => {
   })
 })
 
-describe('a server that lies is refused', () => {
+describe('a server that lies is rejected', () => {
   const values = { A: '1', B: '2', C: '3' }
   beforeEach(() => put(workspace, values))
 
@@ -139,7 +139,7 @@ describe('a server that lies is refused', () => {
     expect(await refusal(put(again(), { E: '5' }))).toMatch(/^(root|revision)$/)
   })
 
-  test('with another value than it lists', async () => {
+  test('a server that returns another value than it lists is rejected', async () => {
     const listed = store.listed(false).map(({ key, value_sha256 }) => [key, value_sha256] as const)
     store.hashes = new Map(listed)
     store.rows.set('A', sealed(workspace, 'A', 'another'))
@@ -150,7 +150,7 @@ describe('a server that lies is refused', () => {
     expect((await readSecret(here(), 'B')).key).toBe('B')
   })
 
-  test('with an older state, whole', async () => {
+  test('a server that returns a complete older state is rejected', async () => {
     const before = store.copy()
     await put(workspace, { A: '2' })
     store = before
@@ -169,13 +169,13 @@ describe('a server that lies is refused', () => {
     expect(await refusal(readSecrets(here(openedBy(ada, links))))).toBe('right')
   })
 
-  test('with the manifest of another environment', async () => {
+  test('a server that returns the manifest of another environment is rejected', async () => {
     const elsewhere = { ...here(), environment: 'staging' }
     expect(await refusal(readSecrets(elsewhere))).toBe('mismatch')
   })
 })
 
-test('links that came since are read before anything is refused', async () => {
+test('newer links are read before an answer is rejected', async () => {
   await put(workspace, { A: '1' })
   const other = openedBy(bea, links)
   await namesOf(other)
@@ -184,7 +184,7 @@ test('links that came since are read before anything is refused', async () => {
   expect(await namesOf(other)).toEqual(['A', 'B'])
 })
 
-test('a plain workspace is read and written as it was', async () => {
+test('a plain workspace is read and written without manifests', async () => {
   const plain = plainWorkspace({ ...workspace, id: '01920000-0000-7000-8000-000000000100' })
   store.rows.set('A', sealed(workspace, 'A', '1'))
   const api = apiOf(() => store)

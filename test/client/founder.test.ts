@@ -56,6 +56,6 @@ test.each([
   expect(isFounder(links(...changes), 'k1')).toBe(expected)
 })
 
-test('no links found nothing', () => {
+test('a workspace without links has no founder', () => {
   expect(isFounder([], 'k1')).toBe(false)
 })

@@ -16,7 +16,7 @@ function kept() {
 }
 
 test.each(['acme\u200b', 'ac\u2060me', '\u00a0acme', 'acme\ufe0f', 'acme ', 'ａcme'])(
-  '%j is refused under another id where acme is known, until it is accepted',
+  '%j is rejected under another ID if acme is known, until it is accepted',
   (name) => {
     const known = kept()
     known.learn(list, [{ id: 'one', name: 'acme' }])
@@ -29,7 +29,7 @@ test.each(['acme\u200b', 'ac\u2060me', '\u00a0acme', 'acme\ufe0f', 'acme ', 'ａ
   },
 )
 
-test('another name is another', () => {
+test('a name in another case is a different name', () => {
   const known = kept()
   known.learn(list, [{ id: 'one', name: 'acme' }])
   known.learn(list, [{ id: 'two', name: 'Acme' }])

@@ -18,7 +18,7 @@ beforeAll(async () => {
   app = await sharedApp()
 })
 
-test('names the person to whose key nothing can be sealed, and changes nothing', async () => {
+test('a rekey names a person with an unusable key, and changes nothing', async () => {
   const team = await openTeam(app)
   const member = await team.join('member')
   const { db } = app.connection

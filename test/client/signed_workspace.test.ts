@@ -135,7 +135,7 @@ test('each of many people who write at the same time succeeds, and nothing is lo
   expect(await valuesOf(here(member, 'busy'))).toEqual({ N0: '0', N1: '1', N2: '2', N3: '3' })
 })
 
-test('an agent is registered, and a token granted further environments, by what is signed', async () => {
+test('an agent is registered, and a token granted further environments, by signed statements', async () => {
   const { api } = project.owner
   const workspace = openedBy(project.owner)
   const id = Bun.randomUUIDv7()
@@ -219,7 +219,7 @@ test('a rekey copies verified values and lists all others', async () => {
   await expect(fetchEnvironment(app.controlPlane, forged.text)).rejects.toThrow()
 })
 
-test('a rekey gives a granted token no environment that only the database claims it was given', async () => {
+test('a rekey gives a granted token no environment that only the database lists', async () => {
   const before = project
   project = await signedProject(app)
   const { workspaceId, projectId, owner } = project

@@ -41,7 +41,7 @@ const ordinary = `
 
 const words = (text: string) => text.trim().split(/\s+/)
 
-test('variables that steer programs have a reason, which goes on after the name', () => {
+test('variables that affect programs have a reason, which continues the name', () => {
   expect(words(unsafe).filter((name) => unsafeReason(name) === null)).toEqual([])
   expect(unsafeReason('BASH_ENV')).toBe('makes a shell run commands or parse its input differently')
 })
@@ -60,7 +60,7 @@ const forgotten = `
   CMAKE_PREFIX_PATH TURBO_BINARY_PATH NODEJS_ORG_MIRROR PNPM_CONFIG_SCRIPT_SHELL XDG_CACHE_HOME NIX_CONFIG
   BAZELISK_BASE_URL RELEASE_VM_ARGS NUMBA_CACHE_DIR VAULT_SKIP_VERIFY GIT_CA_BUNDLE RSYNC_PROXY`
 
-test('names that are made like those have one too', () => {
+test('names of the same pattern have a reason too', () => {
   expect(words(forgotten).filter((name) => unsafeReason(name) === null)).toEqual([])
 })
 
@@ -69,11 +69,11 @@ const leading = `
   CLAUDE_CONFIG_DIR CODEX_HOME OPENCODE_CONFIG OPENCODE_CONFIG_DIR OPENCODE_CONFIG_CONTENT GEMINI_CLI_HOME
   SSH_AUTH_SOCK TMPDIR TMP TEMP PROTOC DOCKER_HOST`
 
-test('names that lead to the configuration of an agent, or to another daemon, have one too', () => {
+test("names that lead to an agent's configuration, or to another daemon, have a reason too", () => {
   expect(words(leading).filter((name) => unsafeReason(name) === null)).toEqual([])
 })
 
-test('each variable that the command line reads, under both of its names, has one too', async () => {
+test('each variable that the command line reads, under both of its names, has a reason too', async () => {
   const names = new Set<string>()
   for await (const path of new Bun.Glob('src/{cli,client,proxy}/**/*.ts').scan()) {
     if (path.endsWith('/unsafe_variables.ts')) continue
@@ -85,6 +85,6 @@ test('each variable that the command line reads, under both of its names, has on
   expect(all.filter((name) => unsafeReason(name) === null)).toEqual([])
 })
 
-test('ordinary names are left alone', () => {
+test('ordinary names have no reason', () => {
   expect(words(ordinary).filter((name) => unsafeReason(name) !== null)).toEqual([])
 })
