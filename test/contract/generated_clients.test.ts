@@ -62,7 +62,7 @@ requires('python-venv').test(
   },
 )
 
-test('a generated client of TypeScript works, and its types fit together (@hey-api/openapi-ts)', async () => {
+test('a generated TypeScript client calls the API, and its types match (@hey-api/openapi-ts)', async () => {
   const folder = await otherPackages()
   const made = join(directory, 'client')
   const generator = join(folder, '@hey-api', 'openapi-ts', 'bin', 'run.js')

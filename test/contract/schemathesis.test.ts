@@ -55,7 +55,7 @@ test.each([
   ['the resolver', onResolver, ofResolver],
   ['the control plane', onControlPlane, ofControlPlane],
 ] as const)(
-  '%s answers as its OpenAPI document describes',
+  '%s answers the way its OpenAPI document describes',
   async (_, run, reasons) => {
     const python = await otherPython()
     const { findings, cases, output } = await run(python)
