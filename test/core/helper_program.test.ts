@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 const SRC = join(import.meta.dir, '..', '..', 'src')
 
-test('a helper that hangs is killed at its limit, also where a child of it holds the pipes', async () => {
+test('a helper that hangs is killed at its limit, also if a child holds the pipes', async () => {
   const timers = new FakeTimers()
   const hanging = ['sh', '-c', 'echo begun; sleep 1000 & exec sleep 1000'] as const
   const ended = runHelper(hanging, { limitMs: 4_500, timers }).catch((error: unknown) => error)
@@ -20,7 +20,7 @@ test('a helper that hangs is killed at its limit, also where a child of it holds
   expect(error).toMatchObject({ isHanging: true, message: 'sh did not answer within 4.5 seconds' })
 })
 
-test('a helper gets its input, and answers its code and both outputs', async () => {
+test('a helper gets its input, and returns its code and both outputs', async () => {
   const command = ['sh', '-c', 'cat; echo problem >&2; exit 3'] as const
   expect(await runHelper(command, { limitMs: 60_000, input: 'text' })).toEqual({
     code: 3,
@@ -29,7 +29,7 @@ test('a helper gets its input, and answers its code and both outputs', async () 
   })
 })
 
-test('a helper that is not there is named', async () => {
+test('a missing helper is named', async () => {
   const missing = runHelper(['no-such-helper'], { limitMs: 60_000 })
   expect(missing).rejects.toMatchObject({
     isHanging: false,

@@ -13,7 +13,7 @@ async function work(): Promise<number> {
   return done
 }
 
-test('work goes on after a slice also in a browser, which has no setImmediate', async () => {
+test('work continues after a slice also in a browser, which has no setImmediate', async () => {
   const { setImmediate: own } = globalThis
   expect(await work()).toBe(5)
   Reflect.deleteProperty(globalThis, 'setImmediate')

@@ -33,17 +33,17 @@ describe('a public key', () => {
     expect(isLowOrder(Uint8Array.fromHex(hex))).toBe(true)
   })
 
-  test.each(ORDINARY_KEYS)('%s is not', (hex) => {
+  test.each(ORDINARY_KEYS)('%s is not of low order', (hex) => {
     expect(isLowOrder(Uint8Array.fromHex(hex))).toBe(false)
     expect(givesSecret(Uint8Array.fromHex(hex))).toBe(true)
   })
 
-  test('that X25519 makes nothing of is among these', () => {
+  test('the low-order list contains every key with an all-zero X25519 result', () => {
     expect(LOW_ORDER_KEYS).toHaveLength(19)
     expect(UNMASKED).toHaveLength(5)
   })
 
-  test('at random is ordinary', () => {
+  test('a random key is not of low order', () => {
     const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
     fc.assert(fc.property(key, (bytes) => isLowOrder(bytes) === !givesSecret(bytes)))
   })
