@@ -131,7 +131,7 @@ test(`${ROUNDS} kills lose no acknowledged secret and no acknowledged call`, asy
   expect(called.size).toBeGreaterThan(ROUNDS * 5)
 }, 240_000)
 
-test('a secret is written whole or not at all: what is there opens', async () => {
+test('a secret is written whole or not at all: every stored secret opens', async () => {
   const kept = [...(await listKeys())].filter((key) => key.startsWith('KEY_'))
   for (const key of kept.slice(-50)) expect(await customer.download(key)).toBe(key)
 }, 60_000)

@@ -61,14 +61,14 @@ async function proveHealthy(): Promise<void> {
 
   let reference: Awaited<ReturnType<typeof readSchema>>
 
-  test('one process makes the schema', async () => {
+  test('one process creates the schema', async () => {
     await renew()
     await proveHealthy()
     reference = await readSchema()
     expect(reference.applied).toEqual(migrations.map(({ name }) => ({ name })))
   }, 60_000)
 
-  test('three processes that start at once on a fresh database make one schema, and all serve', async () => {
+  test('three processes that start simultaneously on a fresh database create one schema, and all serve', async () => {
     await renew()
     const programs = await Promise.all([1, 2, 3].map(() => startProgram({ env })))
     expect(await readSchema()).toEqual(reference)
@@ -80,7 +80,7 @@ async function proveHealthy(): Promise<void> {
     expect(codes).toEqual([0, 0, 0])
   }, 60_000)
 
-  test('a process killed in the middle of the migration leaves nothing half done', async () => {
+  test('a process killed during the migration leaves nothing half done', async () => {
     await renew()
     const sql = connect()
     // An uncommitted table of the same name makes the migration wait where its own would be made.
@@ -102,7 +102,7 @@ async function proveHealthy(): Promise<void> {
 }
 
 if (databaseKind === 'embedded') {
-  test('a first start that is killed at any moment is made good by the next', async () => {
+  test('a first start that is killed at any moment is completed by the next start', async () => {
     for (const delayMs of effort([180, 540], [60, 300, 540])) {
       await renew()
       const victim = await spawnProgram({ env: { ...env, PORT: '0', RESOLVER_PORT: '0' } })
