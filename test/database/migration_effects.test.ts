@@ -52,11 +52,11 @@ const ACCEPTED_BREAKING: Record<string, string[]> = {
 /** The first version that promises a rolling restart has all before this. */
 const FIRST_PROMISED = '0019'
 
-test('a migration that works through a table in use is one that was decided on', () => {
+test('each migration that processes a whole table in use is on the list of accepted ones', () => {
   expect(found(({ isLong }) => isLong)).toEqual(ACCEPTED_LONG)
 })
 
-test('a migration that may break processes of the previous version declares it, or was decided on', () => {
+test('each migration that may break processes of the previous version declares it, or is on the list of accepted ones', () => {
   const promised = found(
     ({ mayBreakOlder }) => mayBreakOlder,
     (name) => name >= FIRST_PROMISED,
@@ -72,7 +72,7 @@ const LEFT_FOR_OLDER: [since: string, goesBy: RegExp][] = [
   ['0021_token_uses', /alter table "?tokens"? drop column "?last_used_at/i],
 ]
 
-test('the first migration that breaks older versions removes what was left for them', () => {
+test('the first migration that breaks older versions removes the columns that were kept for them', () => {
   const breaking = migrations.filter(({ breaksOlder }) => breaksOlder)
   for (const [since, goesBy] of LEFT_FOR_OLDER) {
     const [first] = breaking.filter(({ name }) => name > since)
@@ -156,7 +156,7 @@ describe('effects of a statement', () => {
     expect(effectsOf(text).map(({ does }) => does)).toEqual(['makes a'])
   })
 
-  test('a table that it makes, which refers to one that is there, costs writers of that one a moment', () => {
+  test('a new table with a reference to an existing one delays writers of the existing one briefly', () => {
     const text =
       'create table a (id uuid);alter table a add constraint k foreign key (id) references b (id)'
     expect(effectsOf(text).map(({ does, blocks, isLong }) => [does, blocks, isLong])).toEqual([
@@ -169,7 +169,7 @@ describe('effects of a statement', () => {
     ])
   })
 
-  test('a statement in a comment or in the body of a function does not count', () => {
+  test('a statement in a comment or a function body does not count', () => {
     const body =
       'create function f() returns trigger language plpgsql as $$ begin drop table a; end $$'
     expect(effectsOf(`-- drop table a;\n${body}`).map(({ does }) => does)).toEqual([

@@ -57,7 +57,7 @@ async function open() {
   return { sql, clients, logs, heard, pulse, receivePulse, close, gaps: () => gaps }
 }
 
-test('a connection that was lost is replaced, which counts as a gap and is logged once', async () => {
+test('a lost connection is replaced, which counts as a gap and is logged once', async () => {
   const { sql, clients, logs, heard, pulse, close, gaps } = await open()
   await sql.notify(CHANNEL, 'one')
   await until(() => heard.length === 1)
@@ -73,7 +73,7 @@ test('a connection that was lost is replaced, which counts as a gap and is logge
   await close()
 })
 
-test('a connection that replaced another is not replaced in its turn', async () => {
+test('a replacement connection is not replaced again', async () => {
   const { clients, pulse, receivePulse, close, gaps } = await open()
   await clients[0]?.end()
   await pulse()
@@ -84,7 +84,7 @@ test('a connection that replaced another is not replaced in its turn', async () 
   await close()
 })
 
-test('a pulse is no notice, and keeps the connection', async () => {
+test('a heartbeat is no notice, and keeps the connection open', async () => {
   const { clients, heard, receivePulse, close, gaps } = await open()
   for (let round = 0; round < 4; round += 1) await receivePulse()
   expect({ heard, gaps: gaps(), connections: clients.length }).toEqual({

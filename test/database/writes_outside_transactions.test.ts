@@ -128,7 +128,7 @@ function withoutValues(text: string): string {
   return simple.replaceAll(/\$\{[^{}`]*(`[^`]*`[^{}`]*)+\}/g, '?')
 }
 
-test('each statement that writes outside of a transaction may arrive late', () => {
+test('each statement that writes outside a transaction may arrive late', () => {
   const found = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !ELSEWHERE.test(path))
     .flatMap((path) =>

@@ -61,14 +61,17 @@ describe('a transaction has its connection for itself', () => {
     ])
   }
 
-  test.each([98, 99, 100, 101, 200])('behind %d statements', async (count) => {
-    await transactionBehind(() => Array.from({ length: count }, () => sql`select 1`.execute()))
-  })
+  test.each([98, 99, 100, 101, 200])(
+    'a transaction has its connection to itself behind %d statements',
+    async (count) => {
+      await transactionBehind(() => Array.from({ length: count }, () => sql`select 1`.execute()))
+    },
+  )
 })
 
 {
   const { test } = requires('postgresql')
-  test('one statement after the other goes to one connection, many at once to many', async () => {
+  test('sequential statements use one connection, concurrent ones use many', async () => {
     const { env, remove } = await preparedDatabase()
     const config = readConfig({ ...KEYS, ...env }, () => KEYS)
     const options = serverOptions(config, config.DB_HOST ?? '')

@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-test('writes go on while it is made, and the copy is of one moment between', async () => {
+test('writes continue while a copy is made, and the copy is consistent', async () => {
   const { sql } = await open(directory)
   await sql.unsafe(`
     create table accounts (id int primary key, amount int not null, filling text not null);
@@ -52,7 +52,7 @@ test('writes go on while it is made, and the copy is of one moment between', asy
   expect(await sql`select 1 from steps where id = -1`).toHaveLength(0)
 }, 60_000)
 
-test('a database continues without a copy if none can be made, and the next one can', async () => {
+test('a database continues if no copy can be made, and the next copy succeeds', async () => {
   const { sql } = await open(directory)
   const missing = join(directory, 'nowhere', 'at all')
   await expect(copyCluster(sql, directory, missing)).rejects.toThrow('ENOENT')
