@@ -169,7 +169,7 @@ async function promtool(...args: string[]): Promise<number> {
   return code
 }
 
-test('the series that the rules use exist, and the texts of the rules have their values', () => {
+test('the series in the alert rules exist, and the texts of the rules have their values', () => {
   const registry = new Registry()
   const cache = { stats: { hits: 0, misses: 0, entries: 0 } }
   openInstruments(registry)

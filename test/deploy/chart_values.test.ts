@@ -76,7 +76,7 @@ const namesOf = (objects: Objects) =>
 // Services and probes rely on those of the image.
 const OF_THE_IMAGE = ['HOST', 'PORT', 'RESOLVER_PORT']
 
-test('settings takes no secret, and nothing that the chart says itself', async () => {
+test('settings accepts no secret, and no value that the chart sets itself', async () => {
   const own = namesOf(await rendered(`{${EVERYTHING}}`))
   const secrets = describeConfig().flatMap(({ name, file }) => (file ? [name] : []))
   expect(own).toContain('DB_SSLMODE')
@@ -87,7 +87,7 @@ test('settings takes no secret, and nothing that the chart says itself', async (
   }
 })
 
-test('settings takes every other, and each is there once', async () => {
+test('settings accepts every other variable, and renders each one once', async () => {
   const own = [...namesOf(await rendered(`{${EVERYTHING}}`)), ...OF_THE_IMAGE]
   const others = describeConfig()
     .map(({ name, file }) => file ?? name)
@@ -102,7 +102,7 @@ test('settings takes every other, and each is there once', async () => {
   }
 })
 
-test('files of one more Secret are there for settings that name them', async () => {
+test('files of one more Secret are mounted for settings that name them', async () => {
   const folder = '/run/secrets/files'
   const settings = {
     DB_CA_FILE: `${folder}/ca.pem`,
@@ -128,7 +128,7 @@ test('files of one more Secret are there for settings that name them', async () 
   }
 })
 
-test('a stop has the time that DRAIN_SECONDS and what runs then may take', async () => {
+test('a stop has enough time for DRAIN_SECONDS and the work that runs then', async () => {
   for (const [values, seconds] of [
     ['{}', 40],
     ['{settings: {DRAIN_SECONDS: 20}}', 60],
@@ -140,7 +140,7 @@ test('a stop has the time that DRAIN_SECONDS and what runs then may take', async
   }
 })
 
-test('texts stay texts, whatever YAML would take them for', async () => {
+test('texts stay texts, whatever type YAML would give them', async () => {
   const role = 'databaseUser: "1", passwordSecret: "true"'
   const objects = await rendered(
     `{image: {repository: "a #b", tag: "1"}, keysSecret: "0x1", filesSecret: "null", controlPlane: {${role}}, resolver: {${role}}, backup: {enabled: true, volumeClaim: "2"}, settings: {"ON": "off"}}`,
@@ -157,7 +157,7 @@ test('texts stay texts, whatever YAML would take them for', async () => {
   expect(JSON.stringify(objects['CronJob cloakroom-backup'])).toContain('{"claimName":"2"}')
 })
 
-test('a further way out is in the policy of both roles and of no backup', async () => {
+test('a further egress rule is in the policy of both roles and of no backup', async () => {
   const rule = {
     to: [{ ipBlock: { cidr: '192.0.2.1/32' } }],
     ports: [{ protocol: 'TCP', port: 4318 }],

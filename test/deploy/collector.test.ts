@@ -135,7 +135,7 @@ function resolve(target_url: string, headers: Record<string, string> = {}) {
 }
 
 describe("the collector's receiver", () => {
-  test('takes a call as it was: its parents, kinds, types, times and events', async () => {
+  test('the collector receives a call unchanged: its parents, kinds, types, times and events', async () => {
     const from = BigInt(Date.now() - 1000) * 1_000_000n
     const answer = await resolve(stage.url('/'), { traceparent: `00-${TRACE}-${SPAN}-01` })
     expect(answer.status).toBe(200)
@@ -173,7 +173,7 @@ describe("the collector's receiver", () => {
     }
   })
 
-  test('takes a refusal as none of our errors, and a call that failed as one', async () => {
+  test('the collector receives a rejected call without an error, and a failed call with one', async () => {
     const refused = await resolve('https://elsewhere.example/')
     expect(refused.status).toBe(403)
     const one = await traceOf(refused, 'POST /v1/resolve')
@@ -193,7 +193,7 @@ describe("the collector's receiver", () => {
     expect(other.named('call').status).toEqual({ code: ERROR })
   })
 
-  test('takes every span, and whose they are', async () => {
+  test('the collector receives every span, with its owner', async () => {
     const all = await batches()
     expect(stage.app.tracer?.counts.spans).toMatchObject({ failed: 0, dropped: 0 })
     expect(spansIn(all).length).toBe(stage.app.tracer?.counts.spans.exported ?? 0)

@@ -107,7 +107,7 @@ function read(file: string, folder = place) {
   return watched(Bun.spawnSync(command, { cwd: folder, stdout: 'pipe', stderr: 'pipe' }))
 }
 
-test('the lines at its head make the files of the keys, and nobody else can reach them', () => {
+test('the commands at the head of the file create the key files, and only their owner can read them', () => {
   expect(readdirSync(join(place, 'secrets')).sort()).toEqual([
     'CRON_SECRET',
     'DB_PASSWORD',
@@ -123,7 +123,7 @@ test('the lines at its head make the files of the keys, and nobody else can reac
   ])
 })
 
-test('the library of Compose accepts it, and refuses what is not Compose', () => {
+test('the Compose library accepts the file, and rejects files that are not Compose', () => {
   const folder = mkdtempSync(join(place, 'other-'))
   cpSync(join(place, '.env'), join(folder, '.env'))
   expect(read(text, folder).success).toBe(true)
@@ -137,7 +137,7 @@ test('the library of Compose accepts it, and refuses what is not Compose', () =>
   expect(() => read(text, folder)).toThrow('VAULT_HOST: the name of the control plane')
 })
 
-test('the variables that it gives to the server are settings, all that production needs, and no secret among them', () => {
+test("the server's variables are settings, all that production needs, and contain no secret", () => {
   const { cloakroom, database } = resolved.services
   const known = describeConfig()
   const names = known.flatMap(({ name, file }): string[] => (file ? [name, file] : [name]))
@@ -167,7 +167,7 @@ function fromFiles(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(secrets)
 }
 
-test('each service waits for a healthy one; only Caddy is published; the database is out of its reach', () => {
+test('each service waits for a healthy one; only Caddy is published; the database is unreachable for it', () => {
   const { caddy, cloakroom, database } = resolved.services
   expect(caddy.depends_on?.cloakroom?.condition).toBe('service_healthy')
   expect(cloakroom.depends_on?.database?.condition).toBe('service_healthy')
@@ -187,7 +187,7 @@ test('each service waits for a healthy one; only Caddy is published; the databas
   expect(Number(/^postgres:(\d+)/.exec(database.image)?.[1])).toBeGreaterThanOrEqual(15)
 })
 
-test('the proxy that is trusted is the network of Caddy, and no more', () => {
+test('only the network of Caddy is a trusted proxy', () => {
   const [{ subnet }] = resolved.networks.edge.ipam.config
   expect(resolved.services.cloakroom.environment.TRUSTED_PROXIES).toBe(subnet)
   const { stdout } = read(text, other('EDGE_NETWORK=10.9.8.0/24'))
@@ -268,13 +268,13 @@ echo '>> end'
       })
     }, 60_000)
 
-    test('both are healthy, by the words of their health checks', () => {
+    test('Caddy and Cloakroom are healthy by their health checks', () => {
       expect(said.health).toEqual(['control plane  healthy', 'resolver       healthy'])
       expect(said['caddy health']).toEqual(['0'])
       expect(said.code).toEqual(['0'])
     })
 
-    test('by their names on 443; on 80 they are sent there; by no other name', () => {
+    test('both names answer on 443, port 80 redirects there, and other names get no answer', () => {
       expect([said.console, said.resolver, said['without TLS'], said['other name']]).toEqual([
         ['200'],
         ['200'],
@@ -283,7 +283,7 @@ echo '>> end'
       ])
     })
 
-    test('a limit counts the client and not Caddy, whatever the client says', () => {
+    test('a limit counts the client and not Caddy, whatever headers the client sends', () => {
       expect(said['one client']).toEqual(['200', '200', '429'])
       expect(said['another client']).toEqual(['200'])
       expect(said['a client that says it is another']).toEqual(['429'])

@@ -76,13 +76,13 @@ async function reached(settings: Record<string, string>): Promise<string> {
   return row?.ssl ? 'TLS' : 'clear'
 }
 
-test('a server without TLS is refused where it is demanded, and reached where it is not', async () => {
+test('a server without TLS is rejected if TLS is required, and used if it is not', async () => {
   expect(await reached({ DB_SSLMODE: 'prefer' })).toBe('clear')
   for (const DB_SSLMODE of ['require', 'verify-full'])
     expect(await reached({ DB_SSLMODE })).toContain('demands TLS')
 })
 
-test('verify-full takes the certificate of the named authority for this host, and nothing else', async () => {
+test('verify-full accepts the certificate of the named authority for this host, and no other', async () => {
   const DB_CA_FILE = file('ca.pem', authority.certificate)
   const other = file('other.pem', (await createAuthority('Another authority')).certificate)
   const DB_SSLMODE = 'verify-full'
@@ -96,7 +96,7 @@ test('verify-full takes the certificate of the named authority for this host, an
   expect(await reached({ DB_SSLMODE: 'require', DB_CA_FILE })).toBe('TLS')
 }, 60_000)
 
-test('a file that is no certificate is a wrong setting', async () => {
+test('a file that is no certificate is an invalid setting', async () => {
   const DB_CA_FILE = file('empty.pem', '')
   expect(await reached({ DB_SSLMODE: 'verify-full', DB_CA_FILE })).toContain(
     'DB_CA_FILE: is not a readable PEM file',
