@@ -6,7 +6,7 @@ import { Glob } from 'bun'
 
 const source = join(import.meta.dir, '../../src')
 
-test('the program of every thread is built into the executable', async () => {
+test("every thread's program is built into the executable", async () => {
   const started = new Set<string>()
   // Workers of the page are built by src/dev/console.ts, and start in browsers.
   const inBrowser = (file: string) =>

@@ -55,7 +55,7 @@ function pagesOf(file: Buffer, signature: number) {
   return { end, pages, differing }
 }
 
-test('on arm64 every page is what its signature says, up to the signature itself', () => {
+test('on arm64 every page matches its signature, up to the signature itself', () => {
   const file = readFileSync(join(place, 'darwin-arm64'))
   const signature = signatureIn(file)
   if (signature === null) throw new Error('there is no signature')
@@ -67,7 +67,7 @@ test('on arm64 every page is what its signature says, up to the signature itself
   expect(pagesOf(changed, signature).differing).toHaveLength(1)
 })
 
-test('on x64 there is no signature, since that of the runtime no longer fits', () => {
+test('on x64 the signature is removed, because that of the runtime no longer fits', () => {
   expect(signatureIn(readFileSync(join(place, 'darwin-x64')))).toBeNull()
   expect(statSync(join(place, 'darwin-x64')).mode & 0o111).toBe(0o111)
 })

@@ -57,7 +57,7 @@ requires('dpkg').test('a package of Debian has the time of its source', async ()
   for (const line of lines) expect(line).toContain(' 2026-01-02 03:04 ')
 })
 
-test('an archive says 1970, and is read as before', async () => {
+test('an archive has the date 1970, and its contents are unchanged', async () => {
   const files = { 'a/': new Uint8Array(), 'a/b': new TextEncoder().encode('text'.repeat(400)) }
   const archive = await archiveOf(files)
   const file = join(place, 'archive.tar')
