@@ -7,6 +7,6 @@ import { fullDisk } from './disk.ts'
 
 const { test } = requires('mounts')
 
-test('a full disk is 503 with a stable code, nothing is lost or torn, and with room it goes on by itself', async () => {
+test('a full disk returns 503 with a stable code, loses and tears nothing, and the server continues once there is room', async () => {
   expect(await fullDisk(databaseKind, 1, 1_500)).toContain('503')
 })

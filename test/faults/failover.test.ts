@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 test(
-  'a standby that is promoted takes the place of a primary that died, and nothing acknowledged is lost',
+  'a promoted standby replaces a dead primary, and no acknowledged write is lost',
   async () => {
     const origin = server.controlPlane
     await signUp(origin, 'ada@example.com', 'four unlikely words')

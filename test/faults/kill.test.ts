@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-test('kills of the server lose and tear nothing that was acknowledged, and no revoked token is taken', async () => {
+test('kills of the server lose and tear no acknowledged write, and no revoked token is accepted', async () => {
   const random = randomFrom(seedOf())
   process.stdout.write(`FAULTS_SEED=${random.seed}\n`)
   if (!world) throw new Error('there is no server')
