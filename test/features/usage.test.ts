@@ -55,7 +55,7 @@ beforeAll(async () => {
   ])
 })
 
-test('each secret is counted by its place, with the days, refusals and last use', async () => {
+test('each secret is counted by environment, with its days, rejections and last use', async () => {
   const { days, secrets, is_whole } = await usage()
   expect(is_whole).toBe(true)
   expect(days).toHaveLength(7)
@@ -76,7 +76,7 @@ test('each secret is counted by its place, with the days, refusals and last use'
   ])
 })
 
-test('agents are counted by their registration, and hosts with the port where it is not 443', async () => {
+test('agents are counted by their registration, and hosts with their port if it is not 443', async () => {
   const { agents, hosts } = await usage()
   const total = (calls: readonly number[]) => calls.reduce((sum, count) => sum + count, 0)
   const agentsShown = agents.map(({ registration_id, agent_id, calls }) => [
@@ -91,7 +91,7 @@ test('agents are counted by their registration, and hosts with the port where it
   })
 })
 
-test('as many days are counted as are asked for, from 1 to 30', async () => {
+test('the requested number of days is counted, from 1 to 30', async () => {
   const callsIn = async (days: number) =>
     (await usage(days)).secrets
       .filter(({ environment }) => environment === 'production')

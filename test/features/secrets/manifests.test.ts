@@ -111,7 +111,7 @@ const missing = { fields: [{ path: 'manifest', message: 'is missing' }] }
 const refusal = (why: string) => ({ fields: [{ path: 'manifest', message: why }] })
 
 describe('a list', () => {
-  test('is what its newest manifest covers, by name and hash, without a value', async () => {
+  test('a list matches its newest manifest, by name and hash, without a value', async () => {
     await expectSigned(values, 2)
     expect((await listed('production')).beside.manifest).toBeNull()
     const { data } = await listed()
@@ -150,7 +150,7 @@ describe('a list', () => {
 })
 
 describe('each kind of write', () => {
-  test('carries a manifest of the next revision', async () => {
+  test('each kind of write carries a manifest of the next revision', async () => {
     const { api } = project.owner
     const ofKey = { params: { ...params(), key: 'KEY' }, query: { environment } }
     const without: Values = { OTHER: values.OTHER ?? '' }
@@ -187,7 +187,7 @@ describe('each kind of write', () => {
     await expectSigned({}, 6)
   })
 
-  test('is refused without one, with one for other contents, and with one of another revision', async () => {
+  test('a write is rejected without a manifest, or with one for other contents or another revision', async () => {
     const value = project.seal('KEY', 'three')
     const after = { ...values, KEY: value }
     const one = { OTHER: values.OTHER ?? '' }
@@ -210,7 +210,7 @@ describe('each kind of write', () => {
     await expectSigned(values, 2)
   })
 
-  test('is refused with what another signed, or signed for another place', async () => {
+  test('a write is rejected with a manifest that another person signed, or one for another place', async () => {
     const value = project.seal('KEY', 'three')
     const after = { ...values, KEY: value }
     const body = { ...params(), environment, secrets: { KEY: value } }
@@ -248,7 +248,7 @@ describe('each kind of write', () => {
     await expectSigned(values, 3)
   })
 
-  test('is refused with an older link than the manifest before it names', async () => {
+  test('a write is rejected with an older link than the previous manifest names', async () => {
     const { head: old } = await project.chain()
     await appendLink('allowlist.changed', { add: ['a.example'], remove: [] })
     await store({ KEY: project.seal('KEY', 'three') }, 3)
@@ -266,7 +266,7 @@ describe('each kind of write', () => {
     await store({ KEY: value }, 4)
   })
 
-  test('is refused of who may not write at the newest link, whatever link it names', async () => {
+  test('a write is rejected from a person who may not write at the newest link, whatever link the manifest names', async () => {
     const { head: old } = await project.chain()
     const value = project.seal('KEY', 'three')
     const other = await signedAccount(app)
@@ -287,7 +287,7 @@ describe('each kind of write', () => {
     await refused()
   })
 
-  test('in a plain workspace carries none', async () => {
+  test('a write in a plain workspace carries no manifest', async () => {
     const plain = await openProject(app)
     const secrets = { KEY: plain.seal('KEY', 'one') }
     const manifest = await manifestOf(project, values, 3)
@@ -297,8 +297,8 @@ describe('each kind of write', () => {
   })
 })
 
-describe('two who write at once', () => {
-  test('both succeed when the later signs again, and none is lost', async () => {
+describe('two concurrent writers', () => {
+  test('two concurrent writers both succeed when the later one signs again, and no write is lost', async () => {
     const { api, token } = project.owner
     const write = async (key: string) => {
       const value = project.seal(key, key)
@@ -323,8 +323,8 @@ describe('two who write at once', () => {
   })
 })
 
-describe('a project that is deleted', () => {
-  test('comes back with its manifests', async () => {
+describe('a deleted project', () => {
+  test('a deleted project is restored with its manifests', async () => {
     const input = { params: { workspace_id: project.workspaceId, project_name: 'api' } }
     await project.owner.api.call(deleteProject, input)
     await project.owner.api.call(restoreProject, { params: params() })
