@@ -20,11 +20,11 @@ test.each([
   [{ name: 'x', optional: ['b'] }],
   [{ name: 'x', nested: {} }],
   [{ name: 'x', optional: undefined, nested: { list: ['c'] }, byDefault: [] }],
-])('a list that may be absent may be so in a large body: %j', async (value) => {
+])('a list that may be absent may be absent from a large body: %j', async (value) => {
   expect(await validateLarge(body, value)).toEqual({ data: body.parse(value), issues: [] })
 })
 
-test('one that may not be absent is demanded, once', async () => {
+test('a list that must not be absent is reported once', async () => {
   const { issues } = await validateLarge(z.strictObject({ list }), {})
   expect(issues.map(({ code, path }) => [code, path])).toEqual([['invalid_type', ['list']]])
 })

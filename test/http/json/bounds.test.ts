@@ -87,7 +87,7 @@ describe('a body that is read within bounds', () => {
     expect(value).toEqual({ list: Array.from({ length: 100 }, () => 1) })
   })
 
-  test('a text that is too long is cut to a part that is still too long', async () => {
+  test('a text that is too long is truncated to one that is still too long', async () => {
     const { value } = await read(`{"list":[{"id":"${'x'.repeat(1_000_000)}"}]}`)
     const [first] = (value as { list: { id: string }[] }).list
     expect(first?.id.length).toBeGreaterThan(3)
