@@ -62,7 +62,7 @@ test('values as people have them are guarded with all their parts', () => {
   }
 })
 
-test('a vault of word lists is prepared in short steps, and what is kept is in proportion', async () => {
+test('a vault of word lists is prepared in short steps, and uses memory in proportion', async () => {
   const lists = Array.from({ length: 60 }, (_, at) => listOf(at * 1000, 1000).join(' '))
   const values = named(lists)
   let steps = 0

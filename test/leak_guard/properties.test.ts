@@ -81,7 +81,7 @@ function texts(secret: string, layers = LAYERS): fc.Arbitrary<string> {
 type Case = { name: string; values: string[]; used: string[]; body: string; output: string }
 
 describe('against brute force', () => {
-  test.each(SECRETS)('finds %s where it is, and leaves nothing of it', (secret) => {
+  test.each(SECRETS)('the guard finds %s wherever it is, and leaves none of it', (secret) => {
     // A value that contains escapes makes the guard read each kind alone, as brute force does.
     const guard = guardOf([secret, 'x%41%42%43y'])
     const value = latin1(utf8(secret))
@@ -99,7 +99,7 @@ describe('against brute force', () => {
     )
   })
 
-  test('any division into chunks gives what the whole gives', () => {
+  test('any division into chunks gives the result of the whole', () => {
     const guard = guardOf(SECRETS)
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
     const held = fc.constantFrom(...SECRETS).chain((secret) => texts(secret, HELD_LAYERS))
@@ -115,7 +115,7 @@ describe('against brute force', () => {
     )
   })
 
-  test('blocks are no borders: a long text gives the same wherever it is cut', () => {
+  test('blocks are no boundaries: a long text gives the same result wherever it is cut', () => {
     const secret = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc"&\\ö'
     const guard = guardOf([secret])
     for (const write of Object.values({ ...ESCAPES, ...ENCODINGS })) {
@@ -126,7 +126,7 @@ describe('against brute force', () => {
     }
   })
 
-  test('a guarded text stays as it is', () => {
+  test('a guarded text stays unchanged', () => {
     const guard = guardOf(SECRETS)
     fc.assert(
       fc.property(
@@ -177,7 +177,7 @@ describe('a text without a value', () => {
   const guard = guardOf(
     Array.from({ length: 1000 }, (_, at) => `sk_live_${Bun.hash(`${at}`)}${Bun.hash(`x${at}`)}`),
   )
-  test('passes unchanged', () => {
+  test('a text without a value passes unchanged', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array({ maxLength: 3000 }), fc.json().map(utf8)), (body) => {
         expect(guard.body(body)).toBe(body)

@@ -11,7 +11,7 @@ const [LONG, SHORT, PART]: [Label, Label, Label] = [
   { names: [] },
 ]
 
-test('a find that adds nothing to a span leaves that very span', () => {
+test('a find that adds nothing to a span returns that same span', () => {
   const spans = new Spans()
   spans.add(10, 30, LONG, 1)
   const { first } = spans

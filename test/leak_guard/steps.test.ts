@@ -60,7 +60,7 @@ const ways: [name: string, search: Search, writings: Record<string, Form>][] = [
 
 describe.each(Object.entries(HOSTILE))('%s', (_, { values, units }) => {
   test.each(ways)(
-    'every text made for it is searched as %s in steps of bounded work',
+    'every adversarial text is searched as %s in steps of bounded work',
     (_, search, writings) => {
       const guard = guardOf(values)
       const tooMuch: object[] = []

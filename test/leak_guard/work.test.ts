@@ -91,7 +91,7 @@ test('without values a body is returned untouched', () => {
   expect(Buffer.concat([stream.push(body), stream.flush()]).toString()).toBe('anything')
 })
 
-test('preparing is linear in the size of the values', () => {
+test('preparing takes time in proportion to the size of the values', () => {
   const timeOf = (length: number) => {
     const values = count(200).map((at) =>
       `${at}${Bun.hash(`${at}`).toString(36)}`.repeat(20).slice(0, length),
