@@ -62,7 +62,7 @@ const changes: [name: string, sql: string, said: string][] = [
 ]
 
 test.each(changes)(
-  'a table %s: no backup, and doctor says why',
+  'a table %s: no backup is made, and doctor reports why',
   async (name, change, said) => {
     await on(database, ({ sql }) => sql.unsafe(change))
     const file = files.at(name)
@@ -79,7 +79,7 @@ test.each(changes)(
   60_000,
 )
 
-test('a row that is longer than any regular row gives no backup, and the longest accepted row is restored', async () => {
+test('a row longer than any regular row gives no backup, and the longest accepted row is restored', async () => {
   // JSON makes six characters of a control character; braces, code and id of the row are the rest.
   const insert = (length: number) =>
     on(
@@ -100,7 +100,7 @@ test('a row that is longer than any regular row gives no backup, and the longest
   expect(existsSync(files.at('longer'))).toBe(false)
 }, 60_000)
 
-test("a schema with the user's name hides no table, and a product's table in it is read or refused", async () => {
+test("a schema with the user's name hides no table, and a product's table in it is read or rejected", async () => {
   const change = (statement: string) =>
     on(database, async ({ sql }) => {
       const [{ name = '' } = {}] = await sql<{ name: string }[]>`select current_user as name`
@@ -117,7 +117,7 @@ test("a schema with the user's name hides no table, and a product's table in it 
   expect(made.err.includes('it is in ')).toBe(isLookedInto)
 }, 60_000)
 
-test('triggers of somebody else fire afterwards as they did before, and a rule is refused', async () => {
+test('foreign triggers fire after a restore the way they did before, and a rule is rejected', async () => {
   await on(database, async ({ sql }) => {
     await sql`create function spy() returns trigger language plpgsql as 'begin return new; end'`
     const states = { a: 'disable', b: 'enable always', c: 'enable replica', d: 'enable' }

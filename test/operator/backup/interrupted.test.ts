@@ -48,7 +48,7 @@ async function demandRestorable(file: string): Promise<void> {
   expect(await operate(place.env, 'restore', file)).toMatchObject({ code: 0 })
 }
 
-test('killed by kill -9, `backup` leaves nothing under the name, and works when it is run again', async () => {
+test('a `backup` killed by kill -9 leaves no file under the name, and succeeds when it is run again', async () => {
   const folder = files.at('asked')
   mkdirSync(folder)
   expect(await operate(source.env, 'backup', join(folder, 'first.backup'))).toMatchObject({
@@ -65,7 +65,7 @@ test('killed by kill -9, `backup` leaves nothing under the name, and works when 
   await demandRestorable(file)
 }, 60_000)
 
-test('a server that is killed while it makes one by the clock makes it when it starts again', async () => {
+test('a server that is killed during a scheduled backup makes it after the next start', async () => {
   const folder = files.at('by-clock')
   mkdirSync(folder)
   const env = { ...source.env, BACKUP_DIR: folder, PORT: '0', RESOLVER_PORT: '0' }

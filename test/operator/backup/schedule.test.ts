@@ -59,7 +59,7 @@ test('one of several processes makes the backup, and it can be restored', async 
   expect(await operate(place, 'restore', join(folder, name))).toMatchObject({ code: 0 })
 }, 60_000)
 
-test('as many as BACKUP_KEEP stay, and what others put there', async () => {
+test('BACKUP_KEEP backups stay, and so do foreign files', async () => {
   mkdirSync(folder)
   writeFileSync(join(folder, 'notes.txt'), '')
   for (const part of ['part', '0123abcd.part'])
@@ -80,7 +80,7 @@ test('as many as BACKUP_KEEP stay, and what others put there', async () => {
   ])
 })
 
-test('a missed backup is made up for, once by one of several processes, and none is made before it is due', async () => {
+test('a missed backup is made later, once by one of several processes, and never before it is due', async () => {
   const { connection, config, clock } = app
   const log = openLog('debug', (line) => app.logs.push(line))
   const year = 366 * 1440 * MINUTE_MS
@@ -100,7 +100,7 @@ test('a missed backup is made up for, once by one of several processes, and none
   expect(readdirSync(folder).some((name) => name.includes(now))).toBeTrue()
 })
 
-test('a failure is in the log, in the figures and in the report, until one succeeds', async () => {
+test('a failure is in the log, the metrics and the report, until a backup succeeds', async () => {
   app.clock.advance(MINUTE_MS)
   writeFileSync(folder, 'a file where the folder should be')
   outcomes.splice(0)

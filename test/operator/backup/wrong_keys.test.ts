@@ -53,7 +53,7 @@ async function isUntouched({ env }: TestDatabase): Promise<boolean> {
   return row?.count === 0
 }
 
-test('without one of the keys a restore is refused, and the same place takes it with all', async () => {
+test('a restore without one of the keys is rejected, and the same target accepts it with all keys', async () => {
   const place = await freshDatabase()
   others.push(place)
   const cases = [

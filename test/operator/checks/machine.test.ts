@@ -18,7 +18,7 @@ const place = mkdtempSync(join(tmpdir(), 'cr-self-'))
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 describe('vectors', () => {
-  test('all are computed as they should be', async () => {
+  test('all checks of the machine compute the expected results', async () => {
     expect(await checkVectors()).toBe('9 published examples are computed as they should be')
   })
 
@@ -56,17 +56,17 @@ describe('tls', () => {
       socket.on('error', reject).on('secureConnect', () => socket.destroy())
     })
 
-  test('calls speak to TLS 1.3 under the right name only', async () => {
+  test('an outbound call accepts only TLS 1.3 under the right name', async () => {
     expect(await checkTls(certificate)).toContain('nothing older')
   })
 
-  test('a way out that takes anything fails', async () => {
+  test('an outbound path that accepts every certificate fails', async () => {
     await expect(checkTls(certificate, { requests: careless })).rejects.toThrow(
       'TLS 1.2 is accepted by requests, another name is accepted by requests',
     )
   })
 
-  test('a way out that gets nowhere fails', async () => {
+  test('an outbound path without a connection fails', async () => {
     const nowhere = () => Promise.reject(new Error('no'))
     await expect(checkTls(certificate, { connections: nowhere })).rejects.toThrow(
       'TLS 1.3 is refused by connections',
@@ -91,7 +91,7 @@ describe('files', () => {
     writeFileSync(authorities, '-----BEGIN CERTIFICATE-----', { mode: 0o644 })
   })
 
-  test('private ones are well, and so is what is not there yet', () => {
+  test('private files pass, and so do files that do not exist yet', () => {
     expect(checkFiles(places)).toContain('by their owner only')
     expect(checkFiles({ ...places, DATA_DIR: join(place, 'later') })).toContain('owner only')
   })
@@ -129,7 +129,7 @@ describe('limits', () => {
     temporary: { path: '/tmp', isWritable: true },
   }
 
-  test('enough of all is well, and so is what the system does not say', () => {
+  test('sufficient resources pass, and so do figures that the system does not report', () => {
     expect(checkLimits(wanted, enough)).toBe('4096 open files, 1024 MiB free')
     expect(checkLimits(wanted, { ...enough, openFiles: null, freeBytes: null })).toContain(
       'unknown',
@@ -143,7 +143,7 @@ describe('limits', () => {
     [{ openFiles: 1024 }, '1024 open files are allowed, 2200 may be needed'],
     [{ freeBytes: 95 * 2 ** 20 }, '95 MiB are free for DATA_DIR: below 96 MiB writes are refused'],
     [{ temporary: { path: '/x', isWritable: false } }, 'nothing can be written into /x'],
-  ])('too little fails: %p', (less, words) => {
+  ])('insufficient resources fail: %p', (less, words) => {
     expect(() => checkLimits(wanted, { ...enough, ...less })).toThrow(words)
   })
 })
@@ -157,7 +157,7 @@ test('docs/guides/monitoring.md lists each self-check, in order', () => {
   expect([...nothing, ...settings].map(({ name }) => name)).toEqual(listed)
 })
 
-test('one check that fails leaves the others to be made', async () => {
+test('a failing check does not stop the others', async () => {
   const docs = 'docs/guides/monitoring.md#health'
   const fails = () => {
     throw new Failed('broken')

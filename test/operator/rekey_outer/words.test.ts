@@ -30,7 +30,7 @@ async function during<Told>(ENCRYPTION_KEY: string, ask: (env: Env) => Promise<T
   }
 }
 
-test('on an empty database, from one key to another', async () => {
+test('the words of a rekey from one key to another, on an empty database', async () => {
   await during(OLD, async (env) => {
     expect(await doctor(env)).toMatchObject({ level: 'ok', said: `${idOf(OLD)} seals 1 row` })
   })
