@@ -14,7 +14,7 @@ import { FRAME, http2Frame } from '../support/http2_frames.ts'
 const HOST = 'api.test'
 const LONG = 60_000
 
-test('a connection that is there when its caller has gone is closed, too', async () => {
+test('a connection that opens after its caller disconnected is closed, too', async () => {
   const authority = await createAuthority('Upstreams')
   const arrived = Promise.withResolvers<TLSSocket>()
   const certificate = await authority.issue([HOST])

@@ -91,7 +91,7 @@ const sent: fc.Arbitrary<Sent> = fc
   })
   .map((one) => ({ ...one, body: one.method === 'POST' ? one.body : null }))
 
-test('a policy that permits only reads lets no request through in which any server finds a mutation', () => {
+test('a policy that permits only reads admits no request in which any server finds a mutation', () => {
   let permitted = 0
   fc.assert(
     fc.property(sent, (request) => {
@@ -105,7 +105,7 @@ test('a policy that permits only reads lets no request through in which any serv
   expect(permitted).toBeGreaterThan(100)
 }, 60_000)
 
-test('the servers of this test find the mutations that they should', () => {
+test('the servers of this test find the expected mutations', () => {
   const of = (body: string, search = ''): Sent => ({
     method: 'POST',
     search,
