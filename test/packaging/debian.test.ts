@@ -96,7 +96,7 @@ echo '>> after purge without data'; ls -d /var/lib/cloakroom 2>/dev/null; getent
 echo '>> end'
 `
 
-test('it says what it is and needs', async () => {
+test('the package states its contents and dependencies', async () => {
   const { stdout } = await run(['dpkg-deb', '--field', join(place, file)])
   expect(stdout).toStartWith(`Package: cloakroom\nVersion: ${project.version}\nArchitecture: `)
   expect(stdout).toContain('Depends: libc6 (>= 2.17), passwd\n')
@@ -110,7 +110,7 @@ test('it says what it is and needs', async () => {
       said = await inCopy(LIFE.replaceAll('PACKAGE', file))
     }, 120_000)
 
-    test('there is a user, its own folder, settings for root only, and a unit that is not started', () => {
+    test('the package creates a user, its own folder, settings that only root reads, and a unit that is not started', () => {
       expect(said.version).toEqual([project.version])
       expect(said.user).toEqual(['cloakroom:/var/lib/cloakroom:/usr/sbin/nologin'])
       expect(said.modes).toEqual([
@@ -125,7 +125,7 @@ test('it says what it is and needs', async () => {
       expect(said.unit).toEqual(['0'])
     })
 
-    test('its user finds all well', () => {
+    test("the package's user gets no finding from doctor", () => {
       expect(said['self-check']?.map((line) => line.trimEnd())).toEqual(
         ['settings', 'vectors', 'tls', 'files', 'database', 'clock', 'limits'].map(
           (name) => `ok      ${name}`,
@@ -133,17 +133,17 @@ test('it says what it is and needs', async () => {
       )
     })
 
-    test('settings that were changed outlive the next version', () => {
+    test('changed settings survive the next version', () => {
       expect(said['settings after the next version']).toEqual(['PORT=9000'])
     })
 
-    test('remove takes the program, purge the settings, and neither the data of people', () => {
+    test('remove deletes the program, purge deletes the settings, and neither deletes data', () => {
       expect(said['after remove']).toEqual(['/etc/cloakroom.env', '/var/lib/cloakroom/data'])
       expect(said['after purge with data']).toEqual(['/var/lib/cloakroom/data', 'cloakroom'])
       expect(said['what purge says']?.join()).toContain('/var/lib/cloakroom is kept')
     })
 
-    test('purge without data leaves nothing', () => {
+    test('purge leaves no files if there is no data', () => {
       expect(said['after purge without data']).toEqual([])
     })
   })

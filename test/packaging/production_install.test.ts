@@ -52,7 +52,7 @@ test('the demo runs and keeps its promises', async () => {
   expect(out).toContain('the demo left no traces')
 })
 
-test('a server starts, and its console address answers how to get the console', async () => {
+test('a server starts, and its console address explains how to get the console', async () => {
   const server = await startServer({ DATA_DIR: join(place, 'data') }, [process.execPath, main])
   expect(server.output()).toContain('/console/ (built when first opened)')
   const health = await answerOf(`${server.controlPlane}/api/status/health/`)
