@@ -57,7 +57,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
   })
 })
 
-test('the local proxy refuses a root with a refresh token, and the remote one uses it', async () => {
+test('the local proxy rejects a root with a refresh token, and the remote one uses it', async () => {
   const refused = await send(proxies.local, 'ROTATING')
   expect(await refused.json()).toMatchObject({
     error_code: 'unusable_secret',

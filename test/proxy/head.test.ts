@@ -58,7 +58,7 @@ test.each([
   ['local', local],
   ['remote', remote],
 ])(
-  'the base URL of the %s proxy answers HEAD with the headers of the upstream, sandboxed, and the connection goes on',
+  'the base URL of the %s proxy answers HEAD with the headers of the upstream, sandboxed, and the connection continues',
   async (_, proxy) => {
     const { pathname } = new URL(`${proxy.baseUrl}/${stage.authorityOf()}/file`)
     const fields = `Host: 127.0.0.1:${proxy.port}\r\nAuthorization: ${bearer.authorization}\r\n`
@@ -111,7 +111,7 @@ test('/v1/resolve has the headers of the upstream in its own JSON', async () => 
   })
 })
 
-test('GET of the same goes on to have its body', async () => {
+test('GET of the same address still has its body', async () => {
   upstream.on('/whole', answerOf(200, { etag: '"v1"', 'content-type': 'text/plain' }, 'the whole'))
   const answer = await fetch(`${local.baseUrl}/${stage.authorityOf()}/whole`, { headers: bearer })
   expect([answer.headers.get('etag'), await answer.text()]).toEqual(['"v1"', 'the whole'])

@@ -36,7 +36,7 @@ function read(store: Buffer): Map<string, string> {
   return entries
 }
 
-test('it has each authority of the bundle once, under its own name', async () => {
+test('the trust store has each authority of the bundle once, under its own name', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'cr-trust-'))
   const [one = '', other = ''] = rootCertificates
   const named = join(directory, 'named.pem')

@@ -150,22 +150,25 @@ const cases = Object.entries(kinds).flatMap(([kind, parts]) =>
 describe.each(['a call of gRPC', 'a stream of events', 'a WebSocket'])('%s', (kind) => {
   const { test } = kind === 'a call of gRPC' ? requires('node') : requires()
   const some = cases.filter((each) => each.kind === kind)
-  test.each(some)('ends when $change, and a permitted call continues', async (live) => {
-    const { host, open, ending, code, make } = live
-    const path = `/live/${cases.indexOf(live)}`
-    await agent.allow(host)
-    await store({})
-    grow()
-    const { ended } = await open(path)
-    const beside = await openEvents(hosts.beside, `${path}/beside`, 'KEY')
-    await make(host)
-    grow()
-    await judge()
-    expect(await ended).toEqual(ending(code))
-    beside.goOn()
-    expect(await beside.rest()).toBe('data: 1\n\n')
-    expect(await reasonOf(path)).toBe(code)
-  })
+  test.each(some)(
+    'an open call ends when $change, and a permitted call continues',
+    async (live) => {
+      const { host, open, ending, code, make } = live
+      const path = `/live/${cases.indexOf(live)}`
+      await agent.allow(host)
+      await store({})
+      grow()
+      const { ended } = await open(path)
+      const beside = await openEvents(hosts.beside, `${path}/beside`, 'KEY')
+      await make(host)
+      grow()
+      await judge()
+      expect(await ended).toEqual(ending(code))
+      beside.goOn()
+      expect(await beside.rest()).toBe('data: 1\n\n')
+      expect(await reasonOf(path)).toBe(code)
+    },
+  )
 })
 
 test("a removed agent's open calls end, and its next call is rejected with the reason", async () => {

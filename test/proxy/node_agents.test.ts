@@ -28,7 +28,7 @@ console.log(JSON.stringify({
 }))
 `
 
-test('they are, however they are imported, and those of other classes are left alone', async () => {
+test('Node.js agents use the proxy, however they are imported, and other classes are unchanged', async () => {
   const directory = join(mkdtempSync(join(tmpdir(), 'cr-node-')), 'a "folder" of mine')
   mkdirSync(directory)
   const program = join(directory, 'program.mjs')

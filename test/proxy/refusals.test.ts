@@ -63,7 +63,7 @@ requires('curl').test('a refusal through HTTPS_PROXY is recorded', async () => {
   })
 })
 
-test('nothing of a query is in any record, sent or waiting', async () => {
+test('no part of a query is in any record, sent or waiting', async () => {
   const sent = [...(await stage.records('client')), ...(await stage.records('resolver'))]
   const directory = join(stage.directory, 'waiting')
   const waiting = readdirSync(directory).map((name) =>

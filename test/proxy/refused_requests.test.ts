@@ -61,7 +61,7 @@ const REFUSED: [method: string, rest: string, status: number, code: string][] = 
 ]
 
 describe.each(Object.entries(DOORS))('%s', (name, door) => {
-  test.each(REFUSED)('refuses %s followed by %j', async (method, rest, status, code) => {
+  test.each(REFUSED)('%s followed by %j is rejected', async (method, rest, status, code) => {
     const sent = upstream.bytes
     const host = `Host: ${new URL(door.origin).host}\r\n`
     const head = `${method} ${door.path}/refused HTTP/1.1\r\n${host}${door.headers}`
@@ -71,7 +71,7 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
     expect(upstream.bytes).toBe(sent)
   })
 
-  test('keeps a record of the next call and of none of the refused ones', async () => {
+  test('the next call is recorded, and none of the rejected ones', async () => {
     const path = `/recorded-${name.replaceAll(' ', '-')}`
     expect((await door.call(path)).status).toBe(200)
     const records = await until(async () => {

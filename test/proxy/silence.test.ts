@@ -11,7 +11,7 @@ const RUNTIME_MS = 10_000
 const stage = await openProxyStage()
 afterAll(stage.stop)
 
-test('a stream that is silent for a long time is not broken off', async () => {
+test('a stream that is silent for a long time is not interrupted', async () => {
   stage.upstream.on('/silent', (_, wire) => {
     const headers = 'Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n'
     wire.write(`HTTP/1.1 200 OK\r\n${headers}\r\n9\r\ndata: 1\n\n\r\n`)

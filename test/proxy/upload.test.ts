@@ -63,7 +63,7 @@ function open(tokens: (string | null)[]) {
   return { outbox, delivery, add }
 }
 
-test('an agent whose token ended goes on with another', async () => {
+test('an agent whose token ended continues with another', async () => {
   live.add('second')
   const { outbox, delivery, add } = open(['first', 'second'])
   await add('a')
@@ -74,7 +74,7 @@ test('an agent whose token ended goes on with another', async () => {
   outbox.close()
 })
 
-test('records of an agent that was removed meanwhile are put aside, and wait for no next start', async () => {
+test('records of an agent that was removed meanwhile are set aside, without waiting for the next start', async () => {
   live.add('first')
   const { outbox, delivery, add } = open(['first', null])
   await add('a')
