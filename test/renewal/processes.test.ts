@@ -146,7 +146,7 @@ test('50 parallel calls at expiry in two processes cause exactly one renewal', a
 }, 30_000)
 
 test.each(['grace', 'strict'] as const)(
-  'a process killed between the answer and its write: the next one recovers, or reports a lost token (rotation: %s)',
+  'after a kill between the answer and its write, the next process recovers or reports a lost token (rotation: %s)',
   async (rotation) => {
     provider.setFault({ rotation })
     const [, victim] = pair()
@@ -172,7 +172,7 @@ test.each(['grace', 'strict'] as const)(
   30_000,
 )
 
-test('a process that stalls before it sends gives back its lease, and then renews once', async () => {
+test('a process that stalls before it sends returns its lease, and then renews once', async () => {
   const [one] = pair()
   const gate = await closeGate(ON_MARK)
   const calling = callOn(one)
@@ -233,7 +233,7 @@ test('a late success replaces the failure of the process that took over', async 
   expect(provider.requests).toHaveLength(2)
 }, 30_000)
 
-test('a renewal that was sent is stored after the caller left, the token was revoked and the server stops', async () => {
+test('a sent renewal is stored after the caller disconnected, the token was revoked and the server stops', async () => {
   const [one, two] = pair()
   const other = await agent.issue()
   await agent.provision(other)
