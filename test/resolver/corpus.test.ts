@@ -36,7 +36,7 @@ describe('targets', () => {
     expect<unknown>(outcome).toEqual(code === undefined ? { authority, path } : { code })
   })
 
-  test('whatever is changed, what is accepted is what a second parser reads', () => {
+  test('a second parser reads any mutated accepted input the same way', () => {
     const pieces = [
       '@',
       '#',
@@ -132,7 +132,7 @@ describe('placeholders', () => {
   const refusedOr = (outcome: string | { code: string }) =>
     typeof outcome === 'string' ? outcome : 'refused'
 
-  test('whatever is changed, each is expanded once, or the call refused', () => {
+  test('each mutated placeholder is expanded once, or the call is rejected', () => {
     let [filled, refused] = [0, 0]
     fc.assert(
       fc.property(changed, (text) => {
@@ -159,7 +159,7 @@ describe('bodies', () => {
     expect(inPieces(guard, text, [1])).toBe(output)
   })
 
-  test('whatever is changed and however it is cut, the pieces give what the whole gives', () => {
+  test('the pieces of a mutated text, however it is cut, give the result of the whole', () => {
     const pieces = ['%', '%4', '%41', '&', '&#', '&amp;', '\\', '\\u00', '+', '=', '5b', 'YWJj']
     const changed = cases.map((entry) =>
       fc.tuple(

@@ -109,7 +109,7 @@ function isOpen({ ended }: { ended: Promise<string> }): Promise<boolean> {
 }
 
 describe('without any notice', () => {
-  test('a token that is no longer live ends its own calls only', async () => {
+  test('a token that is no longer live ends only its own calls, without any notice', async () => {
     const { state, services } = world()
     state.versions.set('other', 1)
     const { hold, sweep } = open(services)
@@ -136,7 +136,7 @@ describe('without any notice', () => {
     expect(await call.ended).toBe('invalid_token')
   })
 
-  test('open calls are judged by a newer policy', async () => {
+  test('open calls are checked against a newer policy', async () => {
     const { state, services } = world()
     const { hold, sweep } = open(services)
     const { ended } = hold()
@@ -146,7 +146,7 @@ describe('without any notice', () => {
     expect(await ended).toBe('domain_blocked')
   })
 
-  test('one statement asks the database about all open calls, and none while nothing is open', async () => {
+  test('one statement reads the state of all open calls, and none runs while no call is open', async () => {
     const { state, services } = world()
     const { hold, sweep } = open(services)
     await sweep(5)
@@ -161,7 +161,7 @@ describe('without any notice', () => {
     expect(state.asked.length).toBe(length)
   })
 
-  test('an unavailable database ends no call, and a revocation holds once it is back', async () => {
+  test('an unavailable database ends no call, and a revocation applies once it is back', async () => {
     const { state, services, logs } = world()
     const { hold, sweep } = open(services)
     const held = hold()
@@ -178,7 +178,7 @@ describe('without any notice', () => {
 })
 
 describe('after a notice', () => {
-  test('only the calls of the changed workspace are judged', async () => {
+  test('only the calls of the changed workspace are checked after a notice', async () => {
     const { state, services } = world()
     state.versions.set('other', 1)
     const { calls, hold } = open(services)
