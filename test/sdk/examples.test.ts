@@ -310,7 +310,7 @@ test('the console shows the same SDK examples as the page', () => {
   for (const { id, text } of sdks) expect(examples.get(id)?.text).toBe(text)
 })
 
-test('an error of the API is the SDK’s error, with the API’s own request id', async () => {
+test('an error of the API is the SDK’s error, with the API’s own request ID', async () => {
   stage.upstream.on(
     '/v1/chat/completions',
     answerOf(
