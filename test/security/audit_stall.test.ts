@@ -34,7 +34,7 @@ function expectUnavailable(answer: Answer, code: FaultCode) {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 }
 
-describe('while the database holds still', () => {
+describe('while the database stalls', () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await openStage()
@@ -70,7 +70,7 @@ describe('while the database holds still', () => {
     }
   }, 30_000)
 
-  test('a call with nothing cached is 503 too, and not a wait without end', async () => {
+  test('a call without caches is 503 too, and does not wait endlessly', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_cold') } })
     const sent = stage.upstream.bytes
     await whileLocked('tokens', async () => {
@@ -133,7 +133,7 @@ describe('while the database holds still', () => {
       return [cluster.pid(), ...children.map(Number)]
     }
 
-    test('is frozen, calls are 503 and nothing is sent; thawed, it is used again without a restart', async () => {
+    test('a frozen server makes calls 503, with nothing sent; once it resumes, it is used without a restart', async () => {
       expect((await agent.resolve(call(stage))).status).toBe(200)
       const sent = stage.upstream.bytes
       const frozen = processes()
@@ -155,7 +155,7 @@ describe('while the database holds still', () => {
       }
     }, 30_000)
 
-    test('throws everybody out, calls are 200 or 503, and soon 200 again', async () => {
+    test('a server that closes all connections makes calls 200 or 503, and soon 200 again', async () => {
       const { DB_NAME: database = '' } = stage.app.config
       const admin = postgres({ host: cluster.socketDir, user: 'cloakroom', database })
       const answers: Answer[] = []
@@ -195,7 +195,7 @@ describe('while the database holds still', () => {
 {
   const { test } = requires('postgresql')
 
-  test('a stop is not held up by a database that holds still', async () => {
+  test('a stalled database does not delay a stop', async () => {
     const { socketDir, createDatabase } = await sharedCluster()
     const database = await createDatabase()
     const settings = { DB_HOST: socketDir, DB_NAME: database, DB_USER: 'cloakroom' }
@@ -211,7 +211,7 @@ describe('while the database holds still', () => {
   }, 20_000)
 }
 
-test('no more than 10,000 entries wait; the next is refused at once', async () => {
+test('at most 10,000 entries wait, and the next is rejected immediately', async () => {
   const never = (() => new Promise(() => {})) as unknown as ConstructorParameters<
     typeof AuditTrail
   >[0]

@@ -160,17 +160,17 @@ function damaged(good: string): [string, string][] {
 }
 
 describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) => {
-  test('lets its own token in, so that a refusal means something', async () => {
+  test('the own token is accepted, so that a rejection means something', async () => {
     const { statuses } = await knock(door, [`Authorization: Bearer ${door.token()}`])
     expect(statuses).toHaveLength(1)
     expect(statuses).not.toEqual([401])
   })
 
-  test('is 401 with WWW-Authenticate without exactly one bearer, before the body is read (1)', async () => {
+  test('a request is 401 with WWW-Authenticate without exactly one bearer, before the body is read (1)', async () => {
     for (const [what, headers] of badHeaders(door.token())) await expectUnknown(door, what, headers)
   })
 
-  test('is 401 without a query for what cannot be a token, also while a good one is cached (2)', async () => {
+  test('a request is 401 without a query for an invalid token, also while a good one is cached (2)', async () => {
     const { sql } = stage.app.connection
     await knock(door, [`Authorization: Bearer ${door.token()}`])
     // Anyone who asks the database waits until the locks are gone, and the embedded one has one session.
@@ -181,7 +181,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) =
     })
   })
 
-  test('takes no token from the query, and no log shows one (7)', async () => {
+  test('a token in the query is ignored, and no log contains one (7)', async () => {
     const token = door.token()
     const query = `?token=${token}&access_token=${token}&authorization=Bearer%20${token}`
     const line = door.line.replace(' HTTP', `${query} HTTP`)
@@ -189,7 +189,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) =
     expect(stage.app.logs.join('')).not.toContain(token)
   })
 
-  test('knows nobody by the token of another door (8)', async () => {
+  test('a token of another kind of endpoint is 401 (8)', async () => {
     const { person } = agent
     const others = door.token() === person.token ? [agent.token, workload] : [person.token]
     // A person may report to the audit; for a refresh token there is no door but one.

@@ -172,7 +172,7 @@ const orderOf = (name: string) => {
 describe.each(sample('body budget, places', places))(
   '%s: a %s at %p as large as a body may be (82)',
   (name, kind, path) => {
-    test('is 422 within the budget', async () => {
+    test('a body of maximum size is 422 within the budget', async () => {
       const order = orderOf(name)
       const text = kind === 'list' ? fill(order, path, '1', '[]') : fill(order, path, FIELDS, '{}')
       expect(await sendWithin(order, text)).toEqual(refused)
@@ -180,7 +180,7 @@ describe.each(sample('body budget, places', places))(
   },
 )
 
-test('no list or map is forgotten', () => {
+test('every list and map is covered', () => {
   expect(places.length).toBeGreaterThanOrEqual(20)
 })
 
@@ -206,7 +206,7 @@ const entries: [what: string, name: string, path: Path, entry: string][] = [
 ]
 
 describe.each(sample('body budget, entries', entries))('%s', (_, name, path, entry) => {
-  test(`at ${name} are 422 within the budget`, async () => {
+  test(`bodies at ${name} are 422 within the budget`, async () => {
     const order = orderOf(name)
     expect(await sendWithin(order, fill(order, path, entry, '[]'))).toEqual(refused)
   })
@@ -222,7 +222,7 @@ const texts: [what: string, name: string, path: Path, unit: string, code: string
 describe.each(sample('body budget, texts', texts))(
   'one text of %s',
   (_, name, path, unit, code) => {
-    test(`at ${name} is 422 within the budget`, async () => {
+    test(`a body at ${name} is 422 within the budget`, async () => {
       const order = orderOf(name)
       const [head = '', tail = ''] = JSON.stringify(withValue(order.body, path, MARK)).split(MARK)
       const room = order.limit - head.length - tail.length
@@ -232,7 +232,7 @@ describe.each(sample('body budget, texts', texts))(
   },
 )
 
-describe('a body that is no JSON, which its end tells', () => {
+describe('a body that turns out not to be JSON at its end', () => {
   const ends: [what: string, text: (limit: number) => string][] = [
     ['a number of megabytes', (limit) => `{"epoch":${'9'.repeat(limit - 20)}}`],
     ['white space, and something else at the end', (limit) => `{}${' '.repeat(limit - 3)}x`],
@@ -256,13 +256,13 @@ describe('a body that is no JSON, which its end tells', () => {
   )
 })
 
-describe('a rekey of as much as a body may hold', () => {
+describe('a rekey of the maximum body size', () => {
   const sizes = [
     { count: 360, bytes: 65_536 },
     { count: 6000, bytes: 3600 },
   ]
   test.each(isWhole ? sizes : [])(
-    '$count secrets of $bytes bytes: is done, and others are served',
+    '$count secrets of $bytes bytes: the rekey completes, and others are served',
     async (size) => {
       const order = await server.makeRekey(size)
       const body = await Bun.file(String(order.body)).bytes()

@@ -37,7 +37,7 @@ test('while writers wait for the lock of their workspace, another one is read', 
   await app.stop()
 }, 30_000)
 
-test('a client that writes without pause queues two requests at most, so that others are served soon', async () => {
+test('a client that writes without a pause queues at most two requests, so that others are served soon', async () => {
   const app = await startTestApp()
   const team = await openProject(app)
   const other = { ...team, owner: await team.join('member') }

@@ -148,7 +148,7 @@ describe.each(doors)('%s', (_, knock, good) => {
     await expectUnknown(knock, `${what}, again`, text)
   })
 
-  test('answers 401 to any other text with the id of a valid token', async () => {
+  test("a text with a valid token's ID and another secret is 401", async () => {
     const { text } = await warm(knock, good)
     const { id, secret } = parseToken(text) ?? mintToken('agt')
     const other = secret.map((byte, at) => (at === 31 ? byte ^ 1 : byte))

@@ -94,7 +94,7 @@ test('a whole run in which no marked secret reached an API fails', async () => {
   expect(reported).toContain(blind)
 }, 120_000)
 
-test('a run that searched nothing names each place that it did not search', async () => {
+test('a run that searched nothing names each unsearched place', async () => {
   const place = mkdtempSync(join(tmpdir(), 'cr-searched-'))
   const env = { CANARY_SEARCHED: place, TEST_DATABASE: 'embedded' }
   expect(await run(['test', CHILD, '-t', '^nothing$'], env)).toMatchObject({

@@ -80,7 +80,7 @@ async function startOf(database: FalsePostgres, settings: Record<string, string>
   return { said, lines }
 }
 
-describe('a request for the password in clear', () => {
+describe('a request for the password in plain text', () => {
   const asked = async (wire: Wire) => {
     wire.write(message('R', 3))
     await wire.next()
@@ -89,19 +89,22 @@ describe('a request for the password in clear', () => {
   }
   const IN_CLEAR = 'DB_SSLMODE: the PostgreSQL server asked for the password in clear'
 
-  test.each(['disable', 'allow', 'prefer'])('is not answered with %s', async (DB_SSLMODE) => {
-    const database = await answering(asked)
-    const settings = { DB_SSLMODE }
-    // At once, however long a start may wait.
-    const waiting = { ...settings, DB_WAIT_SECONDS: '60' }
-    expect((await startOf(database, waiting)).said).toContain(IN_CLEAR)
-    const refused = await failureOf(poolOf(database, settings)`select 1`)
-    expect(describeError(refused)).toMatchObject({ code: 'CONNECTION_CLEAR_PASSWORD' })
-    expect(unavailableFault(refused)?.code).toBe('unavailable')
-    expect(database.heard().includes(PASSWORD)).toBe(false)
-  })
+  test.each(['disable', 'allow', 'prefer'])(
+    'a plain password request is not answered with DB_SSLMODE %s',
+    async (DB_SSLMODE) => {
+      const database = await answering(asked)
+      const settings = { DB_SSLMODE }
+      // At once, however long a start may wait.
+      const waiting = { ...settings, DB_WAIT_SECONDS: '60' }
+      expect((await startOf(database, waiting)).said).toContain(IN_CLEAR)
+      const refused = await failureOf(poolOf(database, settings)`select 1`)
+      expect(describeError(refused)).toMatchObject({ code: 'CONNECTION_CLEAR_PASSWORD' })
+      expect(unavailableFault(refused)?.code).toBe('unavailable')
+      expect(database.heard().includes(PASSWORD)).toBe(false)
+    },
+  )
 
-  test('is answered under a verified certificate only', async () => {
+  test('a plain password request is answered only under a verified certificate', async () => {
     const home = mkdtempSync(join(tmpdir(), 'cr-false-database-'))
     opened.push(() => rmSync(home, { recursive: true }))
     const authority = await createAuthority('Authority of the database')
@@ -117,7 +120,7 @@ describe('a request for the password in clear', () => {
     expect(database.heard().includes(PASSWORD)).toBe(true)
   })
 
-  test('is answered on this machine, and not where one of several places is another', async () => {
+  test('a plain password request is answered on this machine, but not if one of several hosts is elsewhere', async () => {
     const database = await answering(asked)
     const { port } = database
     const several = `${ELSEWHERE}:${port},127.0.0.1:${port}`
@@ -128,7 +131,7 @@ describe('a request for the password in clear', () => {
     expect(database.heard().includes(PASSWORD)).toBe(true)
   })
 
-  test('is not answered beside a pooler on this machine, where PostgreSQL itself is another', async () => {
+  test('a plain password request is not answered beside a pooler on this machine whose PostgreSQL is elsewhere', async () => {
     const database = await answering(asked)
     const { port } = database
     const local = { DB_HOST: '127.0.0.1', DB_LISTEN_HOST: ELSEWHERE, DB_LISTEN_PORT: String(port) }
@@ -143,7 +146,7 @@ describe('a request for the password in clear', () => {
   })
 })
 
-describe('a server that does not prove that it knows the password', () => {
+describe('a server that does not prove that it has the password', () => {
   /** SCRAM as it should be, but for what a test has otherwise. */
   const scram = (otherwise: { i?: string; end?: Buffer[] | null }) => async (wire: Wire) => {
     wire.write(message('R', 10, 'SCRAM-SHA-256', Buffer.alloc(1)))
@@ -209,7 +212,7 @@ describe('a server that does not prove that it knows the password', () => {
     expect(await codeOf(poolOf(database)`select 1`)).toBe('CONNECTION_UNPROVEN')
   })
 
-  test('a password is not sent later either', async () => {
+  test('a password is not sent later to such a server either', async () => {
     const database = await answering(async (wire) => {
       wire.write(AUTHENTICATED, READY)
       await wire.next()
@@ -223,7 +226,7 @@ describe('a server that does not prove that it knows the password', () => {
       expect(database.heard().includes(told)).toBe(false)
   })
 
-  test('and does not ask for one is warned of, unless it is on this machine', async () => {
+  test('a server that requests no password causes a warning, unless it is on this machine', async () => {
     const database = await answering(async (wire) => {
       wire.write(AUTHENTICATED, READY)
       await answerAll(wire)
@@ -242,7 +245,7 @@ describe('a server that does not prove that it knows the password', () => {
   })
 })
 
-describe('messages without end from a server', () => {
+describe('endless messages from a server', () => {
   const connected = (serve: (wire: Wire) => Promise<void> | void) => async (wire: Wire) => {
     wire.write(AUTHENTICATED, READY)
     await wire.next()
@@ -285,7 +288,7 @@ describe('messages without end from a server', () => {
     expect(await codeOf(sql`select 1`)).toBe('CONNECTION_MESSAGE_TOO_LONG')
   })
 
-  test('a row as long as the longest that we store is read', async () => {
+  test('a row as long as the longest stored row is read', async () => {
     const text = 'a'.repeat(33 * 1024 * 1024)
     const column = message('T', Buffer.from([0, 1]), 'it', Buffer.alloc(18))
     const row = message('D', Buffer.from([0, 1]), text.length, Buffer.from(text))
@@ -299,7 +302,7 @@ describe('messages without end from a server', () => {
     expect(found?.it.length).toBe(text.length)
   })
 
-  test('a handshake without end ends', async () => {
+  test('an endless handshake ends', async () => {
     const database = await answering((wire) => pour(wire, message('S', 'the_same', 'a')))
     const sql = poolOf(database)
     expect(await codeOf(sql`select 1`)).toBe('CONNECTION_MESSAGE_TOO_LONG')
@@ -374,7 +377,7 @@ describe('the pause before another attempt', () => {
     30_000,
   )
 
-  test('no statement waits longer for it than for a connection', async () => {
+  test('no statement waits longer for the pause than for a connection', async () => {
     const database = await answering(async ({ socket }) => void socket.end())
     expect(await codeOf(poolOf(database)`select 1`)).toBe('CONNECTION_CLOSED')
   }, 30_000)
@@ -383,7 +386,7 @@ describe('the pause before another attempt', () => {
 {
   const { test } = requires('postgresql')
 
-  test('rows of a statement that failed are not counted to the next one', async () => {
+  test('rows of a failed statement are not counted for the next one', async () => {
     const { env } = await preparedDatabase()
     const { sql, close } = await openDatabase(
       readConfig({ ...KEYS, ...env }, () => KEYS),

@@ -67,7 +67,7 @@ const forged: [what: string, fields: Partial<typeof ORDINARY>][] = [
   ['an arrival without an end', { recorded_at: 'infinity' }],
 ]
 
-test('a record that does not fit breaks neither list, export, live, summary nor counts: it is left out and logged', async () => {
+test('an invalid record breaks neither list, export, live, summary nor counts: it is omitted and logged', async () => {
   const query = { workspace_id: team.workspaceId }
   const { owner } = team
   const good = await forge({})
@@ -120,7 +120,7 @@ test('a record that does not fit breaks neither list, export, live, summary nor 
   expect(await owner.api.call(summariseAudit, { query })).toEqual(before)
 })
 
-test('a live subscriber sees the valid records, and nothing of a record that does not fit', async () => {
+test('a live subscriber receives the valid records, and nothing of an invalid one', async () => {
   const response = await fetch(`${app.controlPlane}/api/workspaces/${team.workspaceId}/live/`, {
     headers: { authorization: `Bearer ${team.owner.token}` },
   })

@@ -35,7 +35,7 @@ async function listed() {
 
 const NOTHING = { description: null, allowed_domains: null }
 
-test('a forged description or an invalid name is not shown, and true ones are', async () => {
+test('a forged description or an invalid name is not shown, and valid ones are', async () => {
   expect(await listed()).toEqual({
     ALTERED: TRUE,
     UNTOUCHED: TRUE,
@@ -56,7 +56,7 @@ test('a forged description or an invalid name is not shown, and true ones are', 
   })
 })
 
-test('a new description is shown at once', async () => {
+test('a new description is shown immediately', async () => {
   const policy = { ...TRUE, description: 'Refunds' }
   await agent.store('UNTOUCHED', marked('value_of_untouched_2'), { policy })
   expect((await listed()).UNTOUCHED).toEqual(policy)

@@ -60,7 +60,7 @@ describe.each([
   ['a JSON Web Token', JWT, [15, 16, 20, 37, 40]],
   ['a token of GitHub', PAT, [11, 15, 16, 20]],
   ['a key of Stripe', STRIPE, [8, 15, 16, 20]],
-])('who knows the beginning of %s', (what, value, lengths) => {
+])('an attacker with the beginning of %s', (what, value, lengths) => {
   test.each(sample(`fragments of ${what}`, lengths, 4))(
     '%d characters: finds none beyond the window that it has',
     (length) => {
@@ -70,7 +70,7 @@ describe.each([
     },
   )
 
-  test('sees answers that are alike, whatever the next characters are', () => {
+  test('the attacker gets equal answers, whatever the next characters are', () => {
     const echo = echoOf(value)
     for (const known of [value.slice(0, 16), value.slice(0, 20), value.slice(3, 20)]) {
       for (const guesses of [ALPHABET, PAIRS]) {
@@ -81,7 +81,7 @@ describe.each([
     }
   })
 
-  test('and fragments are replaced all the same', () => {
+  test('fragments are still replaced', () => {
     const echo = echoOf(value)
     const fragments = [value.slice(0, 20), value.slice(-20), value.slice(0, 16), value.slice(-16)]
     for (let from = 0; from + 31 <= value.length; from++) {
@@ -97,7 +97,7 @@ describe.each([
     )
   })
 
-  test('and ordinary text passes as it is', () => {
+  test('ordinary text passes unchanged', () => {
     const text = `{"id":"github_pat_","alg":"eyJhbGciOiJ","url":"https://api.example.com/v1/customers/cus_4711?expand=all","part":"${value.slice(1, 17)}"}`
     expect(echoOf(value)(text)).toBe(text)
   })

@@ -89,7 +89,7 @@ function floodedBy(given: Flood) {
   return { begun: promise, call }
 }
 
-describe('an upstream that sends without end', () => {
+describe('an upstream that sends endlessly', () => {
   test.each(Object.entries(ANSWERS))(
     'the memory for %s is bounded, and the deadline ends the call',
     async (_, given) => {

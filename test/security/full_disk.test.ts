@@ -47,7 +47,7 @@ async function setReadOnly(value: 'on' | 'off'): Promise<void> {
   await until(() => isSet().catch(() => false))
 }
 
-test('writes are 503 and nothing is sent, reads go on, and it recovers alone (62)', async () => {
+test('writes are 503 and nothing is sent, reads continue, and the server recovers without help (62)', async () => {
   const { token } = agent.person
   const call = { target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
   expect((await agent.resolve(call)).status).toBe(200)

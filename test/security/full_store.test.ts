@@ -142,7 +142,7 @@ describe('an answer stays within its bounds', () => {
     },
   )
 
-  test('and most of the walk finds what it reads', async () => {
+  test('most of the walk finds rows to read', async () => {
     const statuses = await Promise.all(
       reading.map(async (endpoint) => [endpoint.name, (await read(endpoint)).status] as const),
     )
@@ -161,7 +161,7 @@ describe('an answer stays within its bounds', () => {
   })
 })
 
-test('a log-in answers active workspaces only, whatever strangers invited to', async () => {
+test('a login returns active workspaces only, however many invitations strangers send', async () => {
   const { email, password } = owner
   const answer = await app.as().call(login, { body: { email, password } })
   expect(answer.workspaces.map(({ id }) => id)).toEqual([owner.workspaceId])
@@ -208,7 +208,7 @@ test('an account with many invitations is deleted, and each is declined on recor
   expect([declined?.rows, rekeys?.rows]).toEqual([INVITATIONS, INVITATIONS])
 })
 
-test('a summary of more names than it adds up is marked, and its totals are exact', async () => {
+test('a summary of more names than its limit is marked, and its totals are exact', async () => {
   const query = { workspace_id: store.workspaceId }
   const { totals, by_day, by_domain, is_whole } = await owner.api.call(summariseAudit, { query })
   expect(is_whole).toBe(false)

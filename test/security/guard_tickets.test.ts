@@ -92,7 +92,7 @@ describe('the token behind a ticket', () => {
     }
   })
 
-  test('is redacted after the workspace changed, and not in an answer to who may not use the secret', async () => {
+  test('the token behind a ticket is redacted after the workspace changed, and not in answers to tokens that may not use the secret', async () => {
     await use(await ticketFor(TOKEN))
     await agent.store('ANOTHER', 'another-value-0123')
     stage.upstream.on('/stored', answerOf(200, {}, TOKEN))
@@ -102,7 +102,7 @@ describe('the token behind a ticket', () => {
     expect((await stranger.resolve(stored)).body).toMatchObject({ body: TOKEN, redacted: false })
   })
 
-  test('is refused unless it can be guarded: 32 of one secret in an hour', async () => {
+  test('a ticket is rejected unless its token can be guarded: 32 of one secret in an hour', async () => {
     const robot = JSON.stringify({ ...ROBOT, project_id: 'another', private_key: PEM })
     await agent.store('ROBOT', robot)
     const tickets = Array.from({ length: 33 }, (_, at) => ticketFrom(robot, `${TOKEN}${at}`))
@@ -117,7 +117,7 @@ describe('the token behind a ticket', () => {
     expect((await use((await tickets[0]) ?? '')).status).toBe(200)
   })
 
-  test('is replaced wherever else the answer has it that hands it out', async () => {
+  test('the token behind a ticket is replaced everywhere else in the answer that returns it', async () => {
     const jwt = `${encode({ alg: 'RS256' })}.${encode({ sub: 'robot' })}.${'Sig0nature_'.repeat(8)}`
     const copies = {
       copy: TOKEN,

@@ -106,7 +106,7 @@ const call = (path: string, more: object = {}) =>
 const filled = (unit: string, size = SIZE) =>
   unit.repeat(Math.ceil(size / unit.length)).slice(0, size)
 
-test('the meter sees a turn of 300 ms, and the neighbour waits for it', async () => {
+test('the meter detects a turn of 300 ms, and the neighbour waits for it', async () => {
   await server.readCost()
   const { served } = await withNeighbours(() => server.stall())
   expect((await server.readCost()).stallMs).toBeGreaterThan(MAX_STALL_MS)
@@ -141,7 +141,7 @@ describe('an answer', () => {
     60_000,
   )
 
-  test('an answer of a compressed wall that just fits', async () => {
+  test('a compressed answer that just fits is read without delaying others', async () => {
     const body = gzipSync(filled('%73%6b'))
     upstream.on('/packed', answerOf(200, { 'content-encoding': 'gzip' }, body))
     expect((await expectNoStall(SIZE / MIB, () => call('/packed'))).status).toBe(200)
@@ -152,7 +152,7 @@ describe('an answer', () => {
     ['31 MB', {}, () => Buffer.alloc(31 * MIB, '%73')],
   ]
   test.each(tooLarge)(
-    '%s is 502',
+    'an answer with %s is 502',
     async (_, headers, make) => {
       upstream.on('/large', answerOf(200, headers, make()))
       expect((await expectNoStall(31, () => call('/large'))).status).toBe(502)
@@ -160,7 +160,7 @@ describe('an answer', () => {
     60_000,
   )
 
-  test('a flood of headers is 502, one that fits is passed on', async () => {
+  test('a flood of headers is 502, and a number within the limit is passed on', async () => {
     const flood =
       (count: number): Script =>
       (_, wire) => {
@@ -174,7 +174,7 @@ describe('an answer', () => {
   }, 60_000)
 })
 
-test('an endless stream of escapes, until its caller leaves', async () => {
+test('an endless stream of escapes ends when its caller disconnects', async () => {
   const piece = Buffer.from(filled('%73%6b&\\', 65_536))
   upstream.on('/endless', async (_, wire) => {
     wire.write('HTTP/1.1 200 X\r\n\r\n')
@@ -198,7 +198,7 @@ test('an endless stream of escapes, until its caller leaves', async () => {
   })
 }, 60_000)
 
-test('a stream of many small chunks', async () => {
+test('a stream of many small chunks delays no other call', async () => {
   const pieces = Array.from({ length: 5_000 }, (_, at) => short[at % 400] ?? '')
   const head = 'HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n'
   upstream.on('/chunks', Buffer.concat([Buffer.from(head), chunked(pieces)]))
@@ -227,7 +227,7 @@ describe('a call', () => {
     ['of one name among 1,000', 200, 1, () => ({ headers: { 'X-Key': 'SVC_SECRET_KEY_999' } })],
   ]
   test.each(calls)(
-    '%s is %d',
+    'a call %s is %d',
     async (_, status, mib, more) => {
       const answer = await expectNoStall(mib, () => call('/', more()))
       expect(answer.status).toBe(status)
@@ -240,7 +240,7 @@ function headersOf(count: number, textOf: (at: number) => string): Record<string
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`X-${at}`, textOf(at)]))
 }
 
-test('a list of 1,000 credentials', async () => {
+test('a list of 1,000 credentials delays no other call', async () => {
   const answer = await expectNoStall(1, async () => {
     const headers = { authorization: `Bearer ${attacker.token}` }
     const response = await fetch(`${server.app.resolver}/v1/credentials/`, { headers })
@@ -249,7 +249,7 @@ test('a list of 1,000 credentials', async () => {
   expect(answer).toBe(1001)
 }, 60_000)
 
-test('the shapes of values that are as long as can be, and look taken apart', async () => {
+test('the shapes of values of maximum length delay no other call', async () => {
   const owner = await stage.employ({ KEY: marked('sk_live_of_an_owner') })
   const fields = `${'Password=a;'.repeat(2_900)}x=y`
   const values = [fields, `https://${filled('a%', 32_000)}@db`, filled('["', 32_000)]
@@ -266,7 +266,7 @@ test('the shapes of values that are as long as can be, and look taken apart', as
   expect(size).toBeLessThan(65_536)
 }, 60_000)
 
-test('a vault of 16 MB of words, prepared for its call', async () => {
+test('a vault of 16 MB of words, prepared for its call, delays no other call', async () => {
   const librarian = await stage.employ({ KEY: marked('sk_live_of_a_librarian') })
   const wordsOf = (book: number) =>
     Array.from({ length: 10_000 }, (_, at) => (book * 10_000 + at).toString(36).padStart(8, 'w'))

@@ -158,7 +158,7 @@ const STRANGERS = ['role', 'id', 'workspace_id', 'is_instance_owner', 'verified'
 
 describe.each(sample('hostile bodies', served))('%s', (_, place) => {
   if (!IGNORES_UNKNOWN.includes(place.endpoint.name)) {
-    test('rejects unknown fields at any depth (16)', async () => {
+    test('an endpoint rejects unknown fields at any depth (16)', async () => {
       const { body = {} } = await freshRequest(place)
       const unknown = placesIn(body, 'object').flatMap((path) =>
         STRANGERS.filter((name) => !(name in (at(body, path) as object))).map(
@@ -172,7 +172,7 @@ describe.each(sample('hostile bodies', served))('%s', (_, place) => {
     })
   }
 
-  test('accepts base64 in its canonical spelling only (48)', async () => {
+  test('an endpoint accepts base64 in its canonical spelling only (48)', async () => {
     const { body } = await freshRequest(place)
     for (const path of placesIn(body, 'string')) {
       const value = at(body, path) as string
@@ -181,7 +181,7 @@ describe.each(sample('hostile bodies', served))('%s', (_, place) => {
     }
   })
 
-  test('stores or refuses hostile texts and logs one line of JSON for each (17, 51)', async () => {
+  test('an endpoint stores or rejects hostile texts and logs one line of JSON for each (17, 51)', async () => {
     const { body } = await freshRequest(place)
     const bodies = placesIn(body, 'string').flatMap((path) =>
       HOSTILE.map((text) => ({ path, make: (fresh: unknown) => withValue(fresh, path, text) })),
@@ -200,7 +200,7 @@ describe.each(sample('hostile bodies', served))('%s', (_, place) => {
     }
   })
 
-  test('answers 400 to JSON that two parsers would read differently (45)', async () => {
+  test('an endpoint answers 400 to JSON that two parsers would read differently (45)', async () => {
     const request = await freshRequest(place)
     const good = JSON.stringify(request.body ?? {})
     const state = await fingerprint(world)
@@ -217,6 +217,6 @@ describe.each(sample('hostile bodies', served))('%s', (_, place) => {
   })
 })
 
-test('no endpoint with a body is missing', () => {
+test('this test covers every endpoint with a body', () => {
   expect(served.length).toBeGreaterThan(25)
 })

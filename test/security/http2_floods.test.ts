@@ -149,7 +149,7 @@ const floods: Record<string, [unit: Buffer, first?: Buffer][]> = {
   ],
 }
 
-test('messages as small and as many as its window takes keep nobody else waiting', async () => {
+test('messages as small and as many as its window permits delay no other caller', async () => {
   const [attacker] = attackers
   const upstream = await startGrpcUpstream(stage.authority, [API])
   await attacker?.allow(`${API}:${upstream.port}`)
@@ -171,7 +171,7 @@ test('messages as small and as many as its window takes keep nobody else waiting
   await upstream.stop()
 }, 60_000)
 
-describe('keeps nobody else waiting: an upstream that sends', () => {
+describe('an upstream delays no other caller if it sends', () => {
   test.each(Object.entries(floods))(
     '%s',
     async (_, units) => {
@@ -193,7 +193,7 @@ describe('keeps nobody else waiting: an upstream that sends', () => {
   )
 })
 
-test('headers that a table makes large end the call before they are', async () => {
+test('headers that a table expands end the call before they are expanded', async () => {
   const [attacker] = attackers
   if (!attacker) throw new Error('no attacker is connected')
   const { wire, answer } = await call(attacker)
@@ -207,7 +207,7 @@ test('headers that a table makes large end the call before they are', async () =
   expect(JSON.parse(await answer)).toMatchObject({ error_code: 'upstream_protocol_error' })
 })
 
-test('a call that its upstream did not look at may be made again', async () => {
+test('a call that its upstream did not process may be made again', async () => {
   const [, attacker] = attackers
   if (!attacker) throw new Error('no attacker is connected')
   const { wire, answer } = await call(attacker)

@@ -111,7 +111,7 @@ function leadsAside(link: string, address: string): boolean {
   return isCloakroom && ![`${at}/${OWN}/`, `${at}/~from=`].some((led) => pathname.startsWith(led))
 }
 
-describe.each(bases)('Under %s', (address, base) => {
+describe.each(bases)('links under %s', (address, base) => {
   test.each(Object.entries(places))(
     'no link in %s carries credentials to another host',
     (_, read) => {
@@ -121,7 +121,7 @@ describe.each(bases)('Under %s', (address, base) => {
     },
   )
 
-  test('an address of Cloakroom that leads to the called host stays as it is', () => {
+  test('an address of Cloakroom for the called host stays unchanged', () => {
     const back = `${address}/${OWN}/next?a=b`
     expect(places.JSON?.(back, base)).toBe(back)
   })
@@ -135,7 +135,7 @@ describe.each(bases)('Under %s', (address, base) => {
 
 describe.each(bases)('a link to %s', (address, base) => {
   // The guard has looked at the answer already.
-  test.each(['\t', '\n', '\r'])('does not join what %j parts', (parting) => {
+  test.each(['\t', '\n', '\r'])('a link does not join what %j splits', (parting) => {
     for (const text of [
       `${address}/${OTHER}/sk_te${parting}st_1${parting}2`,
       `${address}/${OTHER}/x?key=sk_te${parting}st_1${parting}2`,
@@ -149,7 +149,7 @@ describe.each(bases)('a link to %s', (address, base) => {
   })
 
   test.each(['\uff53\uff4b-1', 's\u00adk-1', '%73k-1%c2%ad'])(
-    'does not fold the host %j',
+    'a link does not fold the host %j',
     (name) => {
       const link = leadTextBack(`${address}/${name}.other.example/x`, OWN, base)
       expect(link).toStartWith(`${base.link}~from=${OWN}/`)

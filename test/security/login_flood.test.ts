@@ -9,7 +9,7 @@ import { openPasswords } from '../../src/features/accounts/passwords/passwords.t
 
 const passwords = openPasswords(Pepper.parse('k'.repeat(64)), defaultPasswordCost)
 
-test('values of other tenants are opened meanwhile, and what is too much is refused at once', async () => {
+test("other tenants' values are opened during a flood, and excess logins are rejected immediately", async () => {
   let ended = 0
   const attempts = Array.from({ length: 230 }, async () => {
     await passwords.matches(null, 'a guess', null)

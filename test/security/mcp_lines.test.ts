@@ -92,7 +92,7 @@ test.each([
   60_000,
 )
 
-test('an answer, a notification and an empty line get none', async () => {
+test('an answer, a notification and an empty line get no answer', async () => {
   server.stdin.write(
     '{"jsonrpc":"2.0","result":1}\n\n{"jsonrpc":"2.0","method":"notifications/x"}\n',
   )

@@ -85,7 +85,7 @@ test('new values that callers choose give no label a new value', async () => {
   expect(await valuesOfLabels()).toEqual(before)
 })
 
-test('answers of APIs add only the known statuses, and one value for each class of others', async () => {
+test('answers of APIs add only the registered statuses, and one value for each class of others', async () => {
   const known = new Set<string>()
   for (let status = 200; status < 600; status += 1) {
     stage.upstream.on(`/${status}`, answerOf(status, {}, ''))

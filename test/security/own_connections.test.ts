@@ -51,7 +51,7 @@ async function startDesynchronised() {
   return { wires, port: (server.address() as AddressInfo).port, stop: () => server.close() }
 }
 
-test('an upstream that loses count mixes no two tokens, of one workspace or of two', async () => {
+test('an upstream that miscounts its answers never mixes two tokens, of one workspace or of two', async () => {
   const upstream = await startDesynchronised()
   try {
     const target_url = `https://${API}:${upstream.port}/`
@@ -97,7 +97,7 @@ test('an upstream that loses count mixes no two tokens, of one workspace or of t
   }
 })
 
-test('a call that runs is not ended by calls to 300 other host names', async () => {
+test('a running call is not ended by calls to 300 other host names', async () => {
   const finish = Promise.withResolvers<void>()
   const begun: Promise<void>[] = []
   for (const path of ['/slow', '/trickle']) {

@@ -75,11 +75,11 @@ afterEach(async () => {
 }, 20_000)
 
 test.each([
-  ['what is asked', ['to']],
-  ['what is answered', ['from']],
-  ['both', ['to', 'from']],
+  ['requests', ['to']],
+  ['answers', ['from']],
+  ['packets in both directions', ['to', 'from']],
 ] as const)(
-  'where %s is swallowed all is refused within ten seconds, and twenty at once are answered afterwards',
+  'when %s are lost, all statements fail within ten seconds, and twenty concurrent ones succeed afterwards',
   async (_, ways) => {
     wire.swallow(...ways)
     const asked = Array.from({ length: AT_ONCE }, () => refusal(connection.sql`select 1`))
@@ -121,7 +121,7 @@ test.each([
   40_000,
 )
 
-test('a transaction that hangs in its middle leaves nothing, also what it would go on with', async () => {
+test('a transaction that hangs halfway leaves no change, also from its later statements', async () => {
   const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<{ pid: number; wait: string }>()
   const ended = Promise.withResolvers<unknown>()
@@ -150,7 +150,7 @@ test('a transaction that hangs in its middle leaves nothing, also what it would 
 }, 40_000)
 
 test.each(['before it', 'after it'] as const)(
-  'a change that is abandoned %s was to be committed, and delivered late, does not overwrite what was acknowledged since',
+  'a change that is abandoned %s was to be committed, and delivered late, does not overwrite a later acknowledged one',
   async (when) => {
     if (when === 'before it') wire.hold()
     const older = connection.db.transaction(async (tx) => {
@@ -169,7 +169,7 @@ test.each(['before it', 'after it'] as const)(
   40_000,
 )
 
-test('a statement that PostgreSQL works on is not abandoned, and neither is one that waits for a lock', async () => {
+test('a statement that PostgreSQL executes is not abandoned, and neither is one that waits for a lock', async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const holding = besides.begin(async (tx) => {
     await tx`select * from written where id = 1 for update`

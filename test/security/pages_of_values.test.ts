@@ -41,7 +41,7 @@ async function pageAt(query: string): Promise<Page> {
   return answer.body as Page
 }
 
-test('a page of large values has few rows, and the cursor goes on behind the last', async () => {
+test('a page of large values has few rows, and the cursor continues after the last', async () => {
   const keys: string[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
@@ -62,7 +62,7 @@ test('a page of large values has few rows, and the cursor goes on behind the las
   )
 })
 
-test('without values a page has the rows that were asked for, and a small limit holds with them', async () => {
+test('a page without values has the requested number of rows, and a small limit applies with values', async () => {
   expect((await pageAt('limit=500')).data).toHaveLength(COUNT)
   const { data, pagination } = await pageAt('include=value&limit=3')
   expect(data.map(({ key }) => key)).toEqual(['KEY_000', 'KEY_001', 'KEY_002'])

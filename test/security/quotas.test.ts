@@ -259,7 +259,7 @@ describe.each(Object.keys(table) as Name[])('the quota of %s', (name) => {
     adding = await steps[name]()
   })
 
-  test('is reached by requests, and refuses the next ones, which store nothing', async () => {
+  test('a quota is reached by requests, and rejects the next ones, which store nothing', async () => {
     await fill(name, adding)
     for (const { add } of adding) {
       const before = PREPARES.has(name) ? null : await contentOf(app)
@@ -279,7 +279,7 @@ describe.each(Object.keys(table) as Name[])('the quota of %s', (name) => {
       expect(await mostStored(name as keyof typeof quotas)).toBeLessThanOrEqual(MOST[name])
   })
 
-  test('is a setting with the default of the protocol, and part of a contract', () => {
+  test('a quota is a setting with the default of the protocol, and part of a contract', () => {
     const described = describeConfig().find((each) => each.name === setting)
     expect(described).toMatchObject({
       fallback: String(table[name].most),
@@ -293,7 +293,7 @@ describe.each(Object.keys(table) as Name[])('the quota of %s', (name) => {
 })
 
 /** Ids of these are remembered after deletion (protocol 5.1): what creates one counts it. */
-test('every endpoint that creates what has a remembered id counts it', () => {
+test('every endpoint that creates a resource with a remembered ID counts it', () => {
   const remembered = ['workspaces', 'projects', 'agents', 'liveTokens'] as const
   const creating = endpoints.filter(
     ({ method, quotas: own, success }) =>
@@ -340,7 +340,7 @@ async function mostStored(name: keyof typeof quotas): Promise<number> {
   return row?.most
 }
 
-test('a person who is asked twenty times at once gets no more workspaces than the quota', async () => {
+test('a person with twenty concurrent requests gets no more workspaces than the quota', async () => {
   const few = await startTestApp({ ...UNLIMITED, QUOTA_WORKSPACES: '4' })
   const person = await registerPerson(few)
   const create = async () => {

@@ -100,7 +100,7 @@ describe('one process, the database under test', () => {
   }, 60_000)
   afterAll(() => stage.stop())
 
-  test.each(changes)('drops and wipes at once what it had cached: %s', async (_, act) => {
+  test.each(changes)('a process immediately drops and wipes its cache: %s', async (_, act) => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
     // A late notice of what was made before drops it again.
     while ((await entriesOf(stage.app, 'keys')) < 1)
@@ -109,7 +109,7 @@ describe('one process, the database under test', () => {
     await expectEmptied(stage.app)
   })
 
-  test('keeps what others had cached', async () => {
+  test("a process keeps other workspaces' caches", async () => {
     const employ = () => createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
     const [one, two, last] = [await employ(), await employ(), await employ()]
     // Notices arrive in order: that of its revocation after all that making the others has sent.
@@ -157,7 +157,7 @@ describe('one process, the database under test', () => {
       return killed.length
     }
 
-    test.each(changes)('the other one drops what it had cached: %s', async (_, act) => {
+    test.each(changes)('the other instance drops its cache: %s', async (_, act) => {
       const agent = await employ()
       // A notice of what was just made may come after the first call, and empties the cache once more.
       do expect((await askOther(agent)()).status).toBe(200)
@@ -166,14 +166,14 @@ describe('one process, the database under test', () => {
       await expectEmptied(other.app)
     })
 
-    test('each has one connection for notices', async () => {
+    test('each instance has one connection for notices', async () => {
       const [row] = await stage.app.connection.sql`
       select count(*)::int as n from pg_stat_activity
       where datname = current_database() and query ilike 'listen %'`
       expect(row?.n).toBe(2)
     })
 
-    test('a session that one ends is over on the other', async () => {
+    test('a session that one instance ends is over on the other', async () => {
       const { person } = await employ()
       const { token } = await logInAs(stage.app, person)
       const me = (origin: string) => callJson(origin, 'GET', '/api/users/me/', { token })
@@ -187,7 +187,7 @@ describe('one process, the database under test', () => {
       )
     })
 
-    test('revocations hold while the connections for notices are killed, again and again', async () => {
+    test('revocations apply while the notice connections are killed repeatedly', async () => {
       for (const [act, code] of [
         [(agent: Agent) => agent.revoke(), 'invalid_token'],
         [(agent: Agent) => agent.disallow(stage.authorityOf()), 'domain_blocked'],
@@ -209,7 +209,7 @@ describe('one process, the database under test', () => {
       }
     }, 30_000)
 
-    test('a connection for notices that broke comes back, and what was missed meanwhile is dropped', async () => {
+    test('a broken notice connection reconnects, and data that changed meanwhile is dropped', async () => {
       const agent = await employ()
       expect((await askOther(agent)()).status).toBe(200)
       await killListeners()

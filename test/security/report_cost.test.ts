@@ -85,7 +85,7 @@ async function sendHalving(report: unknown[]): Promise<number> {
 }
 
 describe.each(Object.entries(shapes))('a report with %s', (_, shape) => {
-  test('is refused, or stored in proportion to its bytes, also when it is counted', async () => {
+  test('a report is rejected, or stored in proportion to its bytes, also when it is counted', async () => {
     const report = reportOf(shape, RECORDS)
     const before = await stored()
     const { status } = await send(report)
@@ -97,13 +97,13 @@ describe.each(Object.entries(shapes))('a report with %s', (_, shape) => {
     expect(after.bytes - before.bytes).toBeLessThanOrEqual(sent * BYTES_PER_BYTE + BYTES_AT_FIRST)
   })
 
-  test('is stored whole by a client that halves what is refused', async () => {
+  test('a report is stored whole by a client that halves rejected ones', async () => {
     const requests = await sendHalving(reportOf(shape, 32))
     expect(requests).toBeLessThanOrEqual(32)
   })
 })
 
-test('a refusal names both numbers and stores nothing', async () => {
+test('a rejected report names both numbers and stores nothing', async () => {
   const before = await stored()
   const { body } = await send(reportOf({ hours: 0, names: (n) => namesOf(n * MAX_JOINED) }, 2))
   expect(body).toMatchObject({

@@ -89,7 +89,7 @@ function expectRefused(answers: readonly { status: number; body: unknown }[]): v
 }
 
 test.each(bombs)(
-  'sixteen bombs of %s at once are refused in bounded memory: 502 by their size, or 429 by the memory of their workspace',
+  "sixteen concurrent bombs of %s are rejected in bounded memory: 502 by their size, or 429 by their workspace's memory",
   async (coding, make) => {
     stage.upstream.on(`/bomb/${coding}`, answerOf(200, { 'content-encoding': coding }, make()))
     const call = { target_url: stage.url(`/bomb/${coding}`) }

@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-test('values are never mixed among tokens, workspaces, hosts and connections', async () => {
+test('values are never mixed between tokens, workspaces, hosts and connections', async () => {
   // The upstream tells who it believes the caller to be, and echoes what it was given.
   stage.upstream.on('/who', (request, wire) => {
     const given = request.header('x-key') ?? ''
@@ -75,7 +75,7 @@ test('values are never mixed among tokens, workspaces, hosts and connections', a
   }
 }, 30_000)
 
-test('two tokens of one agent open only what each was given', async () => {
+test('two tokens of one agent open only what each was granted', async () => {
   const agent = await createAgentWithToken(stage, { domains: [stage.authorityOf()] })
   const other = await agent.addProject('other')
   const [here, there] = [marked('value-of-here'), marked('value-of-there')]

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const { test } = requires('postgresql')
 
-test('a server lost in the middle of a bulk upsert is 503, nothing of it is stored, and a repeat works', async () => {
+test('a database server lost during a bulk upsert is 503, nothing of it is stored, and a repeat succeeds', async () => {
   const { socketDir, createDatabase } = await sharedCluster()
   const database = await createDatabase()
   const settings = { DB_HOST: socketDir, DB_NAME: database, DB_USER: 'cloakroom' }

@@ -239,7 +239,7 @@ function describeEndings(
         await foreign.leave()
       })
 
-      test(`${kind} goes on after changes that leave it its grounds`, async () => {
+      test(`${kind} continues after changes that keep its permissions`, async () => {
         const agent = await employ()
         const other = await agent.issue()
         await agent.provision(other)
@@ -286,7 +286,7 @@ describe('in one process', () => {
     await open?.expectEnded('invalid_token', 401)
   }, 20_000)
 
-  test('a stream whose upstream has sent nothing yet ends as a refusal', async () => {
+  test('a stream whose upstream has sent nothing yet ends with an error response', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY } })
     for (const begun of ['', HEAD]) {
       const { path, wire } = led(stage)
@@ -303,7 +303,7 @@ describe('in one process', () => {
     }
   })
 
-  test('a caller that reads nothing cannot keep its stream, and what waits for it is dropped', async () => {
+  test('a caller that reads nothing cannot keep its stream, and its queue is dropped', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY } })
     const { path, wire } = led(stage)
     const pending = forwardAs(stage, agent, path, { headers: HEADERS })

@@ -36,7 +36,7 @@ beforeEach(() => {
 })
 afterAll(() => stage.stop())
 
-test('whatever the URL and the answers of DNS, only the listed name is looked up and only its permitted address is dialled', async () => {
+test('for any URL and DNS answers, only the listed name is looked up and only its permitted address is dialled', async () => {
   const address = fc.constantFrom(
     '127.0.0.1',
     '127.0.0.2',
@@ -85,7 +85,7 @@ test('whatever the URL and the answers of DNS, only the listed name is looked up
   expect(served).toBeGreaterThan(URL_RUNS / 30)
 })
 
-test('whatever headers, names and secrets, each placeholder is put in once, or nothing is sent', async () => {
+test('for any headers, names and secrets, each placeholder is inserted once, or nothing is sent', async () => {
   const known: Record<string, string> = {
     A: 'value-of-a',
     A_B: 'SVC_SECRET_A',
@@ -186,7 +186,7 @@ function tellsOf(secret: string): string[] {
   return [...plain, ...cores, bytes.toString('hex'), bytes.toString('hex').toUpperCase()]
 }
 
-test('whatever the secret, no form of it is in the answer: body and headers, every coding, every cut', async () => {
+test('for any secret, no form of it is in the answer: body and headers, every coding, every cut', async () => {
   const text = fc.oneof(
     fc.stringMatching(/^[!-~]{6,24}$/),
     fc.stringMatching(/^[ -~é€😀"\\<&%+]{6,16}$/u).filter((value) => value.trim() === value),

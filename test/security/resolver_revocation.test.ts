@@ -157,7 +157,7 @@ function describeExactness(
       },
     )
 
-    test('uses the new value of a secret from the acknowledgement on', async () => {
+    test('a call uses the new value of a secret once it is acknowledged', async () => {
       const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('value-0') } })
       const load = await hammer(stage, agent, origins())
       for (let version = 1; version <= 5; version += 1) {
@@ -175,7 +175,7 @@ function describeExactness(
       expect(load.seen.filter(({ status }) => status !== 200)).toEqual([])
     })
 
-    test('permits at once what was added', async () => {
+    test('an added permission applies immediately', async () => {
       const agent = await createAgentWithToken(stage, { domains: [] })
       const call = { target_url: stage.url('/value'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
       for (const origin of origins()) {

@@ -290,7 +290,7 @@ describe.each(Object.entries(DELETIONS))('the IDs of %s', (_, remove) => {
   })
 })
 
-test('nothing of a deleted workspace changes hands: audit, summary, export, calls, or a revoked token', async () => {
+test('no data of a deleted workspace changes hands: audit, summary, export, calls, or a revoked token', async () => {
   const team = await openTeam(app)
   const { workspaceId } = team
   const minted = mintToken('agt')
@@ -320,7 +320,7 @@ test('nothing of a deleted workspace changes hands: audit, summary, export, call
 })
 
 describe('a deleted project', () => {
-  test('is restored under its ID, in its workspace, more than once', async () => {
+  test('a deleted project is restored under its ID, in its workspace, more than once', async () => {
     const team = await openTeam(app)
     const { id } = await team.owner.api.call(createProject, {
       body: { name: 'kept', workspace_id: team.workspaceId },
@@ -332,7 +332,7 @@ describe('a deleted project', () => {
     }
   })
 
-  test('gives its ID to no other workspace, whatever inserts the row', async () => {
+  test('a deleted project gives its ID to no other workspace, whatever inserts the row', async () => {
     const team = await openTeam(app)
     const { id } = await team.owner.api.call(createProject, {
       body: { name: 'kept', workspace_id: team.workspaceId },
@@ -344,7 +344,7 @@ describe('a deleted project', () => {
 })
 
 describe('a request that waits for another with the same ID', () => {
-  test('is refused if that one used the ID and deleted it', async () => {
+  test('a waiting request is rejected if the other one used the ID and deleted it', async () => {
     const id = Bun.randomUUIDv7()
     const { sql } = app.connection
     let taking: Promise<Answer | undefined> | undefined
@@ -363,7 +363,7 @@ describe('a request that waits for another with the same ID', () => {
     expect(answer).toMatchObject({ status: 409, body: { error_code: 'already_exists' } })
   })
 
-  test('is refused if that one deletes the ID meanwhile', async () => {
+  test('a waiting request is rejected if the other one deletes the ID meanwhile', async () => {
     const team = await openTeam(app)
     const { sql } = app.connection
     let taking: Promise<Answer | undefined> | undefined
@@ -374,7 +374,7 @@ describe('a request that waits for another with the same ID', () => {
     expect(await taking).toMatchObject({ status: 409, body: { error_code: 'already_exists' } })
   })
 
-  test('is refused if both create it at once: one of many succeeds', async () => {
+  test('one of many requests that create the same ID concurrently succeeds', async () => {
     const id = Bun.randomUUIDv7()
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => CHOSEN['workspaces.create id']?.take(id)),

@@ -254,7 +254,7 @@ function askedBy(access: Endpoint['access']): string {
   return roles.filter((role) => permits(role, access.permission)).join()
 }
 
-test('every contract asks for the access that the protocol states', () => {
+test('every contract requires the access that the protocol states', () => {
   const said: Record<string, string> = {}
   for (const [kind, names] of Object.entries(roleless)) for (const name of names) said[name] = kind
   for (const [who, names] of Object.entries(protocol))
@@ -269,7 +269,7 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
     const { endpoint } = served
     const sceneOf = (name: CallerName): Scene => ({ world, caller: personOf(name), name })
 
-    test('answers every caller who is allowed', async () => {
+    test('an endpoint answers every caller who is allowed', async () => {
       const row = rowOf(endpoint)
       const through = row.through ?? [200, 201]
       const allowed = callers.filter((name) => expected(endpoint, row, name) === null)
@@ -283,7 +283,7 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
       }
     })
 
-    test('refuses every other caller, who writes nothing', async () => {
+    test('an endpoint rejects every other caller, who writes nothing', async () => {
       const row = rowOf(endpoint)
       const denied = callers.filter((name) => expected(endpoint, row, name) !== null)
       const requests = new Map<CallerName, Request>()
@@ -305,7 +305,7 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
     })
 
     if (endpoint.access.kind === 'member' || endpoint.access.kind === 'session') {
-      test('answers 404 for an id of another workspace, alone or in a list', async () => {
+      test('an endpoint answers 404 for an ID of another workspace, alone or in a list', async () => {
         const row = rowOf(endpoint)
         const foreign = await row.request({
           world: other,
@@ -342,7 +342,7 @@ test('an audit filter with a project of another workspace finds nothing', async 
   expect(listed.body).toMatchObject({ data: [] })
 })
 
-test('a workspace of others in the header or the query is 404', async () => {
+test('a foreign workspace in the header or the query is 404', async () => {
   const { token } = world.person.owner
   const named = endpoints.filter(
     ({ endpoint: { access } }) =>

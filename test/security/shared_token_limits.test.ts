@@ -65,7 +65,7 @@ test.each<[string, Partial<TokenLimits>]>([
   expect(new Set(codes)).toEqual(new Set(['budget_exceeded']))
 })
 
-test('no more calls run at the same time than the limit, in two processes together', async () => {
+test('no more calls run concurrently than the limit, in two processes together', async () => {
   const token = await limited({ concurrent_calls: 3 })
   const held = Promise.withResolvers<void>()
   let running = 0
@@ -103,7 +103,7 @@ test.each<[string, Partial<TokenLimits>]>([
   expect(statuses).toEqual([200, 200, 200, 429, 429, 429])
 })
 
-test('calls of a process that is gone are free again when their lease ends', async () => {
+test("places of an ended process's calls are free again when their lease ends", async () => {
   const token = await limited({ concurrent_calls: 1 })
   const { sql } = stage.app.connection
   await sql`insert into token_calls (call_id, token_id, until)

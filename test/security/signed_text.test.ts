@@ -74,7 +74,7 @@ test.each([
   ['DEFAULT', undefined],
   ['DEFAULT', '{body}'],
   ['DEFAULT', STRIPE],
-])('%s goes on signing the template %p', async (name, template) => {
+])('%s still signs the template %p', async (name, template) => {
   const value = '{timestamp},{signature}'
   const answer = await agent.resolve(
     call(name, { value, ...(template === undefined ? {} : { template }) }),
@@ -86,7 +86,7 @@ test.each([
   expect(signature).toBe(createHmac('sha256', KEY).update(text).digest('hex'))
 })
 
-test('a secret that signs is bound to its headers, and is itself in none of them', async () => {
+test('a signing secret is bound to its headers, and is itself in none of them', async () => {
   const message =
     'The policy of the secret OTHER_HEADER does not permit this header (allowed_headers: X-Other).'
   await expectRefused(stage, agent, call('OTHER_HEADER'), 'policy_blocked', message)

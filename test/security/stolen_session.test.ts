@@ -553,7 +553,7 @@ test('every endpoint by which a session changes something has a verdict', () => 
 describe('a stolen access token', () => {
   for (const [name, verdict] of Object.entries(verdicts)) {
     if ('signed' in verdict) {
-      test(`is refused by ${name} without a signature, and with one by another key`, async () => {
+      test(`a stolen access token is rejected by ${name} without a signature, and with one by another key`, async () => {
         const request = await verdict.signed()
         // If the signature is the request, it counts as a missing field.
         const isRequest = /\.(grant|release)$/.test(name)
@@ -567,13 +567,13 @@ describe('a stolen access token', () => {
         await expectRefused(callOf(name, { ...request, body }), 'link_refused')
       })
     } else if ('password' in verdict) {
-      test(`is asked for the password by ${name}`, async () => {
+      test(`a stolen access token needs the password for ${name}`, async () => {
         const { password, at = 'current_password' } = verdict
         const wrong = [{ path: at, message: WRONG[at] ?? '' }]
         await expectRefused(callOf(name, await password()), 'validation_error', wrong)
       })
     } else if ('free' in verdict) {
-      test(`may call ${name}: ${verdict.because}`, async () => {
+      test(`a stolen access token may call ${name}: ${verdict.because}`, async () => {
         const request = await verdict.free()
         const before = await signedTexts()
         await expectDone(callOf(name, request))
@@ -586,7 +586,7 @@ describe('a stolen access token', () => {
     ['agents.tokens.grant', () => agentToken, ofAgentToken],
     ['workload_tokens.grant', () => workload, ofWorkload],
   ] as const) {
-    test(`spoils no token by ${name}: a grant that comes back brings no other binding`, async () => {
+    test(`a stolen access token spoils no token by ${name}: a grant that returns brings no other binding`, async () => {
       const { sql } = app.connection
       const [grant = {}] = await sql<object[]>`select statement,
         translate(encode(signature, 'base64'), E'\n', '') as signature
@@ -621,7 +621,7 @@ describe('a stolen access token', () => {
 
   for (const [name, verdict] of Object.entries(verdicts)) {
     if (!('stops' in verdict)) continue
-    test(`may stop things by ${name}, and adds nothing that is trusted`, async () => {
+    test(`a stolen access token may stop things by ${name}, and adds no trusted state`, async () => {
       const request = await verdict.stops()
       const before = await signedTexts()
       await expectDone(callOf(name, request))

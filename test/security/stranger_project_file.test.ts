@@ -159,8 +159,8 @@ async function refusals(way: (args: string[]) => Promise<Run>): Promise<Record<s
 const allRefused = () =>
   Object.fromEntries(commandLines().map((args) => [args.join(' '), 'refused']))
 
-describe('nothing arrives at a stranger', () => {
-  test('from any command, with the session of a person', async () => {
+describe("a stranger's server receives nothing", () => {
+  test("a stranger's server receives nothing from any command, with the session of a person", async () => {
     const { run } = clone('by-session', theirs())
     bringAlong('by-session')
     const way = (args: string[]) => run(args, { stdin: `${PASSWORD}\n` })
@@ -174,7 +174,7 @@ describe('nothing arrives at a stranger', () => {
     expect(stranger.arrived).toEqual({ connections: 0, bytes: 0 })
   }, 300_000)
 
-  test('from any command, with the token of an agent', async () => {
+  test("a stranger's server receives nothing from any command, with the token of an agent", async () => {
     const { run } = clone('by-token', theirs())
     bringAlong('by-token')
     const env = { SERVICE_TOKEN: token, SERVICE_RECOVERY_KEY: 'word' }
@@ -183,7 +183,7 @@ describe('nothing arrives at a stranger', () => {
     expect(stranger.arrived).toEqual({ connections: 0, bytes: 0 })
   }, 300_000)
 
-  test('from the tools of MCP', async () => {
+  test("a stranger's server receives nothing from the tools of MCP", async () => {
     const { cwd } = clone('by-mcp', theirs())
     const client = new Client({ name: 'test', version: '1' })
     const env = { HOME: ada.home, PATH: process.env.PATH ?? '', SERVICE_TOKEN: token }
@@ -208,7 +208,7 @@ describe('nothing arrives at a stranger', () => {
     expect(stranger.arrived).toEqual({ connections: 0, bytes: 0 })
   })
 
-  test('when only the resolver is a stranger', async () => {
+  test("a stranger's resolver receives nothing", async () => {
     const { run } = clone('resolver-only', ours())
     expect((await run(['trust'])).code).toBe(0)
     const changed = { ...ours(), resolver: stranger.address }
@@ -221,7 +221,7 @@ describe('nothing arrives at a stranger', () => {
     expect(stranger.arrived).toEqual({ connections: 0, bytes: 0 })
   })
 
-  test('by way of a redirect of the own server', async () => {
+  test("a stranger's server receives nothing by a redirect of the own server", async () => {
     const redirecting = Bun.serve({
       port: 0,
       fetch: () => Response.redirect(`${stranger.address}/`, 307),
@@ -244,7 +244,7 @@ describe('nothing arrives at a stranger', () => {
 })
 
 describe('after the yes', () => {
-  test('every way works: session, token, resolver', async () => {
+  test('after the yes every way is usable: session, token, resolver', async () => {
     const { cwd, run } = clone('trusted', ours())
     expect((await run(['whoami'])).code).toBe(5)
     expect(await run(['trust'])).toEqual({
@@ -270,7 +270,7 @@ describe('after the yes', () => {
     expect((await run(login, { stdin })).code).toBe(0)
   })
 
-  test('a stranger who is trusted is talked to', async () => {
+  test('after the yes a trusted stranger receives requests', async () => {
     const { run } = clone('theirs', theirs())
     expect((await run(['trust'])).code).toBe(0)
     const before = stranger.arrived.connections
@@ -303,7 +303,7 @@ describe('after the yes', () => {
     expect(inside.code).toBe(5)
   })
 
-  test('it is taken back with --remove', async () => {
+  test('the trust is removed with --remove', async () => {
     const { cwd, run } = clone('taken-back', ours())
     await run(['trust'])
     expect((await run(['status'])).code).toBe(0)
@@ -322,8 +322,8 @@ describe('after the yes', () => {
   })
 })
 
-describe("commands that give the user's consent", () => {
-  test('init, link and config --local do for what they write', async () => {
+describe("commands that imply the user's consent", () => {
+  test('init, link and config --local trust the address that they write', async () => {
     for (const args of [
       ['init', 'payments'],
       ['link', 'payments'],
@@ -337,13 +337,13 @@ describe("commands that give the user's consent", () => {
     }
   })
 
-  test('link makes no project', async () => {
+  test('link creates no project', async () => {
     const { cwd } = clone('mistyped', {})
     const { code, err } = await ada.run(['link', 'paymentz'], { cwd })
     expect([code, err]).toEqual([4, expect.stringContaining('there is no project paymentz')])
   })
 
-  test('init of an own server leaves a resolver of the file a stranger', async () => {
+  test('init of an own server does not trust a resolver in the file', async () => {
     const { cwd, run } = clone('half', { resolver: stranger.address })
     expect((await ada.run(['init', 'payments'], { cwd })).code).toBe(0)
     const { connections } = stranger.arrived
@@ -352,7 +352,7 @@ describe("commands that give the user's consent", () => {
     expect(stranger.arrived.connections).toBe(connections)
   })
 
-  test('a terminal asks once, and no is the answer unless somebody says yes', async () => {
+  test('a terminal asks once, and only yes confirms', async () => {
     const { cwd } = clone('asked', ours())
     const type = async (answer: string) =>
       answering(['status'], {
@@ -368,7 +368,7 @@ describe("commands that give the user's consent", () => {
     expect([again.code, again.screen.includes('Send your')]).toEqual([0, false])
   })
 
-  test('an address that this user set anyway needs no yes', async () => {
+  test('an address that this user set elsewhere needs no confirmation', async () => {
     const { run } = clone('nothing-new', ours())
     const env = { XDG_CONFIG_HOME: join(ada.home, 'other') }
     const logIn = [
@@ -383,18 +383,18 @@ describe("commands that give the user's consent", () => {
   })
 })
 
-test('a token in a project file is refused, not read', async () => {
+test('a token in a project file is rejected, not read', async () => {
   const { run } = clone('with-token', { ...ours(), token })
   const { code, err } = await run(['call', 'https://a.example/'])
   expect([code, err]).toEqual([2, expect.stringContaining('is not a cloakroom settings file')])
 })
 
-test('a session goes to the server that it was made with only', async () => {
+test('a session is sent only to the server that created it', async () => {
   const { code, err } = await ada.run(['whoami', '--server', stranger.address])
   expect([code, err]).toEqual([3, expect.stringContaining('is an account at')])
 })
 
-describe('beyond this machine without encryption', () => {
+describe('other machines without encryption', () => {
   const FAR = 'http://cloakroom.invalid'
   const lines: [string, string[], Record<string, string>][] = [
     ['a flag', ['status', '--server', FAR], {}],
@@ -408,7 +408,7 @@ describe('beyond this machine without encryption', () => {
     ['delivery', ['run', '--', 'true'], { SERVICE_SERVER_URL: FAR }],
   ]
   for (const [name, args, env] of lines) {
-    test(`${name} is refused, and goes on with --insecure-http`, async () => {
+    test(`${name} is rejected, and accepted with --insecure-http`, async () => {
       const all = { SERVICE_TOKEN: token, ...env }
       const refused = await ada.run(args, { env: all })
       expect([refused.code, refused.err]).toEqual([5, expect.stringContaining('--insecure-http')])
@@ -423,7 +423,7 @@ describe('beyond this machine without encryption', () => {
     })
   }
 
-  test('a project file cannot allow it', async () => {
+  test('a project file cannot allow unencrypted addresses', async () => {
     const { run } = clone('far', { server: FAR })
     expect((await run(['trust'])).err).toContain('--insecure-http')
     ada.write('far/.cloakroom.json', JSON.stringify({ server: FAR, insecure_http: true }))

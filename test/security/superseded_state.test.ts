@@ -154,7 +154,7 @@ describe('a change that a process stored is not lost before it was read', () => 
     await expectSent(text, newer)
   })
 
-  test('a process knows nothing of a change that was rolled back, and accepts another in its place', async () => {
+  test('a process does not keep a change that was rolled back, and accepts another in its place', async () => {
     const { text } = await issue()
     const value = marked('sk_live_')
     await store(value)
@@ -195,7 +195,7 @@ describe('a database in which no row shows a change any more', () => {
     await expectSent((await issue()).text, newer)
   })
 
-  test('and, a moment later, by what others stored who share the file', async () => {
+  test('a process also follows, a moment later, the states that other processes with the file stored', async () => {
     const { text } = await issue()
     const value = marked('sk_live_')
     await store(value)

@@ -134,7 +134,7 @@ async function attempt(table: string, { subject, name, apply }: Tampering) {
   }
 }
 
-test('every probe succeeds or is refused as expected before anything is changed', () => {
+test('every probe succeeds or is rejected as expected before anything is changed', () => {
   expect(
     Object.entries(gotOfAll(before))
       .filter(([, got]) => got === null)

@@ -47,7 +47,7 @@ test.each<[code: number, args: string[]]>([
   60_000,
 )
 
-test('a line of the log has them as JSON writes them', () => {
+test('a log line contains them in the escapes of JSON', () => {
   const lines: string[] = []
   openLog('error', (line) => lines.push(line)).error('failed', { name: HOSTILE })
   expect(lines.join('')).not.toMatch(/[^\P{Cc}\n]|[\p{Bidi_Control}]/u)

@@ -51,7 +51,7 @@ function send(
   return promise
 }
 
-test('the refusal of a long body reaches a client that is still sending it', async () => {
+test('the rejection of a long body reaches a client that is still sending it', async () => {
   const body = Array.from({ length: 24 }, () => new Uint8Array(MIB))
   const size = Buffer.from(`${MIB.toString(16)}\r\n`)
   const chunks = body.flatMap((piece) => [size, piece, Buffer.from('\r\n')])
@@ -74,7 +74,7 @@ test('the refusal of a long body reaches a client that is still sending it', asy
   await Promise.all(sent)
 }, 60_000)
 
-test('also one that takes a second to send, whenever that begins', async () => {
+test('the rejection reaches a client whose body takes a second, whenever it begins', async () => {
   const body = Array.from({ length: 20 }, () => new Uint8Array(50_000))
   // The runtime looks for connections that wait every four seconds.
   const sent = Array.from({ length: 8 }, (_, index) => {
@@ -87,14 +87,14 @@ test('also one that takes a second to send, whenever that begins', async () => {
   }
 }, 60_000)
 
-test('one that never ends is cut off, and one that is too long for anything at once', async () => {
+test('an endless body is cut off, and so is one above every limit', async () => {
   const endless = await send(app.resolver, '/v1/resolve', 'Transfer-Encoding: chunked', [])
   expect(endless.answer).toStartWith('HTTP/1.1 401 ')
   const huge = await send(app.resolver, '/v1/resolve', `Content-Length: ${64 * MIB}`, [])
   expect(huge.answer.toLowerCase()).toContain('connection: close')
 }, 60_000)
 
-test('a stop does not wait for what is left of one', async () => {
+test('a stop does not wait for the rest of a rejected body', async () => {
   const own = await startTestApp()
   const response = await fetch(`${own.controlPlane}/api/auth/login/`, {
     method: 'POST',

@@ -37,7 +37,7 @@ const alter = (key: string, policy: Policy | null) =>
     where key = ${key} and project_id = ${agent.projectId}`
 
 describe('a call', () => {
-  test('with a value that refers to others is refused by name and code, and nothing is sent', async () => {
+  test('a call with an unresolved reference is rejected by name and code, and nothing is sent', async () => {
     const before = stage.upstream.received.length
     const { status, body } = await use('COMPOSED')
     expect({ status, body }).toEqual({
@@ -52,12 +52,12 @@ describe('a call', () => {
     expect(stage.upstream.received.length).toBe(before)
   })
 
-  test('with the same text that is not marked sends it as it is', async () => {
+  test('a call with the same unmarked text sends it unchanged', async () => {
     expect((await use('TEXT')).status).toBe(200)
     expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(TEXT)
   })
 
-  test('does not believe a mark that the database removed, or added', async () => {
+  test('a call ignores a mark that the database removed or added', async () => {
     await alter('COMPOSED', null)
     await alter('TEXT', { references: true })
     const before = stage.upstream.received.length

@@ -65,13 +65,13 @@ const digestsIn = ({ headers }: Shown) => Object.keys(DIGESTS).filter((name) => 
 const LONG = 'plain text, '.repeat(20_000)
 
 describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
-  test('keeps its digests and its tag where it is given as it came', async () => {
+  test('an unchanged answer keeps its digests and its tag', async () => {
     sent({}, 'plain')
     const shown = await ask('/')
     expect([digestsIn(shown), shown.headers.etag]).toEqual([Object.keys(DIGESTS), '"v1"'])
   })
 
-  test('keeps them too where a header alone is redacted', async () => {
+  test('an answer with only a redacted header keeps its digests and its tag', async () => {
     sent({ 'x-key': KEY }, 'plain')
     const shown = await ask('/')
     expect(shown.headers['x-key']).toBe('SVC_SECRET_KEY')
@@ -87,7 +87,7 @@ describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
     expect([digestsIn(shown), shown.headers.etag, shown.body]).toEqual([[], 'W/"v1"', text])
   })
 
-  test('has no digests and a weak tag where a value comes after the headers', async () => {
+  test('an answer with a value after the headers has no digests and a weak tag', async () => {
     const { promise: isGoingOn, resolve: goOn } = Promise.withResolvers<void>()
     const lines = Object.entries({ 'content-type': 'text/plain', etag: '"v1"', ...DIGESTS })
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
@@ -102,14 +102,14 @@ describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
     expect([digestsIn(shown), shown.headers.etag]).toEqual([[], 'W/"v1"'])
   })
 
-  test('keeps its digests and its tag where all of it can be searched before the headers', async () => {
+  test('an answer that can be searched whole before the headers keeps its digests and its tag', async () => {
     sent({}, LONG)
     const shown = await ask('/')
     expect(shown.body).toBe(LONG)
     expect([digestsIn(shown), shown.headers.etag]).toEqual([Object.keys(DIGESTS), '"v1"'])
   })
 
-  test('offers no ranges, and answers a range with all there is', async () => {
+  test('an answer offers no ranges, and a range is answered with the whole', async () => {
     sent({ 'accept-ranges': 'bytes' }, 'plain')
     const shown = await ask('/', {
       headers: { range: 'bytes=2-', 'if-range': '"v1"' },
