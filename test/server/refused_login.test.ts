@@ -39,7 +39,7 @@ const COMMANDS = [
 ]
 
 test.each(COMMANDS)(
-  '%s says what to check of a wrong password',
+  '%s reports what to check after a wrong password',
   async (...args) => {
     const given = { DB_PASSWORD: marked('database-password-') }
     const { code, text } = await said('28P01', given, ...args)
@@ -67,7 +67,7 @@ test.each<[command: string, ...rest: string[]]>([
   60_000,
 )
 
-test('one that is not set is said to be so, a missing database is named', async () => {
+test('a password that is not set is reported as unset, and a missing database is named', async () => {
   expect((await said('28P01', {}, 'doctor')).text).toEndWith('DB_PASSWORD, which is not set\n')
   expect((await said('28000', {}, 'doctor')).text).toEndWith('not set, and pg_hba.conf\n')
   expect((await said('3D000', {}, 'doctor')).text).toContain('there is no database vault (3D000)')

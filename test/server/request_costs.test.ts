@@ -75,7 +75,7 @@ afterAll(async () => {
   meter.stop()
 })
 
-test('no request costs the database more than recorded', async () => {
+test('no request runs more database statements than recorded', async () => {
   const measured = new Map<string, Measured>()
   const requests = await listRequests()
   await stage.app.flushAudit()

@@ -10,7 +10,7 @@ import { watched } from '../support/watched.ts'
 const files = scratch()
 afterAll(() => files.remove())
 
-test('without a terminal, as under nohup or a service manager, it serves on', async () => {
+test('without a terminal, as under nohup or a service manager, the server keeps running', async () => {
   const server = await startServer({ DATA_DIR: files.at('alone') })
   for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP', 'SIGUSR1'] as const) server.kill(signal)
   // The last is acted on behind the others.
