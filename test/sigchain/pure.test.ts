@@ -8,7 +8,7 @@ import { links, workspaceId } from './vector_support.ts'
 
 const FOLDER = join(import.meta.dir, '../../src/sigchain')
 
-test('runs where there is nothing but the language and Web Crypto', async () => {
+test('the code runs with only the language and Web Crypto', async () => {
   const { outputs } = await Bun.build({
     entrypoints: [join(FOLDER, 'index.ts')],
     target: 'browser',
