@@ -13,11 +13,11 @@ const APART = new Set(['user_activity', 'live_processes', 'rate_limits', 'token_
 
 const names = fixtureNames().filter((name) => existsSync(backupOf(name)))
 
-test('there are backups of every version since there are backups', () => {
+test('a backup exists of every version that can make backups', () => {
   expect(names).toEqual(fixtureNames().slice(fixtureNames().indexOf('0016_refused_by')))
 })
 
-test.each(names)('a backup of schema %s is restored and goes on working', async (name) => {
+test.each(names)('a backup of schema %s is restored and usable', async (name) => {
   const fixture = readFixture(name)
   const database = await freshDatabase()
   const settings = { ...fixture.keys, ...database.env }
@@ -43,7 +43,7 @@ const appliedIn = (fixture: Fixture, database: TestDatabase) =>
 const chosen = ['0004_policy_notices', '0015_passkeys', ...names.slice(-1)]
 
 test.each(chosen)(
-  'this version backs up schema %s, which stays as it is, and restores what it wrote',
+  'this version backs up schema %s, which stays unchanged, and restores the backup',
   async (name) => {
     const fixture = readFixture(name)
     const source = await restored(fixture)
@@ -62,7 +62,7 @@ test.each(chosen)(
   60_000,
 )
 
-test('nor does rekey-outer migrate, or a backup make tables: both say who does', async () => {
+test('neither rekey-outer migrates nor a backup creates tables: both name the command that does', async () => {
   const fixture = readFixture('0016_refused_by')
   const [source, empty] = [await restored(fixture), await freshDatabase()]
   const before = await appliedIn(fixture, source)

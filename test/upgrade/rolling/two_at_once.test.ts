@@ -50,7 +50,7 @@ test.each([
   ['the one that migrates', 0, 2],
   ['the one that waits', 1, 2],
 ])(
-  'of two that start at once, when %s is killed, the schema is changed once and nothing is lost',
+  'of two concurrent starts, when %s is killed, the schema is changed once and nothing is lost',
   async (_, killed, healthy) => {
     const database = await freshDatabase()
     const config = configOf({ keys: KEYS }, database)
