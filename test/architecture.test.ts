@@ -96,7 +96,7 @@ const rules: Record<string, readonly string[]> = {
   http: ['database', 'core'],
   database: ['core'],
   core: [],
-  /** Builds and generators: nothing of them is in the executable. */
+  /** Builds and generators: the executable contains none of them. */
   dev: [
     'cli',
     'console',
@@ -112,7 +112,7 @@ const rules: Record<string, readonly string[]> = {
   ],
 }
 
-/** Code that runs on a member's machine, or for either side, never sees the database. */
+/** Code that runs on a member's machine, or on both sides, never accesses the database. */
 const withoutDatabase = [
   'cli',
   'console',
@@ -128,7 +128,7 @@ const withoutDatabase = [
 const longFiles: readonly string[] = []
 const MAX_LINES = 250
 
-/** The folder that the rules speak of; a feature is a separate folder. */
+/** The folder that a rule applies to; a feature is a separate folder. */
 function roomOf(path: string): string {
   const [first = path, second = ''] = path.split('/')
   return first === 'features' ? `${first}/${second}` : first
@@ -143,7 +143,7 @@ function isAllowed(from: string, target: string): boolean {
   const [room, other] = [roomOf(from), roomOf(target)]
   if (room === other) return true
   if (withoutDatabase.includes(room) && target.startsWith('database/')) return false
-  // A feature shows others its index and its contract, nothing else.
+  // A feature exports only its index and its contract to other features.
   const isFace = /^features\/\w+\/(index|contract)\.ts$/.test(target)
   if (room.startsWith('features/') && other.startsWith('features/')) return isFace
   const allowed = rules[room] ?? rules[room.split('/')[0] ?? ''] ?? []
@@ -153,7 +153,7 @@ function isAllowed(from: string, target: string): boolean {
   )
 }
 
-/** Being moved; the list must be empty at the end of it. */
+/** Files that are being moved. The list must be empty afterwards. */
 const pending: readonly string[] = []
 
 function neighboursOf(room: string): string[] {
@@ -279,9 +279,9 @@ describe('dependencies', () => {
         (path) =>
           ![
             'core/config/config.ts',
-            // Starts the program again without what would bend it.
+            // Starts the program again without variables that would change it.
             'core/clean_environment.ts',
-            // Texts of what others write.
+            // Messages about variables of other programs.
             'client/agents/set_up_texts.ts',
             // Gives the console's build PATH and HOME, and nothing else.
             'console/build_on_demand.ts',
@@ -296,12 +296,12 @@ describe('dependencies', () => {
       .filter(({ text }) => /\bprocess\.(?:env|cwd|stdin|stdout|stderr)\b|\bhomedir\(/.test(text))
       .map(({ path }) => path)
     expect(users.sort()).toEqual([
-      // A server that shows itself, on one machine and once.
+      // A demo server on one machine, without configuration.
       'cli/demo/index.ts',
-      // Standard input is read in another way where it is that of the process.
+      // Standard input is read differently if it is the process's own.
       'cli/files/read.ts',
       'cli/host.ts',
-      // A child in a pseudo-terminal, and a reader that is gone: both belong to the process.
+      // A child in a pseudo-terminal, and a closed pipe: both belong to the process.
       'cli/terminal/child.ts',
       'cli/terminal/streams.ts',
       // Runs as a separate process.

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * `dependencies` are the packages that the program imports, no more and no fewer: `bun install --production` is all
- * that the demo and a server from source install.
+ * `dependencies` are exactly the packages that the program imports: `bun install --production` installs only them for
+ * the demo and a server from source.
  */
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
