@@ -1,5 +1,5 @@
 // tier: quick
-/** Chains are verified once and continued, and a process does not go back to what is older or another. */
+/** Chains are verified once and continued, and a process never accepts an older or different one. */
 import { describe, expect, spyOn, test } from 'bun:test'
 import { ChainCache, LINKS_PAGE } from '../../src/access/signed/chains.ts'
 import {
@@ -18,7 +18,7 @@ const founder = {
   identity: await identityOf(new Uint8Array(32).fill(1)),
 }
 
-/** A chain of so many links, each of which allows a domain. */
+/** A chain of the given length, with one allowed domain per link. */
 async function chainOf(workspaceId: string, count: number, suffix = ''): Promise<SignedText[]> {
   const links = [await firstLink(founder, { workspaceId, workspaceKey: new Uint8Array(32) })]
   let chain = await extend(emptyChain(workspaceId), links)
@@ -35,7 +35,7 @@ async function chainOf(workspaceId: string, count: number, suffix = ''): Promise
   return links
 }
 
-/** A table of links that can be changed, and what was read of it. */
+/** A table of links that can be changed, and a log of what was read. */
 function stored(links: readonly SignedText[]) {
   const reads: number[] = []
   const table = { links, reads }
@@ -63,7 +63,7 @@ test('a chain is read and verified once, and later only its new links', async ()
     'h2.example',
     'h3.example',
   ])
-  // The newest that is known is read with what follows.
+  // The newest known link is read together with the ones that follow.
   expect(table.reads).toEqual([3, 1, 2])
 })
 

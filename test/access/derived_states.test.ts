@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Snapshots hold the states of derived credentials, and a process goes back to no older one. */
+/** Snapshots contain the states of derived credentials, and a process never accepts an older one. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { openReader } from '../../src/access/reader.ts'
 import { ChainCache } from '../../src/access/signed/chains.ts'
@@ -42,7 +42,7 @@ beforeEach(async () => {
   snapshots = new SnapshotCache(openReader(sql), outer, verifier)
 })
 
-/** As it is now: by name, and with its whole environment. */
+/** Reads the current state by name, and with its whole environment. */
 async function read() {
   const { workspaceId, projectId, environment, key } = place
   snapshots.forget(workspaceId)

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The entries that a notice of a change removes from the caches, and those that it leaves. */
+/** The entries that a change notice removes from the caches, and those that stay. */
 import { describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
 import { Secret } from '../../src/core/secret.ts'

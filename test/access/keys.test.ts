@@ -1,5 +1,5 @@
 // tier: quick
-/** Opened environment keys: few, for a short time, and wiped when they leave. */
+/** Opened environment keys: few, cached briefly, and wiped on eviction. */
 import { afterEach, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
 import { Secret } from '../../src/core/secret.ts'

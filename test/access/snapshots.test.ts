@@ -144,7 +144,7 @@ test('the ciphertexts of a small environment are read once, those of a large one
   expect([await read(), await read(), await read()]).toEqual([1, 0, 0])
   environment = 'large'
   expect([await read(), await read()]).toEqual([1, 1])
-  // An environment that is delivered as a whole is kept, however large.
+  // An environment that is delivered as a whole is cached, however large.
   await book.environment(snapshot, ID, environment)
   expect(await read()).toBe(0)
 })

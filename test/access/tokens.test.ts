@@ -1,5 +1,5 @@
 // tier: quick
-/** A token's row is kept for minutes, and what is out of date refuses no token that fits (protocol 4). */
+/** A token's row is cached for minutes, and an outdated row rejects no valid token (protocol 4). */
 import { expect, test } from 'bun:test'
 import type { AccessReader } from '../../src/access/reader.ts'
 import { TokenCache, type TokenRow } from '../../src/access/tokens.ts'
@@ -15,7 +15,7 @@ const pepper = Pepper.parse('k'.repeat(36))
 const WORKSPACE = '018f3a1e-0000-7000-8000-000000000001'
 const OTHER = '018f3a1e-0000-7000-8000-000000000002'
 
-/** A cache over one row, which the test may change. */
+/** A cache over one row, which the test can change. */
 function cacheOf(token: { id: string; text: string }) {
   const presented = parseToken(token.text)
   if (!presented) throw new Error('no token')
