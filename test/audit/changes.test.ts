@@ -24,7 +24,7 @@ beforeEach(async () => {
   await app.connection.sql`delete from audit_logs where workspace_id = ${WORKSPACE}`
 })
 
-/** Opens records as a separate process does. */
+/** Opens records the way a separate process does. */
 function openRecords(isMoving = true): ChangeRecords {
   const log = openLog('warning', (line) => logged.push(line))
   return new ChangeRecords({ ...app.connection, log, timers }, isMoving)
@@ -63,7 +63,7 @@ test('a change that commits after the next move is moved by the following one', 
   await records.settle()
   await app.connection.db.transaction(async (tx) => {
     await records.store(tx, actor, [change('LATE')])
-    // A move that sees nothing of it; the embedded database has one connection and would wait.
+    // A move that finds no row; the embedded database has one connection and would wait.
     if (app.connection.kind === 'postgresql') await records.settle()
   })
   await timers.advance(250)

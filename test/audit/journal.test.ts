@@ -39,7 +39,7 @@ afterAll(async () => {
   await stage.stop()
 })
 
-/** As of another process. */
+/** Writes as another process. */
 function openTrail(): AuditTrail {
   const trail = new AuditTrail(sql, log)
   trails.push(trail)
@@ -356,7 +356,7 @@ test('a rejected intent is retried when it is moved back into the journal', asyn
   trail.conclude(outcomeOf(bad))
   await trail.flush()
   const again = scriptOf('docs/guides/monitoring.md', 'refused')
-  // As a release would that no longer records such a path.
+  // A later release that no longer records such a path.
   await sql`update audit_refused set intent = replace(intent, '\\u0000', '') where id = ${bad.id}`
   await sql.unsafe(again)
   await openTrail().adopt(null)
