@@ -1,5 +1,5 @@
 // tier: all
-/** The files that an image is built from: what they promise must be in them. */
+/** The files that an image is built from exist and contain what they must. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import runtimes from '../../src/dev/release/package.json'

@@ -1,5 +1,5 @@
 // tier: all
-/** The main job, done to the executable from outside by a client that shares no code with it. */
+/** The main task of the executable, tested from outside by a client that shares no code with it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

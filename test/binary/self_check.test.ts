@@ -1,5 +1,5 @@
 // tier: all
-/** `self-check` and `version` of the executable, as an installer or a person runs them. */
+/** `self-check` and `version` of the executable, run the way an installer or a person runs them. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** Starts that must not succeed: one clear line each, the right exit code, and no value in sight. */
+/** Starts that must not succeed: one clear line each, the right exit code, and no value in the output. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ const OTHER_KEY = Buffer.alloc(32, 0x33).toString('base64url')
 
 let taken: Bun.Server<undefined>
 let database: TestDatabase
-/** The database under test, with keys, at a port where somebody else listens already. */
+/** The database under test, with keys, at a port that is already in use. */
 let settings: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -125,7 +125,7 @@ test('production without settings names each required one', async () => {
   ])
 })
 
-/** The variables that standard error complains about, each line in the one form that there is. */
+/** The variables that standard error reports, each line in the one expected form. */
 function namesOf(stderr: string): string[] {
   const lines = stderr.trimEnd().split('\n')
   return lines
@@ -208,7 +208,7 @@ if (databaseKind === 'embedded') {
     const once = { ...settings, ...portsAt('0'), DB_WAIT_SECONDS: '0' }
     const nowhere = { ...once, DB_HOST: '127.0.0.1', DB_PORT: '1' }
     const { socketDir } = await sharedCluster()
-    // It answers, and will go on refusing: nothing to wait for.
+    // PostgreSQL answers, and will keep rejecting, so waiting is pointless.
     const unknown = { ...settings, ...portsAt('0'), DB_HOST: socketDir, DB_NAME: 'missing' }
     for (const env of [nowhere, unknown]) {
       const { code, stdout, stderr } = await runProgram({ env })

@@ -1,5 +1,5 @@
 // tier: all
-/** Signals: what runs is finished, what was decided is written, and the exit code says how it ended. */
+/** Signals: running requests finish, decided outcomes are written, and the exit code states how it ended. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
 import { type Program, startProgram } from './executable.ts'

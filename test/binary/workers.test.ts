@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** WORKERS: several processes behave like one, and one that dies is replaced. PostgreSQL only. */
+/** WORKERS: several processes behave like one, and an ended one is replaced. PostgreSQL only. */
 import { expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
 import { databaseKind, freshDatabase } from '../support/database.ts'
@@ -32,7 +32,7 @@ function workersOf(program: Program): number[] {
   return started.flatMap(({ worker_pid }) => worker_pid ?? [])
 }
 
-/** Calls on separate connections until every one of `pids` has answered; answers the statuses. */
+/** Calls on separate connections until every one of `pids` has answered. Returns the statuses. */
 async function callUntilAll(
   program: Program,
   pids: readonly number[],
@@ -169,7 +169,7 @@ if (databaseKind === 'embedded') {
 
     test('a killed supervisor leaves no worker behind', async () => {
       program.signal('SIGKILL')
-      // Standard error is theirs too: it ends with the last of them.
+      // The workers share standard error, which ends with the last of them.
       const { stderr } = await program.ended
       expect(stderr.match(/"message":"stopped","code":0/g)).toHaveLength(WORKERS)
       program = await start()
