@@ -216,7 +216,7 @@ describe('a folder', () => {
 
 describe('accounts of two servers', () => {
   let ada: Terminal
-  /** As at a machine where no variable names a server. */
+  /** A machine on which no variable names a server. */
   const here = { env: { SERVICE_SERVER_URL: '', SERVICE_RESOLVER_URL: '' } }
   const at = ({ controlPlane, resolver }: TestApp) => [
     ...['--server', controlPlane],

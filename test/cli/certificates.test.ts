@@ -28,7 +28,7 @@ afterAll(() => {
 
 type Leaf = { cert: string; key: string }
 
-/** The control plane, or the resolver, as a gateway with that certificate shows it. */
+/** The control plane, or the resolver, behind a gateway with that certificate. */
 function gateway(leaf: Leaf, target = app.controlPlane) {
   let arrived = 0
   const server = Bun.serve({
@@ -49,7 +49,7 @@ function gateway(leaf: Leaf, target = app.controlPlane) {
 }
 
 const named = () => authority.issue(['localhost'])
-/** Without an authority: the certificate itself is named as one. */
+/** Without an authority: the certificate itself is trusted. */
 async function signedByItself(): Promise<Leaf> {
   await import('reflect-metadata')
   const { SubjectAlternativeNameExtension, X509CertificateGenerator } = await import(
@@ -199,7 +199,7 @@ describe('the authority of --ca-file', () => {
     const { origin } = gateway(await named(), app.resolver)
     const env = { SERVICE_TOKEN: token, SERVICE_RESOLVER_URL: origin, SERVICE_CA_FILE: 'ca.pem' }
     const { code, err } = await ada.run(['call', 'https://api.example.com/'], { env })
-    // The resolver's own refusal.
+    // The resolver's own error.
     expect([code, err]).toEqual([3, expect.stringContaining('token rejected')])
   })
 

@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * A wrong clock of 400 days on either side, in both directions: a person is warned with both times, and no token is
- * issued whose expiry counts from now. The `Date` header of a server moves no expiry.
+ * issued whose expiry counts from the local time. The `Date` header of a server moves no expiry.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
@@ -49,7 +49,7 @@ afterAll(async () => {
   ada.remove()
 })
 
-/** By how much the server is ahead, as this machine sees it: its own clock is wrong, or the server's. */
+/** How far the server is ahead, seen from this machine: its own clock is wrong, or the server's. */
 const sides: [side: string, set: (ms: number) => RunOptions][] = [
   [
     'server',

@@ -163,7 +163,7 @@ const ONLY_A_PERSON_KNOWS = new Set([
   ],
 ])
 
-/** How a new shell finds the script, as its documentation says; the prompt shows that it is ready. */
+/** Installs the script the way its documentation describes; the prompt shows that the shell is ready. */
 const starts: Record<
   (typeof shells)[number],
   { file: string; rc: [string, string]; args: string[] }
@@ -191,7 +191,7 @@ const starts: Record<
 /** Without this folder, fish reads every manual page of the machine in the background: 20 s of processor time. */
 const FISH_MANUALS = '.local/share/fish/generated_completions'
 
-/** Types a line with TAB into a new shell, and returns what the program was then run with. */
+/** Types a line with TAB into a new shell, and returns the arguments that the program then received. */
 async function tabbed(
   shell: (typeof shells)[number],
   typed: string,
@@ -230,7 +230,7 @@ async function tabbed(
       },
     }),
   )
-  // A shell that never answers must not hold the run: the longest wait, not a pause.
+  // The longest wait, not a pause: a shell that never answers must not block the run.
   await Promise.race([done.promise, child.exited, Bun.sleep(20_000)])
   child.kill('SIGKILL')
   search('output', `a terminal with ${shell}`, screen)

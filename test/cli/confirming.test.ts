@@ -1,5 +1,5 @@
 // tier: quick
-/** Every command that asks, and every count that people read. */
+/** Every command that asks for confirmation, and every count in a text. */
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ test('every number before a noun in a text of the command line is written with c
   const found = files.flatMap((file) =>
     linesOf(file).flatMap((line) => (count.test(line) ? [`${file}: ${line.trim()}`] : [])),
   )
-  // Lengths of more than one, by construction.
+  // Lists with more than one entry by construction.
   expect(found.filter((line) => !line.includes('characters, SHA-256'))).toEqual([])
 })
 

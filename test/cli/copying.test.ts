@@ -1,5 +1,5 @@
 // tier: all
-/** Environments are made, copied and deleted; secrets are copied, deleted and brought back. */
+/** Environments are created, copied and deleted; secrets are copied, deleted and restored. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

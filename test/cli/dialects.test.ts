@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Dialects of `.env` files: the program of each dialect reads back the written files, and our reader agrees with that
- * program. bash and npm's dotenv run here, docker follows its documented rules, and compose_cases.json has the values
- * that compose-go 2.1.0 read from each text.
+ * Dialects of `.env` files: the program of each dialect reads back the written files, and the product's reader agrees
+ * with that program. bash and npm's dotenv run here, docker follows its documented rules, and compose_cases.json has
+ * the values that compose-go 2.1.0 read from each text.
  */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -63,7 +63,7 @@ const value = fc
   .array(fc.constantFrom(...PIECES), { maxLength: 12 })
   .map((pieces) => pieces.join(''))
 
-/** The values that the dialect holds, and the file with all of them. */
+/** The values that the dialect can represent, and the file with all of them. */
 function written(dialect: Dialect, values: readonly string[]) {
   const { write } = dialects[dialect]
   const held = values.filter((each) => 'line' in write('V', each))

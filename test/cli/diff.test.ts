@@ -81,6 +81,6 @@ test('diff with a missing environment is an error that lists similar names', asy
     out: '',
     err: 'cloakroom: there is no environment producton in payments\n→ is it production?\n',
   })
-  // One that every project is shown with is there, if empty.
+  // An environment that every project shows exists, although it is empty.
   expect(await ada.json('secrets', 'diff', 'staging', 'staging')).toMatchObject({ in_both: [] })
 })

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * `.env` files: what docker compose, npm's dotenv and Bun read alike is read as they do, the rest is
- * refused by line. The table has what each of them made of each text; dotenv and Bun are asked again here,
- * compose is compose-go 2.16.2 as it was when the table was made.
+ * `.env` files: text that docker compose, npm's dotenv and Bun read alike is read the same way, and the rest is
+ * rejected by line. The table has each program's result for each text; dotenv and Bun run again here, and compose is
+ * compose-go 2.16.2 at the time the table was made.
  */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,11 +25,11 @@ type Case = {
   dotenv?: Values
   bun?: Values
   compose?: Values | 'error'
-  /** The lines that we refuse. */
+  /** The lines that the reader rejects. */
   refused?: number[]
-  /** The values that we read although the programs disagree. */
+  /** The values that the reader returns although the programs disagree. */
   accepted?: Values
-  /** The reason, if we differ from the programs or accept a text on which they disagree. */
+  /** The reason, if the reader differs from the programs or accepts a text on which they disagree. */
   why?: string
 }
 

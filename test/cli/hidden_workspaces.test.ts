@@ -1,5 +1,8 @@
 // tier: quick
-/** Workspaces that a server hides from who gets new keys, and invitations of strangers that should stop them. */
+/**
+ * Workspaces that a server hides from a person who creates new keys, and strangers' invitations that try to block
+ * them.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { PASSWORD, type Terminal } from './person.ts'

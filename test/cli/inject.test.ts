@@ -1,5 +1,5 @@
 // tier: quick
-/** `inject` fills a template, whole or not at all; what a stranger's template may not do is in test/security. */
+/** `inject` fills a template completely or not at all. A stranger's template is tested in test/security. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ const at = (name: string) => join(ada.cwd, name)
 const read = (name: string) => readFileSync(at(name), 'utf8')
 const inject = (stdin: string, args: string[] = [], options: RunOptions = {}) =>
   ada.run(['inject', ...args], { stdin, reveals: true, ...options })
-/** The same into the file `out`, which shows no value. */
+/** Writes to the file `out`, and prints no value. */
 const write = (stdin: string, args: string[] = [], options: RunOptions = {}) =>
   ada.run(['inject', '-o', 'out', ...args], { stdin, ...options })
 
@@ -68,7 +68,7 @@ test('other environments named in a template are read too, by name or ID of the 
   const id = projects.find(({ name }) => name === 'shared')?.id
   const byId = `svc://${id}/production/SENTRY_DSN svc://shared/production/SENTRY_DSN`
   expect((await inject(byId, from)).out).toBe('https://shared https://shared')
-  // The own one needs no word, however it is written.
+  // The own address needs no confirmation, however it is written.
   expect((await inject('svc://payments/development/PORT')).out).toBe('8080')
 })
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** The keyring of the operating system, with programs that stand in for it: absent, locked, hanging, and with short lines. */
+/** The keyring of the operating system, with programs that replace it: absent, locked, hanging, and with short lines. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ function program(name: string, script: string): void {
   chmodSync(path, 0o755)
 }
 
-/** As `secret-tool` does it: the last argument is the account. */
+/** Behaves like `secret-tool`: the last argument is the account. */
 const SECRET_TOOL = `for last; do :; done
 case "$1" in
   lookup) [ -e "$ENTRIES/$last" ] && cat "$ENTRIES/$last" || exit 1;;
@@ -37,7 +37,7 @@ case "$1" in
   clear) rm -f "$ENTRIES/$last";;
 esac`
 
-/** As \`security\` of macOS does it: lines of at most 4,096 bytes. */
+/** Behaves like `security` of macOS: lines of at most 4,096 bytes. */
 const SECURITY = `case "$1" in
   -i) line=$(head -c 4096); set -- $line; printf %s "$8" > "$ENTRIES/$6";;
   find-generic-password) [ -e "$ENTRIES/$5" ] && cat "$ENTRIES/$5" || exit 44;;

@@ -1,5 +1,5 @@
 // tier: quick
-/** The files in which this machine remembers workspaces, written by several commands at the same time. */
+/** The files in which this machine stores workspaces, written by several commands at the same time. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -53,7 +53,10 @@ afterAll(async () => {
 describe('with a configuration folder that cannot be written', () => {
   let env: Record<string, string>
 
-  /** Names that exist can be read; longer ones, as drafts have, exceed what the system takes. It holds for root too. */
+  /**
+   * Existing names can be read; longer ones, which drafts have, exceed the limit of the file system. It applies to
+   * root too.
+   */
   beforeAll(() => {
     const { length } = '/cloakroom'
     const LONGEST = 4_055
@@ -92,7 +95,7 @@ describe('with a configuration folder that cannot be written', () => {
     ['register', 'bob@example.com', '--password-stdin'],
     ['login', 'ada@example.com', '--password-stdin'],
   ]
-  /** These read values first, which is in the audit. */
+  /** These commands read values first, which the audit records. */
   const reading: string[][] = [
     ['policy', 'set', 'KEY', '--methods', 'GET'],
     ['workspace', 'rekey', '--yes'],

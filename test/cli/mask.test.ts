@@ -13,7 +13,7 @@ function masked(values: Record<string, string>) {
   const text = () => written.join('')
   return {
     text,
-    /** Passes time without output. */
+    /** Waits without output. */
     wait: (ms: number) => timers.advance(ms),
     write: (chunk: string) => mask.write(Buffer.from(chunk)),
     all: (output: string) => {

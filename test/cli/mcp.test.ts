@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom mcp` as a client uses it: the executable, over the pipes of a process. */
+/** `cloakroom mcp` the way a client uses it: the executable, over the pipes of a process. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -214,7 +214,7 @@ test('an unreachable resolver is an error with its address and a code', async ()
   await offline.close()
 })
 
-/** A call that the upstream holds, and the end of its connection. */
+/** A call that the upstream holds open, and the end of its connection. */
 function held(path: string) {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()

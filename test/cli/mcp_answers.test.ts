@@ -1,5 +1,5 @@
 // tier: quick
-/** Every tool of `cloakroom mcp`, with answers and refusals that are larger than a model can read. */
+/** Every tool of `cloakroom mcp`, with answers and errors that are larger than a model can read. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { PassThrough } from 'node:stream'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -13,11 +13,11 @@ import { listCredentials, resolveCall } from '../../src/resolver/contract.ts'
 import { freshEmail, sharedApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 
-/** Once in each large answer, so that a copy of the answer shows. */
+/** Once in each large answer, so that a copied answer is detected. */
 const MARK = 'first-words-of-the-answer'
 const LARGE = `${MARK} "quoted"\\ \u202e ${'Überlänge 🔑 "x" '.repeat(6000)}`
 
-/** `forward` asks the real server; without a filter by agent, because this agent has no records. */
+/** `forward` calls the real server; without a filter by agent, because this agent has no records. */
 type Reply = (request: Request, forward: () => Promise<Response>) => Promise<Response> | Response
 let replies: Record<string, Reply> = {}
 let stop: () => void
@@ -103,7 +103,7 @@ const largeReplies: Record<string, Reply> = {
 const refuse: Reply = () =>
   Response.json({ status: 'error', error_code: 'forbidden', message: LARGE }, { status: 403 })
 
-/** Arguments with which each tool runs, and what each is asked for. A new tool needs a line here. */
+/** Arguments for each tool, and the requests that each one sends. A new tool needs a line here. */
 const tools: Record<string, { args: Record<string, unknown>; path: string; isCut: boolean }> = {
   list_credentials: { args: {}, path: listCredentials.path, isCut: true },
   call_api: { args: { url: 'https://api.example/' }, path: resolveCall.path, isCut: true },
@@ -148,7 +148,7 @@ test.each(names)('%s sends a large answer once, cut to 60 kB of valid JSON', asy
   if (!isCut) return
   expect(JSON.stringify(result).split(MARK).length - 1).toBe(1)
   for (const note of Object.values(data.cut)) expect(note).toMatch(CUT)
-  // The room is used.
+  // The answer uses the available space.
   expect(bytes).toBeGreaterThan(RESULT_BYTES * 0.8)
 })
 
@@ -176,7 +176,7 @@ test.each(names)('%s returns an error with its code as data, bounded', async (na
     isError: true,
     structuredContent: { error: { code: 'forbidden', hint: expect.any(String) } },
   })
-  // The owner has every role: what the server says is the reason.
+  // The owner has every role: the server's message is the reason.
   expect(text).toStartWith(MARK)
   expect(text).toMatch(CUT)
   expect(bytes).toBeLessThan(RESULT_BYTES / 2)

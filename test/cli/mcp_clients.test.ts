@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom mcp` under other people's clients, which start the executable: the inspector, and Python's client. */
+/** `cloakroom mcp` with other vendors' clients, which start the executable: the inspector, and the Python client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { adviceFor } from '../../src/http/advice.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await ada.must('allowlist', 'add', stage.authorityOf())
   const { token } = (await ada.json('agent', 'create', 'bot')) as { token: string }
   env = {
-    // Nobody is logged in there.
+    // This machine has no session.
     HOME: ada.cwd,
     XDG_RUNTIME_DIR: ada.cwd,
     SERVICE_TOKEN: token,
@@ -57,7 +57,7 @@ const echoed = {
   redacted: true,
 }
 
-/** A call that the upstream holds, and the end of its connection. */
+/** A call that the upstream holds open, and the end of its connection. */
 function held(path: string) {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
 // tier: quick
-/** Typical typing mistakes of new users: each refusal names the mistake and the next command, and creates nothing. */
+/** Typical typing mistakes of new users: each error names the mistake and the next command, and creates nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { writeWhole } from '../../src/operator/backup/file.ts'

@@ -25,7 +25,7 @@ const mistyped = (word: string) =>
     return `${dashes}${rest.slice(0, middle)}${rest.slice(middle + 1)}`
   })
 
-/** `words` are refused, and `meant` is among the suggestions. */
+/** `words` are rejected, and `meant` is among the suggestions. */
 async function expectSuggested(words: readonly string[], meant: string): Promise<void> {
   const { code, err } = await ada.run(words)
   const [, said = ''] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(err) ?? []

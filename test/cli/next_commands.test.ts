@@ -1,5 +1,5 @@
 // tier: quick
-/** Commands that would do something else than was meant: each refusal names the next command. */
+/** Commands that would do something other than intended: each error names the next command. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ test('an invitation names workspace and role, and a personal workspace must be n
   expect(await ada.must(...invite, '-w', 'acme', '--role', 'admin')).toMatch(
     new RegExp(`${BOB} +invited +admin +acme`),
   )
-  // A first project writes the workspace into the project file, which nobody named.
+  // A first project writes the workspace into the project file without being asked.
   await ada.must('init', 'payments')
   expect(await ada.run(invite)).toEqual(refused)
 })

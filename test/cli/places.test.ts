@@ -1,5 +1,5 @@
 // tier: quick
-/** Workspaces and projects from their names to their end. */
+/** Workspaces and projects from their creation to their deletion. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // tier: quick
-/** cloakroom proposals: agents ask, and people make the changes. */
+/** cloakroom proposals: agents propose changes, and people make them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'

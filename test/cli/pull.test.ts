@@ -1,5 +1,8 @@
 // tier: quick
-/** `secrets pull` writes values: over nothing by accident, for the owner only, in the format of the name. */
+/**
+ * `secrets pull` writes values: it overwrites nothing by accident, only the owner can read the file, and its name
+ * selects the format.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // tier: all
-/** References from the command line: stored as they are written, delivered as what they stand for. */
+/** References on the command line: stored as written, delivered as their values. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,5 +1,8 @@
 // tier: quick
-/** Every command refuses bad input before it asks or sends anything, and names roles where a role does not permit it. */
+/**
+ * Every command rejects bad input before it asks or sends anything, and names the required role if a role does not
+ * permit it.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { forms } from '../../src/cli/arguments.ts'
@@ -9,7 +12,7 @@ import { groups, topLevel } from './every_command.ts'
 import { openTerminal, type Terminal } from './person.ts'
 import { signedAccount, signedWorkspace } from './signed_person.ts'
 
-/** Words whose arguments are names of what is there, or free text: their command looks them up. */
+/** Words whose arguments are names of existing objects, or free text: their command looks them up. */
 const FREE = [
   ...['account', 'command', 'description', 'fields', 'folder', 'ids', 'invitation', 'label'],
   ...['pairs', 'proposal', 'record', 'request', 'setting', 'shell', 'target', 'text', 'token'],

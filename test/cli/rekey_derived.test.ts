@@ -1,5 +1,5 @@
 // tier: all
-/** A rekey keeps derived credentials: calls go on with the same access token (protocol 13.2). */
+/** A rekey keeps derived credentials: calls continue with the same access token (protocol 13.2). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { plainWorkspace } from '../../src/client/workspace.ts'

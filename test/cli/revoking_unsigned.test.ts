@@ -1,5 +1,5 @@
 // tier: quick
-/** Revoking still works if the server accepts no more links, and the command explains the missing signature. */
+/** Revoking still succeeds if the server accepts no more links, and the command explains the missing signature. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
@@ -9,7 +9,7 @@ let between: ReturnType<typeof withoutLinks>
 let ada: Terminal
 let refusing = false
 
-/** In front of the server: where it is `refusing`, what has a link is refused as by a chain that is full. */
+/** A proxy in front of the server: while it is `refusing`, requests with a link are rejected like for a full chain. */
 function withoutLinks(origin: string) {
   return Bun.serve({
     port: 0,

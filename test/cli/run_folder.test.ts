@@ -1,5 +1,5 @@
 // tier: quick
-/** Two parallel proxies share no file that programs read, and leave none behind. */
+/** Two parallel proxies share no file that programs read, and leave no file behind. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Guarantees for scripts: JSON output of every command, exit codes, and output that another program reads in part.
- * A closed pipe ends the executable in a shell.
+ * Guarantees for scripts: JSON output of every command, exit codes, and output that another program reads in part. A
+ * closed pipe ends the executable in a shell.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'

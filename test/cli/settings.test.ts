@@ -1,5 +1,5 @@
 // tier: quick
-/** Settings: no file and no value locks anybody out, and each variable has its second name. */
+/** Settings: no file and no value locks anyone out, and each variable has its second name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -265,7 +265,7 @@ test('an account without a signing key gets one before it creates a workspace', 
   old.remove()
 })
 
-test('a workspace whose name is the ID of another is not mistaken for it', async () => {
+test('a workspace named like the ID of another is not mistaken for it', async () => {
   const gone = uuidv8()
   await ada.must('workspace', 'create', gone)
   expect(await ada.run(['allowlist', 'list', '-w', gone])).toMatchObject({

@@ -1,5 +1,5 @@
 // tier: quick
-/** Secrets and tokens of a signed workspace from the command line, above a database that tells the truth, and not. */
+/** Secrets and tokens of a signed workspace on the command line, with an honest database and a lying one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
 import { openStoredSecret, sealStoredSecret } from '../../src/features/secrets/sealed.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** `status` shows each part, whatever becomes of the others. */
+/** `status` prints each part, whatever the state of the others. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mintToken } from '../../src/core/crypto/token.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'

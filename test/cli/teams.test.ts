@@ -1,5 +1,5 @@
 // tier: quick
-/** People of a workspace, signed or plain; signed_members.test.ts has what only signed ones have. */
+/** People of a workspace, signed or plain. signed_members.test.ts has the tests for signed ones only. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -134,7 +134,7 @@ describe('the first value of an environment whose name may be mistyped', () => {
     const listed = (await ada.json('env', 'list')) as { environments: Record<string, unknown> }
     return Object.keys(listed.environments)
   }
-  /** As the screen shows it, whose lines are shorter. */
+  /** Text in the lines of the screen, which are shorter. */
   const inOneLine = (screen: string) => Bun.stripANSI(screen).replace(/\s+/g, ' ')
   const answering = (type: string, args: readonly string[] = set) =>
     typing(args, [{ when: 'it has some in', type }])

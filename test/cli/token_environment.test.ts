@@ -1,5 +1,5 @@
 // tier: quick
-/** The environment of a token beside one that the project file, a variable or a flag names. */
+/** The environment of a token, compared with one from the project file, a variable or a flag. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // tier: quick
-/** SERVICE_TOKEN_FILE: a token as Docker, Kubernetes and systemd hand out secrets. */
+/** SERVICE_TOKEN_FILE: a token in the form in which Docker, Kubernetes and systemd provide secrets. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const NONSENSE = 'svc_wkl_what_is_in_the_file'
 
 let app: TestApp
 let ada: Terminal
-/** A machine on which not signed in. */
+/** A machine without a session. */
 let runner: Terminal
 let agent: string
 let reading: string
@@ -65,11 +65,11 @@ describe('the token file', () => {
     const called = await withFile(path, ['call', 'https://api.example.com/'])
     expect([called.code, called.err]).toEqual([5, expect.stringContaining('domain_blocked')])
     const child = ['--', 'sh', '-c', 'env | grep -c TOKEN']
-    // With a token the proxy works by the resolver: without one this machine has no session for it.
+    // With a token the proxy uses the resolver. Without one this machine has no session for it.
     expect(await withFile(path, ['proxy', ...child])).toMatchObject({ code: 1, out: '0\n' })
     const line = { jsonrpc: '2.0', id: 1, method: 'ping' }
     const env = { SERVICE_TOKEN_FILE: path }
-    // It answers after the end of its input, as a process does that still has work.
+    // It answers after its input has ended, like a process that is still working.
     const served = await runner.spawn(['mcp'], { env, stdin: `${JSON.stringify(line)}\n` })
     expect(JSON.parse(served.out)).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
   })

@@ -1,5 +1,5 @@
 // tier: quick
-/** Commands for people with a token in place of a session: as far as the token may, and no further. */
+/** Commands for people with a token instead of a session: as far as the token permits, and no further. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const VALUE = marked('sk_live_tokens_1')
 
 let app: TestApp
 let ada: Terminal
-/** A machine on which not signed in. */
+/** A machine without a session. */
 let runner: Terminal
 let using: string
 let reading: string

@@ -1,5 +1,5 @@
 // tier: quick
-/** Two machines that change the same signed workspace at the same time: each change holds, and none is lost. */
+/** Two machines that change the same signed workspace at the same time: each change is kept, and none is lost. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import type { Terminal } from './person.ts'

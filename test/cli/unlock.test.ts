@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The passphrase of a machine without a keyring, asked for once: unlock and lock. The key is in a process that
- * the executable starts, so each command is one, too.
+ * The passphrase of a machine without a keyring, requested once: unlock and lock. The executable starts a process
+ * that holds the key, so each command is a process, too.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Empty values and names that steer programs are stored only after a person confirmed them, wherever they come from. */
+/** Empty values and names that affect programs are stored only after a person confirmed them, from any source. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

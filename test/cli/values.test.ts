@@ -1,5 +1,5 @@
 // tier: all
-/** Reading several values or an old one, and seeing what a push would do before it does it. */
+/** Reading several values or an old one, and previewing a push. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom agent setup`: programs start `cloakroom mcp` (the executable), and no file of theirs holds a token. */
+/** `cloakroom agent setup`: programs start `cloakroom mcp` (the executable), and none of their files contains a token. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -37,7 +37,7 @@ type Told = { command: string | string[]; args?: string[] }
 type Place = {
   project: string
   user: string
-  /** A file with somebody else's server. */
+  /** A file with another server. */
   others: string
   servers: (text: string) => Record<string, Told>
   entry: unknown
@@ -77,7 +77,7 @@ const places: Record<string, Place> = {
 }
 
 const PATH = () => `${dirname(program)}:${process.env.PATH}`
-/** As the account's own addresses, so that nothing of the environment is needed later. */
+/** Uses the account's own addresses, so that no environment is needed later. */
 const setUp = (tool: string, ...args: string[]) =>
   ada.run(['agent', 'setup', tool, ...args], { env: { PATH: PATH() } })
 const read = (path: string) => readFileSync(path, 'utf8')
@@ -86,7 +86,7 @@ const put = (path: string, text: string) => {
   writeFileSync(path, text)
 }
 
-/** Starts what a file names, as the program would, and lists the tools. */
+/** Starts the entry of a file the way the program would, and lists the tools. */
 async function start({ command, args = [] }: Told, cwd: string): Promise<string[]> {
   const [first = '', ...rest] = Array.isArray(command) ? command : [command, ...args]
   const client = new Client({ name: 'test', version: '1' })

@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom agent setup --mcp-server`: what it writes leads the official client to a remote MCP server. */
+/** `cloakroom agent setup --mcp-server`: its entry connects the official client to a remote MCP server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ const VALUE = marked('lin_oauth_not_real_')
 let stage: Stage
 let upstream: McpUpstream
 let ada: Terminal
-/** A narrowed token, as the command advises. */
+/** A narrowed token, following the command's advice. */
 let token: string
 
 beforeAll(async () => {
@@ -144,7 +144,7 @@ const put = (path: string, text: string) => {
 }
 const through = (path: string) => `${stage.app.resolver}/v1/forward/${upstream.authority}${path}`
 
-/** As the program would, with the token in its environment. */
+/** Sends the way the program would, with the token in its environment. */
 async function callAs({ sent }: Place, entry: Written, path: string): Promise<unknown> {
   const { url, headers } = sent(entry, { SERVICE_TOKEN: token })
   const requestInit = { headers: headers as Record<string, string> }

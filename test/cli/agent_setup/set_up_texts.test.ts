@@ -9,7 +9,7 @@ import { openAccount, openTerminal, type Terminal } from '../person.ts'
 
 const VALUE = marked('sk_live_')
 const MCP_PROGRAMS = Object.entries(programs)
-/** A name that a shell would take apart. */
+/** A name that a shell would split. */
 const BOT = "ada's bot"
 
 let stage: Stage
@@ -54,7 +54,7 @@ afterAll(async () => {
 type File = { [servers: string]: { cloakroom: Entry } }
 type Entry = { command: string | [string, ...string[]]; args?: string[] }
 
-/** Starts `cloakroom mcp` as the program would, with the entry of its file. */
+/** Starts `cloakroom mcp` the way the program would, with the entry of its file. */
 async function namesBy(machine: Terminal, text: string, before = ''): Promise<string> {
   const [{ cloakroom }] = Object.values(JSON.parse(text) as File) as [File[string]]
   const words = [cloakroom.command].flat().concat(cloakroom.args ?? [])

@@ -1,7 +1,7 @@
 // tier: all
 /**
  * `run --watch` restarts the command when one of its values changed, and at no other time. Signals go to the
- * executable, and a terminal is its own.
+ * executable, which has its own terminal.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -44,7 +44,7 @@ beforeEach(async () => {
 
 const at = (name: string) => join(ada.cwd, name)
 const log = () => (existsSync(at('log')) ? readFileSync(at('log'), 'utf8') : '')
-/** Stored on purpose, so that `run` has something to refuse. */
+/** Stored on purpose, so that `run` rejects a value. */
 const PRELOAD = ['LD_PRELOAD=/tmp/x.so', '--allow-env', 'LD_PRELOAD']
 const set = (...pairs: string[]) => ada.must('secrets', 'set', ...pairs)
 
@@ -57,7 +57,7 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
-/** `run --watch` of a line of shell. */
+/** `run --watch` of a shell command. */
 async function start(line: string, args: string[] = [], env: Record<string, string> = {}) {
   const command = ['run', '--watch', '--watch-interval', '1s', ...args, '--', 'bash', '-c', line]
   const child = watched(
@@ -134,7 +134,7 @@ test('a poll leaves no record in the audit, and fetches no values without a chan
   const run = await start(SERVE, [], { SERVICE_TOKEN: token })
   const asked = (line: string) => server.asked.filter((one) => one === line).length
   const before = asked('GET /api/workloads/version/')
-  // The test before left a change, which the first of them may see.
+  // The previous test left a change, which the first poll may read.
   await until('looks', () => asked('GET /api/workloads/version/') > before + 3)
   const deliveries = asked('POST /api/workloads/env/')
   await until('more looks', () => asked('GET /api/workloads/version/') > before + 6)

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { type FindPlace, fillTemplate, type Place } from '../../../src/cli/templates/fill.ts'
 
-/** Two environments, one of them under two names, and how often each was asked. */
+/** Two environments, one of them under two names, and how often each was read. */
 function openPlaces() {
   const asked: string[] = []
   const place = (title: string, values: Record<string, string>, isMeant = true): Place => ({

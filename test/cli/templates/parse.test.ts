@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { parseTemplate, positionIn } from '../../../src/cli/templates/parse.ts'
 import { effort } from '../../support/effort.ts'
 
-/** Parts as they read: references as `<project/environment/NAME>`. */
+/** Parts in readable form: references as `<project/environment/NAME>`. */
 function read(text: string): string {
   const { parts, faults } = parseTemplate(text)
   expect(faults).toEqual([])
@@ -57,7 +57,7 @@ test.each([
   ['{{ "svc://pay/dev/A" }}', 'svc://pay/dev/A'],
   ['{{ "say \\"}}\\" \\\\" }}', 'say "}}" \\'],
   ['{{ "" }}', ''],
-  // Not ours.
+  // Foreign syntax.
   [
     '${NAME} $NAME %NAME% { NAME } {% NAME %} }} <NAME>',
     '${NAME} $NAME %NAME% { NAME } {% NAME %} }} <NAME>',
