@@ -1,5 +1,5 @@
 // tier: quick
-/** The change that would let a refused call through: exactly one, or none. */
+/** The change that would permit a rejected call: exactly one, or none. */
 import { expect, test } from 'bun:test'
 import { allowingOf, type RefusedCall, widened } from '../../src/client/agents/allowing.ts'
 
@@ -85,7 +85,7 @@ test('a policy is widened only in the field that rejected the call', () => {
     description: 'cards',
   })
   expect(widened(policy, { rule: 'allowed_methods', entry: 'GET' })).toBe(policy)
-  // A list that is not there no restrictions: one with this entry alone would.
+  // A missing list means no restrictions, so adding this entry alone would create one.
   expect(widened(policy, { rule: 'allowed_domains', entry: 'api.example.com' })).toBe(policy)
   const query = { rule: 'allowed_locations', entry: 'query' } as const
   expect(widened(null, query)).toEqual({ allowed_locations: ['header', 'basic', 'env', 'query'] })

@@ -1,5 +1,5 @@
 // tier: quick
-/** The calls that somebody is shown before a host is removed: exactly those that its entry allowed. */
+/** The calls that are shown to a person before a host is removed: exactly those that its entry allowed. */
 import { expect, test } from 'bun:test'
 import { callsAllowedBy, hostUses } from '../../src/client/actions/allowlist.ts'
 import type { Api } from '../../src/client/http/api.ts'

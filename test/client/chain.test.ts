@@ -1,5 +1,5 @@
 // tier: quick
-/** The state of a signed workspace that a client accepts from a lying server, and how it signs beside others. */
+/** The state of a signed workspace that a client accepts from a lying server, and how it signs beside other clients. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
 import {
@@ -43,7 +43,7 @@ async function created({ id }: { id: string }, { signing_key, public_key }: Iden
   return { type: 'workspace.created', body, at: AT, signer: ADA } as const
 }
 
-/** Links from the first on, each over those before. */
+/** Links from the first on, each based on the previous ones. */
 async function linksOf(where: { id: string }, by: Identity, ...changes: LinkChange[]) {
   let chain = emptyChain(where.id)
   const links: SignedText[] = []
@@ -60,7 +60,7 @@ const fork = await linksOf(HERE, identity, domains('a.example'), domains('evil.e
 const theirs = await linksOf(HERE, stranger, domains('a.example'), domains('b.example'))
 const others = await linksOf(THERE, identity)
 
-/** The links that the server has now, and what it was asked. */
+/** The server's current links, and a log of its requests. */
 let served: SignedText[] = []
 let asked: number[] = []
 let notices: string[] = []
@@ -73,7 +73,7 @@ const known: KnownChains = {
   rememberManifest: () => {},
 }
 
-/** The chains as another command opens them. */
+/** The chains the way another command opens them. */
 function opened(): Chains {
   const readLinks = async (_: string, after: number) => {
     asked.push(after)
@@ -209,7 +209,7 @@ describe('the key', () => {
 })
 
 describe('signing', () => {
-  /** A server that takes what follows. */
+  /** A server that accepts what follows. */
   async function take(link: SignedText | undefined): Promise<string> {
     if (link === undefined) return 'nothing'
     const { seq } = JSON.parse(link.statement)

@@ -1,5 +1,5 @@
 // tier: quick
-/** Environments of a signed workspace, as a client reads and writes them beside others and under a lying server. */
+/** Environments of a signed workspace, which a client reads and writes beside others and with a lying server. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import {
   deleting,
@@ -36,7 +36,7 @@ let store: Store
 let known: ReturnType<typeof openMemory>
 let workspace: OpenWorkspace
 
-/** The environment as a command of this machine opens it. */
+/** The environment the way a command of this machine opens it. */
 const here = (by = workspace) =>
   environmentIn(
     by,
@@ -86,7 +86,7 @@ describe('writing', () => {
     await put(workspace, { B: '3' })
     expect(await namesOf()).toEqual(['A', 'B'])
     expect(store.revision).toBe(2)
-    // Read before it was written first, and after.
+    // Read before its first write, and after.
     expect(store.calls.filter((call) => call === 'secrets.list')).toHaveLength(2)
   })
 
@@ -156,7 +156,7 @@ describe('a server that lies is rejected', () => {
     store = before
     expect(await refusal(readSecrets(here()))).toBe('revision')
     expect(await refusal(put(again(), { A: '3' }))).toBe('revision')
-    // A client that has seen nothing newer cannot know.
+    // A client that has seen no newer state cannot detect this.
     expect(await namesOf(openedBy(bea, links))).toEqual(['A', 'B', 'C'])
   })
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** A fallback opens for the one who sealed it, where it was sealed, and as it was sealed. */
+/** A fallback opens only for the sealing token, in its place, and unchanged. */
 import { describe, expect, test } from 'bun:test'
 import { createDecipheriv, hkdfSync } from 'node:crypto'
 import {
@@ -72,7 +72,7 @@ describe('refused', () => {
     expect(() => open(sealed, holder, { ...asked, [name]: value })).toThrow(
       `belongs to another ${name}`,
     )
-    // Not by changing what the file says either.
+    // Changing the text of the file does not help either.
     const moved = JSON.stringify({ ...JSON.parse(sealed), [name]: value })
     expect(() => open(moved, holder, { ...asked, [name]: value })).toThrow('was altered')
   })

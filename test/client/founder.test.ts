@@ -11,7 +11,7 @@ const person = (user_id: string, signing_key: string) => ({
 })
 const said = { v: 2, workspace_id: uuidv8(), prev: null, at: new Date(0).toISOString() } as const
 
-/** As a replay has accepted them: what is not looked at is left out. */
+/** Links as a replay has accepted them; unused fields are omitted. */
 function links(...changes: readonly object[]): Link[] {
   return changes.map((change, at) => ({ ...said, seq: at + 1, ...change }) as Link)
 }

@@ -1,5 +1,5 @@
 // tier: quick
-/** Another product's server, or a hostile one, costs a client neither its memory nor its time. */
+/** A foreign or hostile server costs a client neither its memory nor its time. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { download } from '../../src/client/http/answer.ts'
 import { AnswerError, ApiError, openApi } from '../../src/client/http/api.ts'
@@ -35,7 +35,7 @@ const host = server.url.host
 const api = openApi(origin)
 const call = { body: { target_url: 'https://api.example/' } }
 
-/** White space is JSON so far: a parser would wait for the rest. */
+/** White space is valid JSON so far, so a parser would wait for the rest. */
 function endless(status: number): Response {
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     sent += PIECE.length

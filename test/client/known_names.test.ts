@@ -1,5 +1,5 @@
 // tier: quick
-/** The object that a name stood for: a name that looks the same is the same name. */
+/** The object behind a name: a name that looks the same is the same name. */
 import { expect, test } from 'bun:test'
 import { changedName, knownNames, type NameLists } from '../../src/client/known_names.ts'
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** Links as people read them, one of each type. */
+/** Links in words for people, one of each type. */
 import { expect, test } from 'bun:test'
 import { linksInWords } from '../../src/client/signed/link_in_words.ts'
 import type { Link } from '../../src/sigchain/index.ts'

@@ -41,7 +41,7 @@ const settings: Record<string, string[]> = {
 }
 
 const secrets: Record<string, string[]> = {
-  // By the name, whatever the value.
+  // Settings by their name, whatever the value.
   STRIPE_KEY: ['true', '8080', 'test', 'localhost', 'https://api.example.com'],
   apiKey: ['8080'],
   PASSWORD: ['12345', 'production', 'none'],
@@ -58,7 +58,7 @@ const secrets: Record<string, string[]> = {
   WEBHOOK_URL: ['https://api.example.com/v1'],
   SENTRY_DSN: ['https://o1.ingest.sentry.io/1'],
   CREDENTIALS: ['auto'],
-  // By the value.
+  // Settings by their value.
   VALUE: [
     '',
     ' true',

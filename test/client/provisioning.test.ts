@@ -1,5 +1,5 @@
 // tier: quick
-/** Keys of environments for a token that is there. */
+/** Keys of environments for an existing token. */
 import { expect, test } from 'bun:test'
 import { lackingKeys, sendKeys } from '../../src/client/actions/grant.ts'
 import type { Api } from '../../src/client/http/api.ts'

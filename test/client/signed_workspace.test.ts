@@ -161,10 +161,10 @@ test('an agent is registered, and a token granted further environments, by signe
   const envelope = await grantEnvironment(await workspace.signer(), workspace, holder, place)
   const path = { ...inProject(), token_id: token.id }
   await api.call(provisionWorkloadToken, { params: path, body: [envelope] })
-  // A key that somebody put into the row is not sealed to.
+  // A key that someone put into the row gets no envelope.
   const replaced = { ...listed, public_key: member.identity.public_key }
   expect(holderOf(workspace, replaced, place)).rejects.toThrow('does not match its signatures')
-  // Nor is the token of somebody else, although an administrator granted it.
+  // Another person's token gets no envelope either, although an administrator granted it.
   for (const [token, owner] of [
     [listed, { agentId: id }],
     [listed, { projectId: crypto.randomUUID() }],
@@ -234,7 +234,7 @@ test('a rekey gives a granted token no environment that only the database lists'
   await owner.api.call(registerAgent, { params, body: { id, name: 'bot', ...made.body } })
   const { publicKey } = tokenKeyPair(made.id, parseToken(made.text)?.secret ?? new Uint8Array())
   const theirs = await envelopeOf(project, { id: made.id, publicKey }, 'theirs', { signer: thief })
-  // By nobody, by who may not, and by an administrator for another environment.
+  // By nobody, by a person without permission, and by an administrator for another environment.
   const { db } = app.connection
   const [row] = await db.select().from(tokenEnvelopes).where(eq(tokenEnvelopes.tokenId, made.id))
   if (!row) throw new Error('the token has an envelope')

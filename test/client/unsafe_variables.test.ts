@@ -17,7 +17,7 @@ const unsafe = `
   MAKEFLAGS CC CFLAGS RUSTC_WRAPPER CARGO_BUILD_RUSTC_WRAPPER GOFLAGS SSL_CERT_FILE SSLKEYLOGFILE
   PIP_INDEX_URL GOPROXY npm_execpath CHROME_BIN ANSIBLE_CALLBACK_PLUGINS HTTPS_PROXY http_proxy SERVICE_SERVER_URL SERVICE_RESOLVER_URL`
 
-/** Names as people have them; some begin like one that is unsafe. */
+/** Names that people use; some begin like an unsafe one. */
 const ordinary = `
   DATABASE_URL REDIS_URL STRIPE_KEY API_KEY SECRET_KEY JWT_SECRET SESSION_SECRET OPENAI_API_KEY PORT HOST
   NODE_ENV RAILS_ENV APP_ENV ENVIRONMENT DEBUG LOG_LEVEL TZ LANG DJANGO_SETTINGS_MODULE FLASK_APP
@@ -46,7 +46,7 @@ test('variables that affect programs have a reason, which continues the name', (
   expect(unsafeReason('BASH_ENV')).toBe('makes a shell run commands or parse its input differently')
 })
 
-/** Variables that the list of exact names lacks: their kinds, by the names that tools give them. */
+/** Variables that are missing in the list of exact names: their kinds, by the names that tools give them. */
 const forgotten = `
   AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG DOCKER_CONFIG DOCKER_CLI_PLUGIN_EXTRA_DIRS COMPOSE_FILE
   RSYNC_CONNECT_PROG AWS_PAGER GH_PAGER DELTA_PAGER SYSTEMD_PAGER GH_EDITOR GH_BROWSER FZF_DEFAULT_OPTS
@@ -64,7 +64,7 @@ test('names of the same pattern have a reason too', () => {
   expect(words(forgotten).filter((name) => unsafeReason(name) === null)).toEqual([])
 })
 
-/** They lead to the files that HOME and XDG_CONFIG_HOME lead to, or to a daemon or program. */
+/** They point to the files that HOME and XDG_CONFIG_HOME point to, or to a daemon or program. */
 const leading = `
   CLAUDE_CONFIG_DIR CODEX_HOME OPENCODE_CONFIG OPENCODE_CONFIG_DIR OPENCODE_CONFIG_CONTENT GEMINI_CLI_HOME
   SSH_AUTH_SOCK TMPDIR TMP TEMP PROTOC DOCKER_HOST`

@@ -1,5 +1,5 @@
 // tier: quick
-/** A sealed delivery is checked by its bearer with nothing but the token. */
+/** A sealed delivery is verified by its bearer with only the token. */
 import { beforeEach, expect, test } from 'bun:test'
 import { makeToken } from '../../src/client/agents/tokens.ts'
 import { signManifest } from '../../src/client/signed/statements.ts'
@@ -98,7 +98,7 @@ test('values that an admin granted and a member stored are verified', async () =
   expect(await verify()).toEqual({ seq, head, revision: 1, root, headSeq: seq })
 })
 
-/** A grant that says something else, signed by somebody. */
+/** A grant with other contents, signed by another person. */
 async function grantSaying(change: Partial<TokenGrant>, by = ada) {
   const { statement } = answer.grant ?? { statement: '' }
   const text = { ...JSON.parse(statement), signer: by.person.user_id, ...change }
