@@ -1,5 +1,5 @@
 // tier: all
-/** Clients that generators make from the OpenAPI document work as they are. */
+/** Clients that generators make from the OpenAPI document can be used unchanged. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
