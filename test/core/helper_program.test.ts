@@ -1,5 +1,5 @@
 // tier: quick
-/** Programs that help: each has a limit, and nothing else in the source starts one. */
+/** Helper programs: each has a limit, and no other code in the source starts one. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ test('a missing helper is named', async () => {
   })
 })
 
-/** Why each starts a process without a limit: it is no helper. */
+/** The reason for each process without a limit: it is not a helper. */
 const others: Readonly<Record<string, string>> = {
   'cli/terminal/child.ts': 'the program that a person asked to run',
   'cli/unlocked/index.ts': 'the process that keeps the key, whose start has a limit',

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { inSlices } from '../../src/core/async/time_slice.ts'
 
-/** Five things, each of which takes a slice. */
+/** Five steps, each of which takes a slice. */
 async function work(): Promise<number> {
   let done = 0
   await inSlices(Array(5), () => {

@@ -1,5 +1,5 @@
 // tier: quick
-/** A decision is made in one go, when all that it needs has been read. */
+/** A decision is made without interruption, once all needed values have been read. */
 import { expect, test } from 'bun:test'
 import { transactWhenRead, Unread, UnreadBefore, whenRead } from '../../src/core/async/unread.ts'
 

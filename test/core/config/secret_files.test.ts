@@ -92,7 +92,7 @@ test('a variable and its file together are an error, and neither is used or show
   expect(problemsOf({ ...VALUES, SECRET_KEY_FILE: path })).toEqual([
     'SECRET_KEY_FILE: must not be set together with SECRET_KEY: unset one of them (example: /run/secrets/secret_key)',
   ])
-  // Empty is not set, either way.
+  // An empty variable counts as unset, both ways.
   expect(problemsOf({ ...VALUES, SECRET_KEY_FILE: '' })).toEqual([])
   expect(problemsOf({ ...VALUES, SECRET_KEY: '', SECRET_KEY_FILE: path })).toEqual([])
 })
@@ -211,7 +211,7 @@ describe('a folder that every user may write', () => {
     if (process.getuid?.() !== 0) return
     chownSync(path, 65_534, 65_534)
     expect(problemOf(path)).toHaveLength(1)
-    // As a file of the machine's user is mounted into a container.
+    // The modes of a file that belongs to the machine's user and is mounted into a container.
     chmodSync(home, 0o755)
     expect(problemOf(path)).toEqual([])
   })

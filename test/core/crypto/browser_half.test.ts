@@ -1,5 +1,8 @@
 // tier: all
-/** The published vectors, and ours, over the crypto of browsers: the same tests, with other files under them. */
+/**
+ * The published vectors, and the product's own, over the browser's crypto: the same tests, with other files under
+ * them.
+ */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
 // tier: quick
-/** Outputs of this implementation, frozen: what is stored today must open in every later version. */
+/** Frozen outputs of this implementation: data stored today must open in every later version. */
 import { describe, expect, test } from 'bun:test'
 import {
   authKey,

@@ -1,5 +1,5 @@
 // tier: quick
-/** Our half of HPKE against the library's, and against a reference that reproduces RFC 9180's vectors. */
+/** The product's half of HPKE, compared with the library's and with a reference that reproduces RFC 9180's vectors. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import * as hpke from 'hpke'
@@ -59,7 +59,7 @@ test('HPKE accepts no point of low order and no key of another length', () => {
   const rest = { ciphertext: new Uint8Array(48), info: hex(''), additionalData: hex('') }
   const open = (encapsulatedKey: Uint8Array) =>
     hpkeOpen(recipient.privateKey, { ...rest, encapsulatedKey })
-  // The others of the list are of low order to implementations that do not mask.
+  // The others of the list are of low order for implementations that do not mask.
   for (const key of LOW_ORDER_KEYS.slice(0, 7)) expect(() => open(hex(key))).toThrow()
   for (const length of [0, 31, 33]) expect(() => open(new Uint8Array(length))).toThrow(RangeError)
   expect(open(generateKeyPair().publicKey)).toBeNull()

@@ -1,5 +1,5 @@
 // tier: quick
-/** The primitives against the vectors their specifications publish. */
+/** The primitives, checked with the vectors that their specifications publish. */
 import { describe, expect, test } from 'bun:test'
 import { argon2 } from 'node:crypto'
 import * as hpke from 'hpke'

@@ -63,7 +63,7 @@ describe('behind trusted proxies', () => {
     const bare = nameOf(forwarded('2001:db8::1'), '10.0.0.1')
     for (const written of ['[2001:db8::1]:1234', '[2001:db8::1]'])
       expect(nameOf(forwarded(written), '10.0.0.1')).toBe(bare)
-    // A reader that takes a part of it for a port would use another address.
+    // A reader that treats a part of it as a port would use another address.
     expect(nameOf(forwarded('2001:db8::1:1234'), '10.0.0.1')).toBe(bare)
   })
   test('all invalid addresses have one name, and none is its own key', () => {

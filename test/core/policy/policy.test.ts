@@ -117,7 +117,7 @@ test('a held secret is never deliverable, whatever its policy lists', () => {
   const held = [
     { approval },
     { approval, allowed_locations: ['header'] },
-    // The validation refuses these, but a database may hold them.
+    // The validation rejects these, but a database may contain them.
     { approval, allowed_locations: ['env'] },
     { approval, kind: 'oauth2' },
     { approval: null },

@@ -1,5 +1,5 @@
 // tier: quick
-/** References (protocol 3.5): a table of values, each alone, and then what several of them do to each other. */
+/** References (protocol 3.5): a table of single values, and then of several values together. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
 import { describe, expect, test } from 'bun:test'
 import type { Policy } from '../../../src/core/policy/policy.ts'
@@ -41,7 +41,7 @@ function reasonsOf(act: () => unknown): readonly string[] {
 
 const BESIDE = { A: 'a-value', B_2: 'b', _: 'under', EMPTY: '', LIKE: '${A}', DOLLAR: '$' }
 
-/** A marked value, and what programs get; `null` is malformed. */
+/** A marked value, and the value that programs get; `null` means malformed. */
 const cases: [value: string, resolved: string | null][] = [
   ['', ''],
   ['no reference', 'no reference'],
@@ -57,7 +57,7 @@ const cases: [value: string, resolved: string | null][] = [
   ['${LIKE}', '${A}'],
   ['${DOLLAR}{A}', '${A}'],
   ['${DOLLAR}${A}', '$a-value'],
-  // Two dollars before a brace are one of text, and elsewhere they are what they are.
+  // Two dollar signs before a brace are one in the text, and elsewhere they are unchanged.
   ['$${A}', '${A}'],
   ['$$${A}', '$a-value'],
   ['$$$${A}', '$${A}'],
@@ -72,7 +72,7 @@ const cases: [value: string, resolved: string | null][] = [
   ['$ {A}', '$ {A}'],
   ['$2b$10$abcdefghijk', '$2b$10$abcdefghijk'],
   ['\\${A}', '\\a-value'],
-  // Neither a reference nor escaped: nobody can know what was meant.
+  // Neither a reference nor escaped, so its meaning is ambiguous.
   ['${', null],
   ['${}', null],
   ['${A', null],
@@ -205,7 +205,7 @@ describe('references that would grow endlessly are rejected', () => {
     reasonsOf(() => resolve(environment)).some((reason) =>
       reason.endsWith('refers to more than is put together: too many, too deep or too long'),
     )
-  /** Each refers to the next as often as is said. */
+  /** Each refers to the next one the given number of times. */
   const ladder = (steps: number, times: number): Environment =>
     Object.fromEntries([
       ...Array.from({ length: steps }, (_, at) => [

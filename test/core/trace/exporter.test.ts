@@ -1,5 +1,5 @@
 // tier: quick
-/** A collector that is unavailable, slow or hostile costs spans, and nothing else. */
+/** A collector that is unavailable, slow or hostile causes the loss of spans, and no other effect. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { readConfig } from '../../../src/core/config/config.ts'

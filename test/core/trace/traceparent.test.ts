@@ -11,7 +11,7 @@ test('a traceparent is read as W3C Trace Context defines, and its written form i
   expect(parseTraceparent(text)).toEqual(context)
   expect(traceparentOf(context)).toBe(text)
   expect(parseTraceparent(`00-${TRACE}-${SPAN}-00`)?.isSampled).toBe(false)
-  // Flags that are not known yet, and what later versions add.
+  // Unknown flags, and fields that later versions add.
   expect(parseTraceparent(`00-${TRACE}-${SPAN}-ff`)?.isSampled).toBe(true)
   expect(parseTraceparent(`cc-${TRACE}-${SPAN}-01-what-comes-later`)).toEqual(context)
 })
