@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** Migrations at start: several processes at once, and one that is killed in the middle. */
+/** Migrations at start: several concurrent processes, and one that is killed halfway. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { migrations } from '../../src/database/migrations/migrate.ts'
@@ -24,7 +24,7 @@ async function renew(): Promise<void> {
 }
 afterAll(() => database.remove())
 
-/** Starts once more, works a little, and stops in order. */
+/** Starts once more, does some work, and stops normally. */
 async function proveHealthy(): Promise<void> {
   const program = await startProgram({ env })
   const customer = await enrol(program.controlPlane)
@@ -39,7 +39,7 @@ async function proveHealthy(): Promise<void> {
   const connect = () =>
     postgres({ host: env.DB_HOST ?? '', database: env.DB_NAME ?? '', user: 'cloakroom', max: 2 })
 
-  /** Every column, index and constraint, and what was applied. */
+  /** Every column, index and constraint, and the applied migrations. */
   const readSchema = async () => {
     const sql = connect()
     const columns = await sql`select table_name, column_name, data_type, is_nullable, column_default
@@ -83,7 +83,7 @@ async function proveHealthy(): Promise<void> {
   test('a process killed during the migration leaves nothing half done', async () => {
     await renew()
     const sql = connect()
-    // An uncommitted table of the same name makes the migration wait where its own would be made.
+    // An uncommitted table of the same name blocks the migration where it creates its own.
     const blocker = await sql.reserve()
     await blocker`begin`
     await blocker`create table secrets (x integer)`
