@@ -50,7 +50,7 @@ async function serve() {
 
 test('a schema that is up to date is only read: a read-only role can start', async () => {
   await connection.sql.begin('read only', async (tx) => {
-    // The result for a role without rights, whatever the database holds.
+    // The result for a role without privileges, whatever the database contains.
     expect(await migrate(tx as unknown as typeof connection.sql)).toBe(0)
   })
 })

@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** Notices arrive again whatever became of the connection that they came over. */
+/** Notices arrive again after any failure of their connection. */
 import { expect } from 'bun:test'
 import postgres from 'postgres'
 import { openLog } from '../../src/core/log.ts'
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const { test } = requires('postgresql')
 const CHANNEL = 'cloakroom_policy'
-/** Milliseconds between two pulses. */
+/** Milliseconds between two heartbeats. */
 const PULSE_MS = 5_000
 
 async function open() {
@@ -36,13 +36,13 @@ async function open() {
   const { unlisten } = await sql.listen(CHANNEL, (payload) => {
     if (payload === '') pulses += 1
   })
-  /** Lets the time between two pulses pass, and waits until the pulse has gone around. */
+  /** Lets the time between two heartbeats pass, and waits until the heartbeat has arrived. */
   const pulse = async () => {
     const before = pulses
     await timers.advance(PULSE_MS)
     await until(() => pulses > before)
   }
-  /** Advances time until the bus has received the pulse: a notice sent after it has arrived. */
+  /** Advances time until the bus has received the heartbeat: a notice sent later has arrived. */
   const receivePulse = async () => {
     await pulse()
     const after = `after ${pulses}`
@@ -61,7 +61,7 @@ test('a lost connection is replaced, which counts as a gap and is logged once', 
   const { sql, clients, logs, heard, pulse, close, gaps } = await open()
   await sql.notify(CHANNEL, 'one')
   await until(() => heard.length === 1)
-  // The driver takes this connection for one that is no longer wanted, and does not replace it.
+  // The driver treats this connection as no longer wanted, and does not replace it.
   await clients[0]?.end()
   await pulse()
   await pulse()

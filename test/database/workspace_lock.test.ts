@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-/** The result of taking the lock, or the code of its refusal. */
+/** The result of taking the lock, or the code of its rejection. */
 function lock(person: Person, role: Role, workspaceId = team.workspaceId) {
   return app.connection.db
     .transaction((tx) => lockWorkspace(tx, { workspaceId, userId: person.userId, role }))

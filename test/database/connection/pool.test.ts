@@ -25,7 +25,7 @@ describe('a transaction has its connection for itself', () => {
     database = await preparedDatabase()
     const config = readConfig({ ...KEYS, ...database.env }, () => KEYS)
     connection = await openDatabase(config, () => {})
-    // The embedded database has one anyway.
+    // The embedded database has only one anyway.
     const { DB_HOST: host } = config
     const one = { size: 1, isServing: false }
     sql = host === undefined ? connection.sql : openPool(serverOptions(config, host), one)
@@ -37,7 +37,7 @@ describe('a transaction has its connection for itself', () => {
     database.remove()
   })
 
-  /** With these asked in the same moment before it, while another one runs. */
+  /** Sends these statements at the same moment before it, while another one runs. */
   async function transactionBehind(before: () => Promise<unknown>[]): Promise<void> {
     await sql`truncate written`
     const gate = Promise.withResolvers<void>()

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The moment at which the pool closes a silent connection, counted in ticks of a timer, so that a process that
- * was suspended loses none. The server here is not PostgreSQL; test/security/packet_loss.test.ts has that.
+ * The moment at which the pool closes a silent connection, counted in ticks of a timer, so that a process that was
+ * suspended loses none. The server here is not PostgreSQL; test/security/packet_loss.test.ts uses the real one.
  */
 import { afterEach, expect, test } from 'bun:test'
 import type postgres from 'postgres'
@@ -23,7 +23,7 @@ const TICK_MS = 20
 const SILENCE_MS = 26 * TICK_MS
 
 type Server = FalsePostgres & {
-  /** Messages of each connection, by number, beginning with 1: its process, too. */
+  /** Messages of each connection, by number, beginning with 1, which is also its process ID. */
   said: Map<number, string[]>
   /** Connections up to this number get no more answers. */
   mute: number
@@ -209,7 +209,7 @@ test('a statement waits for a busy connection no longer than the connect timeout
   const sql = poolOf(server, { size: 1, working: () => Promise.resolve(new Set([1])) })
   await sql`select 1`
   server.mute = 1
-  // Has its connection for itself: others are not sent behind it.
+  // Has its own connection: other statements are not sent behind it.
   const working = codeOf(sql.begin((tx) => tx`select 1`))
   expect(await codeOf(sql`select 1`)).toBe('CONNECT_TIMEOUT')
   server.wake()

@@ -50,7 +50,7 @@ describe('the connection stays usable', () => {
       await tx`SELECT 1 / 0`.catch(() => undefined)
       await tx`INSERT INTO entries VALUES (11, 'lost')`
     })
-    // postgres.js rejects with the first error of the transaction, though it was caught.
+    // postgres.js rejects with the first error of the transaction, although it was caught.
     expect(await codeOf(stubborn)).toBe('22012')
     expect(await sql`SELECT id FROM entries WHERE id = 11`).toHaveLength(0)
   })
@@ -171,7 +171,7 @@ test('a PostgreSQL that leaves its main loop is reported, and no query hangs', a
   const client = postgres({ ...fatal.settings, max: 1, ssl: false })
   await client`CREATE TABLE kept (id integer)`
   await client`INSERT INTO kept VALUES (1)`
-  // PGlite has nobody to wait for the rows of COPY … FROM STDIN: the session ends.
+  // PGlite cannot wait for the rows of COPY … FROM STDIN, so the session ends.
   const lost = codeOf(client.unsafe('COPY kept FROM STDIN').writable())
   expect(await reported.promise).toContain('FATAL: terminating connection')
   expect(await lost).toContain('CONNECTION_CLOSED')

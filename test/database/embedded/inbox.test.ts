@@ -71,7 +71,7 @@ function* cut(stream: Buffer, sizes: number[]): Generator<Buffer> {
   yield stream.subarray(start)
 }
 
-/** The longest run of whole messages that ends where the taken bytes end. */
+/** The longest run of complete messages that ends at the end of the read bytes. */
 function wholeMessages(messages: Buffer[], stream: Buffer, taken: Uint8Array[]): Buffer {
   const length = taken.reduce((sum, piece) => sum + piece.length, 0)
   let end = 0

@@ -1,5 +1,5 @@
 // tier: quick
-/** The place of a database changes hands in two renames, and a kill between them loses neither. */
+/** A database directory is replaced with two renames, and a kill between them loses neither version. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

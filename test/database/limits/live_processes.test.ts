@@ -1,5 +1,8 @@
 // tier: quick, both databases in test:all
-/** Limits that several processes on one PostgreSQL divide, as each of them counts; on the embedded database one has all. */
+/**
+ * Limits that several processes on one PostgreSQL divide, by each process's count; on the embedded database one
+ * process has all.
+ */
 import { expect, test } from 'bun:test'
 import { readConfig } from '../../../src/core/config/config.ts'
 import { Fault } from '../../../src/core/fault.ts'
@@ -20,7 +23,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
 const LIMIT = 10
 const never = new AbortController().signal
 
-/** How many of many requests each process lets through, all in all. */
+/** How many of many requests each process admits in total. */
 function passed(processes: readonly LiveProcesses[]): number {
   const clock = { now: () => 0 }
   const limiters = processes.map(
@@ -220,14 +223,14 @@ if (databaseKind === 'embedded') {
       const [one, killed, ended] = [await start(), await start(), await start()]
       await beatTwice(one)
       expect(one.resolvers.count).toBe(3)
-      // Both rows of the second, as 15 seconds of silence leave them: what the others say is newer.
+      // Both rows of the second process after 15 seconds of silence: the other processes' rows are newer.
       await connection.sql`update live_processes set seen_at = seen_at - interval '16 seconds'`
       await beatTwice(one, ended)
       expect(one.resolvers.count).toBe(2)
       await ended.end()
       await beatTwice(one)
       expect([one.resolvers.count, one.controlPlanes.count, passed([one])]).toEqual([1, 1, LIMIT])
-      // One that was only slow is back.
+      // A process that was only slow is back.
       await killed.beat()
       await one.beat()
       expect(one.resolvers.count).toBe(2)

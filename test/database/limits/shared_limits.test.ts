@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Limits that several processes on one PostgreSQL keep together, as each of them sees it. */
+/** Limits that several processes on one PostgreSQL share, from the view of each. */
 import { expect } from 'bun:test'
 import { readConfig } from '../../../src/core/config/config.ts'
 import { Fault } from '../../../src/core/fault.ts'
@@ -57,7 +57,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(codes.filter((code) => code === 'rate_limited')).toHaveLength(30 - rate.count)
       for (const limiter of limiters())
         expect(await codeOf((async () => limiter.take('net'))())).toBe('rate_limited')
-      // Others go on.
+      // The other processes continue.
       for (const limiter of three)
         expect(await codeOf((async () => limiter.take('another'))())).toBe('done')
     })
@@ -144,7 +144,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       moved += 1_100
       await Promise.all(Array.from({ length: 60 }, (_, at) => guess(at)))
       expect(judged).toBe(6)
-      // The owner, from another network, at any of them.
+      // The owner, from another network, at any of the processes.
       for (const throttle of three)
         expect(await throttle.judge({ ...attempt, network: '198.51.100.1' }, right)).toBe('ada')
     })
