@@ -1,5 +1,5 @@
 // tier: all
-/** The audit in partitions by month, as docs/deploy/audit_partitions.sql makes them of a table with records. */
+/** The audit in partitions by month, which docs/deploy/audit_partitions.sql creates from a table with records. */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import type postgres from 'postgres'
@@ -46,13 +46,13 @@ describe('an audit in partitions', () => {
     }
   }
   const tables = () => sql.begin((tx) => tablesOf(tx))
-  /** The name of the partition so many months from now. */
+  /** The name of the partition the given number of months from now. */
   const partition = async (ahead: number) => {
     const [row] = await sql`
         select to_char(audit_partitions.month_of(now()) + make_interval(months => ${ahead}), '"m"YYYY_MM') as name`
     return String(row?.name)
   }
-  /** A call of a bot whose record has an id of that month; returns where it is, or null where it is not taken. */
+  /** A bot's call whose record has an ID of that month. Returns its partition, or null if it is rejected. */
   const store = async (ahead: number, bot: string, { clientId = '', daysAgo = 0 } = {}) => {
     const [row] = await sql`
         insert into audit_logs (id, workspace_id, timestamp, recorded_at, source, identity_level, agent_id,

@@ -1,5 +1,5 @@
 // tier: all
-/** Optional parts of the chart: an Ingress for each role, figures for Prometheus, and backups. */
+/** Optional parts of the chart: an Ingress for each role, metrics for Prometheus, and backups. */
 import { expect } from 'bun:test'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ afterAll(() => chart.remove())
 
 const ROLES = ['control-plane', 'resolver'] as const
 
-/** As the code of Kubernetes has read them, strictly. */
+/** Read strictly by the code of Kubernetes. */
 async function rendered(values: string) {
   const { out, error } = await chart.render(values)
   expect(error).toBe('')
@@ -180,7 +180,7 @@ const cronJob = z.object({
   }),
 })
 
-/** Variables and arguments with what a kubelet puts in: fields of the pod, then `$(NAME)` of variables before. */
+/** Variables and arguments with a kubelet's substitutions: fields of the pod, then `$(NAME)` of earlier variables. */
 function started({ spec }: Pod, fields: Record<string, string>) {
   const [{ env: given, args }] = spec.containers
   const env: Record<string, string> = {}
@@ -228,7 +228,7 @@ describe('metrics for Prometheus', () => {
         { from: [peers], ports: [{ protocol: 'TCP', port: 'metrics' }] },
       ])
       expect(egress).toEqual(before.egress)
-      // The monitor chooses by labels that the pods have.
+      // The monitor selects by labels that the pods have.
       expect(metadata.labels).toMatchObject({
         'app.kubernetes.io/name': 'cloakroom',
         'app.kubernetes.io/instance': 'cloakroom',

@@ -1,5 +1,8 @@
 // tier: all
-/** The chart's values: those that it refuses, and that none of them opens, reveals or breaks something unseen. */
+/**
+ * The chart's values: those that it rejects, and a check that none of them opens, reveals or breaks anything
+ * unnoticed.
+ */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -30,7 +33,7 @@ async function rendered(values: string) {
 test.each([
   ['an invalid network', '{trustedProxies: [proxy.internal]}', 'trustedProxies'],
   ['a value that nothing reads', '{replicas: 3}', 'replicas'],
-  // An empty list of peers, or an empty peer, is everybody to Kubernetes.
+  // For Kubernetes, an empty list of peers, or an empty peer, means everyone.
   ...['networkPolicy.ingressFrom', 'networkPolicy.dns', 'networkPolicy.database', 'metrics.from']
     .map((path) => path.split('.'))
     .flatMap(([group = '', name = '']): [string, string, string][] => [

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * compose.yaml, read by the library of Compose, set up by the lines at its head, and its Caddy and Cloakroom run with
- * what it gives them, at its addresses and ports, in namespaces. No container engine takes part.
+ * compose.yaml, read by the Compose library and set up by the commands at its head. Its Caddy and Cloakroom run with
+ * its settings, addresses and ports, in namespaces. No container engine is involved.
  */
 import { expect } from 'bun:test'
 import {
@@ -73,7 +73,7 @@ beforeAll(async () => {
 }, BUILD_MS)
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-/** The lines at the head, with what represents the program of Docker. */
+/** The commands at the head, with a replacement of the Docker program. */
 function setUp(): void {
   const lines = [...text.matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line)
   const bin = join(place, 'bin')
@@ -93,7 +93,7 @@ function setUp(): void {
   if (!watched(child).success) throw new Error(`${child.stderr}`)
 }
 
-/** Checked against the schema of Compose, with variables from .env: its library's program knows none. */
+/** Checked with the schema of Compose, with variables from .env, because the library's program has none. */
 function read(file: string, folder = place) {
   const given = readFileSync(join(folder, '.env'), 'utf8').matchAll(/^(\w+)=(.*)$/gm)
   const env = Object.fromEntries([...given].map(([, name = '', value = '']) => [name, value]))
@@ -158,7 +158,7 @@ test("the server's variables are settings, all that production needs, and contai
   expect(database.environment.POSTGRES_PASSWORD_FILE).toBe(cloakroom.environment.DB_PASSWORD_FILE)
 })
 
-/** `/run/secrets/NAME`, where the test has it. */
+/** `/run/secrets/NAME`, at the test's path. */
 function fromFiles(env: Record<string, string>): Record<string, string> {
   const secrets = Object.entries(env).map(([name, value]) => [
     name,
@@ -172,7 +172,7 @@ test('each service waits for a healthy one; only Caddy is published; the databas
   expect(caddy.depends_on?.cloakroom?.condition).toBe('service_healthy')
   expect(cloakroom.depends_on?.database?.condition).toBe('service_healthy')
   expect([caddy.healthcheck, database.healthcheck]).not.toContain(undefined)
-  // That of the image counts.
+  // The image's value counts.
   expect(cloakroom.healthcheck).toBeUndefined()
   expect(caddy.ports.map(({ published, target }) => [published, target])).toEqual([
     ['80', 80],
@@ -202,7 +202,7 @@ function other(line: string): string {
   return folder
 }
 
-/** Its names, addresses and ports, in a network where clients have others. */
+/** Its names, addresses and ports, in a network with other addresses for clients. */
 const lifeOf = (health: string) => `
 ip link set lo up
 for address in 172.30.80.2 192.0.2.1 192.0.2.7 192.0.2.8; do ip address add $address/32 dev lo || exit 1; done

@@ -1,5 +1,5 @@
 // tier: all
-/** TLS towards a real PostgreSQL: verify-full takes the certificate of a named authority for that host, and nothing else. */
+/** TLS with a real PostgreSQL: verify-full accepts the certificate of a named authority for that host, and no other. */
 import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ async function serveAs(name: string): Promise<void> {
   await until(async () => (await loaded()) !== before)
 }
 
-/** `TLS` or `clear`, or the refusal of the start. */
+/** `TLS` or `clear`, or the error of the start. */
 async function reached(settings: Record<string, string>): Promise<string> {
   const env = {
     ...KEYS,

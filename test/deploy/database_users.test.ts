@@ -1,7 +1,7 @@
 // tier: all
 /**
- * docs/deploy/postgresql_roles.sql on a real PostgreSQL: the resolver's user does what a resolver does and nothing
- * else, the control plane's changes no schema. docs/guides/database-users.md lists the resolver's privileges.
+ * docs/deploy/postgresql_roles.sql on a real PostgreSQL: the resolver's user does exactly a resolver's work, and the
+ * control plane's user changes no schema. docs/guides/database-users.md lists the resolver's privileges.
  */
 import { expect } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
@@ -102,7 +102,7 @@ beforeAll(async () => {
   const { socketDir: place, createDatabase } = await sharedCluster()
   socketDir = place
   database = await createDatabase()
-  // Tables that another user made: the file gives them to the owner.
+  // Tables that another user created: the script gives them to the owner.
   await (await startTestApp({}, { database: given('cloakroom') })).stop()
   await applyRoles()
   collector = startCollector()
@@ -396,7 +396,7 @@ describe("the resolver's database user", () => {
     expect(code).toBe('42501')
   })
 
-  /** A record as the resolver's user may store it, with other values. */
+  /** A record that the resolver's user may store, with other values. */
   const recordWith = (values: Record<string, unknown>) => ({
     id: Bun.randomUUIDv7(),
     workspace_id: agent.workspaceId,
@@ -687,7 +687,7 @@ describe('audit_partitions.sql', () => {
         from pg_attribute where attrelid = 'audit_logs'::regclass and attnum > 0 order by attname`
     const before = await rights()
     await partitionAudit(await sharedCluster(), database)
-    // Also before the file of the users is run again, in a partition of its choice.
+    // Also before the script of the users is run again, in any partition.
     const ofAPerson = {
       id: '01b00000-0000-7000-8000-000000000000',
       workspace_id: agent.workspaceId,
@@ -705,7 +705,7 @@ describe('audit_partitions.sql', () => {
     await applyRoles()
     expect(await rights()).toEqual(before)
     expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
-    // As a migration does.
+    // Like a migration does.
     await owner`alter table audit_logs add column of_a_later_version int`
     await owner`alter table audit_logs drop column of_a_later_version`
     const [{ strangers } = {}] = await owner`
@@ -743,7 +743,7 @@ function problemsIn({ logs }: TestApp): string[] {
   return logs.filter((line) => /"level":"(warning|error)"/.test(line))
 }
 
-/** Within a transaction: `null` where it was done, otherwise PostgreSQL's code. */
+/** Within a transaction: `null` on success, otherwise PostgreSQL's code. */
 async function attempt(session: postgres.ReservedSql, statement: string): Promise<string | null> {
   await session`savepoint before`
   try {
@@ -755,7 +755,7 @@ async function attempt(session: postgres.ReservedSql, statement: string): Promis
   }
 }
 
-/** Takes and keeps all locks of a table and its rows that there are, and says which were given. */
+/** Takes and holds all possible locks of a table and its rows, and reports which were granted. */
 async function locksOf(
   table: string,
   does: (statement: string) => Promise<string | null>,

@@ -1,5 +1,5 @@
 // tier: all
-/** Cloakroom behind the real nginx and Caddy, configured as docs/deploy describes. */
+/** Cloakroom behind the real nginx and Caddy, configured the way docs/deploy describes. */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -73,7 +73,7 @@ for (const [example, program] of EXAMPLES) {
     const json = (body: unknown) => ['--json', JSON.stringify(body)]
     const bearer = (token: string) => ['--header', `Authorization: Bearer ${token}`]
 
-    /** A connection on which the test says each byte. */
+    /** A connection on which the test writes each byte. */
     async function byHand(name: string): Promise<{ wire: TLSSocket; text(): string }> {
       const ca = await Bun.file(front.caFile).text()
       const wire = connect({ host: '127.0.0.1', port: front.tls, servername: name, ca })
@@ -223,7 +223,7 @@ for (const [example, program] of EXAMPLES) {
         status: 422,
         body: { error_code: 'validation_error' },
       })
-      // Caddy waits half a second for a client that still sends when it is refused, and then ends the connection.
+      // Caddy waits half a second for a client that still sends after its rejection, and then closes the connection.
       let refused = await send(33)
       while (example === 'Caddyfile' && refused.status === 0) refused = await send(33)
       expect(refused).toMatchObject({ status: 413 })

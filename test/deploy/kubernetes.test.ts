@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The manifests and the chart, by the code of Kubernetes, Helm and External Secrets (kubernetes/main.go), and their pods'
- * settings, files and probes with real processes. No cluster takes part.
+ * The manifests and the chart, checked with the code of Kubernetes, Helm and External Secrets (kubernetes/main.go),
+ * and their pods' settings, files and probes with real processes. No cluster is involved.
  */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
@@ -236,7 +236,7 @@ test('the control plane reaches names and its database only, the resolver public
   expect(blocksOf('control-plane')).toEqual([])
   const [v4, v6] = blocksOf('resolver')
   expect([v4?.cidr, v6?.cidr]).toEqual(['0.0.0.0/0', '2000::/3'])
-  // The excluded networks are those that the resolver itself refuses, no more and no less.
+  // The excluded networks are exactly those that the resolver itself rejects.
   const networks = (texts: string[] | undefined) => parseCidrs(texts?.join(',') ?? '')
   expect(networks(v4?.except)).toEqual(NOT_PUBLIC_V4)
   expect(networks(v6?.except)).toEqual(NOT_PUBLIC_V6)

@@ -1,5 +1,5 @@
 // tier: all
-/** Cloakroom behind the real PgBouncer in transaction mode, as docs/deploy/pgbouncer.ini has it. */
+/** Cloakroom behind the real PgBouncer in transaction mode, with the configuration of docs/deploy/pgbouncer.ini. */
 
 import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -52,7 +52,7 @@ const PASSWORD = 'of the pooler'
 
 type Pooler = { directory: string; stop(): Promise<void> }
 
-/** Listens on a Unix socket; everything else is as the example has it. */
+/** Listens on a Unix socket; everything else is taken from the example. */
 async function startPooler(
   database: string,
   socketDir: string,
@@ -75,7 +75,7 @@ async function startPooler(
   ])
   writeFileSync(users, `"cloakroom" "${PASSWORD}"\n`)
   writeFileSync(join(directory, 'pgbouncer.ini'), text)
-  // PgBouncer refuses to run as root, as PostgreSQL does, so it runs as the owner of PostgreSQL's directory.
+  // Like PostgreSQL, PgBouncer does not run as root, so it runs as the owner of PostgreSQL's directory.
   const { uid, gid } = statSync(socketDir)
   const owner = process.getuid?.() === 0 ? { uid, gid } : {}
   if (process.getuid?.() === 0) chownSync(directory, uid, gid)
@@ -226,7 +226,7 @@ describe('behind pgbouncer in transaction mode', () => {
         () => 'answered',
         ({ code }) => code,
       )
-      // Real time: TCP must repeat the lost packets into the void before the network is repaired.
+      // Real time: TCP must repeat the lost packets before the network is repaired.
       await Bun.sleep(1_000)
       wire.mend()
       expect(await lost).toBe('CONNECTION_SILENT')
@@ -244,7 +244,7 @@ describe('behind pgbouncer in transaction mode', () => {
     const options = { ...serverOptions(config, pooler.directory), max: 1 }
     const clients = [postgres(options), postgres(options), postgres(options)] as const
     const [asking, ...others] = clients
-    // Outside of a transaction the driver would try again without a word.
+    // Outside a transaction the driver would retry silently.
     const ask = () =>
       asking.begin(async (tx) => (await tx`select pg_backend_pid() as pid, ${7}::int as seven`)[0])
     // A transaction keeps its session.

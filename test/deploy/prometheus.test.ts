@@ -1,5 +1,8 @@
 // tier: all
-/** docs/deploy/prometheus.yml with the real Prometheus: it scrapes a server, takes the alerts, and answers the dashboard. */
+/**
+ * docs/deploy/prometheus.yml with the real Prometheus: it scrapes a server, loads the alerts, and answers the
+ * dashboard.
+ */
 import { expect } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
