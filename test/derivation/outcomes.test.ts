@@ -1,5 +1,5 @@
 // tier: quick
-/** The meaning of each answer of a token endpoint: accepted, final, or tried again. */
+/** The meaning of each answer of a token endpoint: accepted, final, or retried. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { utf8 } from '../../src/core/crypto/encoding.ts'

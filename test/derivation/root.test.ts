@@ -6,7 +6,7 @@ import { type DerivedKind, derivedKinds } from '../../src/core/policy/policy.ts'
 import { checkRoot, MAX_ROOT_BYTES, readRoot } from '../../src/derivation/root.ts'
 import { ec, encodeRoot, rsa, sampleRoot, samples } from './sample_roots.ts'
 
-/** The fields that a root is refused for. */
+/** The fields for which a root is rejected. */
 function refusedFields(kind: DerivedKind, change: Readonly<Record<string, unknown>>): string[] {
   const plaintext = encodeRoot({ ...samples[kind], ...change })
   return checkRoot(kind, plaintext).map(({ path }) => path)

@@ -47,7 +47,7 @@ const derived = (credential: Credential, refreshToken: string | null = null, lif
   ({ kind: 'derived', credential, refreshToken, lifetimeS }) as const
 
 describe('a sealed state', () => {
-  /** `lp` of the protocol, written again. */
+  /** `lp` of the protocol, implemented again. */
   const lp = (...fields: (string | Buffer)[]) =>
     Buffer.concat(
       fields.flatMap((field) => {
@@ -232,7 +232,7 @@ describe('the next state', () => {
         expect(next.guarded.length).toBeLessThanOrEqual(32)
         const sealed = sealState(key, place, next)
         expect(openState(key, place, sealed)).toEqual(next)
-        // Nothing is dropped that would have had room.
+        // No value is dropped that would have fitted.
         const dropped = candidates.at(-next.guarded.length - 1)
         const fuller = dropped && { ...next, guarded: [dropped, ...next.guarded] }
         if (fuller && fuller.guarded.length <= 32)
