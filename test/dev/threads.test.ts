@@ -1,5 +1,5 @@
 // tier: all
-/** A thread with a program outside of the executable would start from source only. */
+/** A thread with its program outside the executable would start from source only. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'

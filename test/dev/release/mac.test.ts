@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Executables for macOS, which cannot be started here: it kills what has a signature that does not fit, and on arm64
- * what has none. So each page is compared with its hash in the signature, as the system does.
+ * Executables for macOS, which cannot be started here: macOS kills programs with a wrong signature, and on arm64
+ * programs without one. So each page is compared with its hash in the signature, like the system does.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -39,7 +39,7 @@ function signatureIn(file: Buffer): number | null {
   return null
 }
 
-/** How many pages there are, and which of them are not what was signed. */
+/** The number of pages, and the pages that differ from the signed ones. */
 function pagesOf(file: Buffer, signature: number) {
   const directory = file.subarray(signature + file.readUInt32BE(signature + 16))
   expect(directory.readUInt32BE(0)).toBe(CODE_DIRECTORY)

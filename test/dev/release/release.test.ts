@@ -1,5 +1,5 @@
 // tier: all
-/** The published files of one platform: the hashes are true, and the descriptions are complete. */
+/** The published files of one platform: the hashes match, and the descriptions are complete. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
