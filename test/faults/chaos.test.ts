@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** An API that behaves badly in every way, beside everything that people and agents do. */
+/** An API that fails in every way, beside all work of people and agents. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
 import { chaos } from './chaos.ts'

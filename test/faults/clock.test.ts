@@ -1,5 +1,5 @@
 // tier: all
-/** A clock that is wrong by a day and comes back. */
+/** A clock that is wrong by a day and is corrected. */
 import { requires } from '../support/requires.ts'
 import { startWithWrongClock, type WrongClock, wrongByADay } from './clock.ts'
 

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** A full disk under everything at once; `bun run faults --only disk` does it again and again. */
+/** A full disk during all work; `bun run faults --only disk` repeats it. */
 import { expect } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
 import { requires } from '../support/requires.ts'

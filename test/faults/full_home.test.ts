@@ -1,5 +1,5 @@
 // tier: all
-/** A person's home on a disk that is full: a command says so, and every file stays as it was, whole. */
+/** A person's home on a full disk: a command reports it, and every file stays complete and unchanged. */
 import { expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** kill -9 under everything at once; `bun run faults --only kill` does it for long. */
+/** kill -9 during all work; `bun run faults --only kill` runs it for long. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
 import { killRound } from './kill.ts'

@@ -1,5 +1,5 @@
 // tier: all
-/** Rotations of the server's keys under everything at once, with kill -9; `bun run faults --only rotation` does it for long. */
+/** Rotations of the server's keys during all work, with kill -9; `bun run faults --only rotation` runs it for long. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
 import { randomFrom, seedOf } from './random.ts'
