@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** How much secrets, agents and hosts were used lately, as anybody would count it from the records. */
+/** The recent usage of secrets, agents and hosts, counted directly from the records. */
 import { beforeAll, expect, test } from 'bun:test'
 import { auditLogs } from '../../src/database/schema/index.ts'
 import { getUsage } from '../../src/features/usage/contract.ts'
@@ -49,7 +49,7 @@ beforeAll(async () => {
     usedAt(24, { targetUrl: null, targetDomain: null, action: 'credentials.read' }),
     usedAt(24 * 6),
     usedAt(24 * 10),
-    // Not requests.
+    // These are not requests.
     usedAt(0, { action: 'secret.read', source: 'control_plane' }),
     usedAt(0, { action: 'credentials.listed' }),
   ])

@@ -49,14 +49,14 @@ const statusOf = async (token: string) =>
 const logInStatus = async (email: string, password: string) =>
   (await app.call('POST', '/api/auth/login/', { body: { email, password } })).status
 
-/** A new password for somebody: the master key behind it, and what the server is sent. */
+/** A new password for a person: the master key behind it, and the data sent to the server. */
 function newPasswordFor(person: Pick<Person, 'privateKey' | 'publicKey'>) {
   const masterKey = new Uint8Array(randomBytes(32))
   const fields = { new_password: authKey(masterKey), ...passwordFields({ ...person, masterKey }) }
   return { masterKey, fields }
 }
 
-/** A recovery of somebody by their recovery key, and the keys that it sets. */
+/** A person's recovery by recovery key, and the keys that it sets. */
 function recoveryOf(person: Person) {
   const { masterKey, fields } = newPasswordFor(person)
   const recoveryKey = generateRecoveryKey()
@@ -129,7 +129,7 @@ describe('change-password', () => {
     const sixth = await attempt()
     expect(said(sixth)).toEqual(refusal('rate_limited'))
     expect(sixth.headers.get('retry-after')).toBe('1')
-    // A stolen session throttle the same password that a log-in would: the count is one.
+    // A stolen session makes the same password wait that a login would: both share one count.
     expect(await logInStatus(ada.email, ada.password)).toBe(429)
     app.clock.advance(1000)
     expect(await logInStatus(ada.email, ada.password)).toBe(200)
@@ -271,7 +271,7 @@ describe('recovery', () => {
       expect(said(sixth)).toEqual(refusal('rate_limited'))
       expect(sixth.headers.get('retry-after')).toBe('1')
     }
-    // Guessing at the recovery key is not guessing at the password.
+    // Guesses of the recovery key do not count as guesses of the password.
     expect(await logInStatus(ada.email, ada.password)).toBe(200)
   })
 
@@ -357,7 +357,7 @@ describe('a recovery key', () => {
 describe('a password that changes during its verification', () => {
   const OVERTAKEN = { message: 'The password has changed. Retry.' }
 
-  /** Runs `act` with a rival who changes the password when hashing, which is slow, has just ended. */
+  /** Runs `act` with a rival that changes the password right after the slow hashing has ended. */
   async function overtake<T>(person: Person, act: () => Promise<T>): Promise<T> {
     const { hash, verify } = Bun.password
     const rivals = await hash('a password of the rival')

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The end of an account: what goes with it, what stays, and when it is refused. */
+/** The deletion of an account: what is deleted with it, what stays, and when it is rejected. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   acceptInvitation,
@@ -16,7 +16,7 @@ const DELETE = '/api/auth/delete-account/'
 let app: TestApp
 let founder: Person
 beforeAll(async () => {
-  // The first person of an installation owns it, so this file has an app to itself.
+  // The first person of an installation owns it, so this file has its own app.
   app = await startTestApp()
   // The first account owns the installation.
   founder = await registerPerson(app, 'founder')
@@ -131,7 +131,7 @@ describe('a shared workspace', () => {
   })
 })
 
-test('of two owners who delete their accounts concurrently, one stays', async () => {
+test('one of two owners who delete their accounts concurrently stays', async () => {
   const team = await openTeam(app)
   const other = await team.join('owner')
   const statuses = await Promise.all([end(team.owner), end(other)])

@@ -164,7 +164,7 @@ describe('guessing', () => {
       headers: { 'x-forwarded-for': network },
     })
 
-  /** The waits in seconds that wrong passwords earn after the first five. */
+  /** The waits in seconds that wrong passwords cause after the first five. */
   async function waitsOf(email: string, count: number): Promise<number[]> {
     for (let guess = 0; guess < 5; guess += 1) {
       expect((await attempt(email, 'wrong')).status).toBe(401)
@@ -191,7 +191,7 @@ describe('guessing', () => {
     expect((await attempt(ada.email, 'wrong')).status).toBe(401)
     expect((await attempt(ada.email, ada.password)).status).toBe(429)
     expect((await attempt(ada.email, ada.password, '198.51.100.4')).status).toBe(200)
-    // An IPv6 host commands a whole /64, and nothing beyond it.
+    // An IPv6 host controls a whole /64, and no more.
     expect((await attempt(ada.email, ada.password, '2001:db8:1:2::3')).status).toBe(200)
   })
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
 type Body = InputOf<typeof replaceKeys, 'body'>
 type Key = { workspaceId: string; workspaceKey: Uint8Array }
 
-/** New keys for somebody, and the body that gives them. */
+/** A person's new keys, and the body that sets them. */
 async function newKeys(person: Person, places: readonly Key[], email = person.email) {
   const seed = new Uint8Array(randomBytes(32))
   const identity = await identityOf(seed)

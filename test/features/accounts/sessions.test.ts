@@ -410,7 +410,7 @@ describe('the list of sessions', () => {
   })
 })
 
-/** A database that fails the test when anything is asked of it. */
+/** A database that fails the test on any query. */
 function untouchable(db: Database): Database {
   return new Proxy(db, {
     get: () => {
@@ -419,7 +419,7 @@ function untouchable(db: Database): Database {
   })
 }
 
-/** One request byte by byte, because clients join what is given twice. */
+/** One request byte by byte, because clients merge repeated headers. */
 function rawGet(origin: string, path: string, headers: readonly string[]): Promise<string> {
   const { hostname, port, host } = new URL(origin)
   const { promise, resolve, reject } = Promise.withResolvers<string>()

@@ -1,5 +1,5 @@
 // tier: quick
-/** Accounts with a signing key (protocol 3.1): made with a proof, shown to others with it. */
+/** Accounts with a signing key (protocol 3.1): created with a proof, and shown to others with it. */
 import { beforeAll, expect, test } from 'bun:test'
 import { newAccount } from '../../../src/client/account/account_keys.ts'
 import { logInByPassword, signUp } from '../../../src/client/account/log_in.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   app = await sharedApp()
 })
 
-/** The body of somebody with a signing key, and the address that it was proven for. */
+/** The body of a person with a signing key, and the address that it was proven for. */
 async function provenApplicant() {
   const email = freshEmail('grace')
   const { keys: _, kdf: __, ...account } = await newAccount(email, PASSWORD, cheapArgon2id)

@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** Links are stored with the change that they say, in one order, and as long as both are: one or nothing. */
+/** Links are stored with their change, in one order, and both or neither. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { toBase64 } from '../../../src/core/crypto/encoding.ts'
 import { workspaceLinks } from '../../../src/database/schema/index.ts'
@@ -41,7 +41,7 @@ function allowed(chain: Chain, domain: string, signer = ada): Promise<SignedText
   return signedBy(signer, chain, { type: 'allowlist.changed', body: { add: [domain], remove: [] } })
 }
 
-/** Acts as a client: reads on and signs again as long as another was first. Returns the number of tries. */
+/** Acts as a client: reads and signs again while another one was first. Returns the number of tries. */
 async function allow(domain: string, signer: SignedPerson, known: Chain): Promise<number> {
   let chain = known
   for (let tries = 1; ; tries += 1) {

@@ -1,5 +1,5 @@
 // tier: quick
-/** A workspace is signed by its first link, with which it is made, and by the version of its id. */
+/** A workspace is signed by its first link, which creates it, and by the version of its ID. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { listLinks } from '../../../src/features/links/contract.ts'

@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** A bearer that may read gets the links by which it checks what it is delivered; on both listeners. */
+/** A bearer that may read gets the links to verify its delivery with; on both listeners. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { storedLinks } from '../../support/signed.ts'

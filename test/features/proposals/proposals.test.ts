@@ -34,7 +34,7 @@ const close = (proposal_id: string, status: 'accepted' | 'rejected') =>
     params: { ...workspace(), proposal_id },
     body: { status },
   })
-/** A refusal names the field in its sentence. */
+/** An error names the field in its sentence. */
 const expectComplaint = ({ status, body }: Answer, path: string, about = '') => {
   expect([status, body]).toEqual([
     422,

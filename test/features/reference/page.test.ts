@@ -1,5 +1,5 @@
 // tier: quick
-/** The documentation is served by the application itself, and by nobody else. */
+/** The documentation is served by the application itself, and by no other host. */
 import { beforeAll, expect, test } from 'bun:test'
 import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
 import { sharedApp, startTestApp, type TestApp } from '../../support/app.ts'

@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** Writes of secrets in signed workspaces: each with a manifest over what the environment holds then. */
+/** Writes of secrets in signed workspaces: each with a manifest over the environment's new contents. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sha256 } from '../../../src/core/crypto/primitives.ts'
 import type { FaultCode } from '../../../src/core/fault.ts'
@@ -60,7 +60,7 @@ async function listed(of = environment) {
   return project.owner.api.whole(listSecrets, input)
 }
 
-/** Checks a list as a client does: everything in it was signed. */
+/** Checks a list like a client: everything in it was signed. */
 async function expectSigned(expected: Values, revision: number, of = environment) {
   const { data, beside } = await listed(of)
   expect(data.map(({ key, value_sha256 }) => [key, value_sha256])).toEqual(
@@ -79,7 +79,7 @@ async function expectSigned(expected: Values, revision: number, of = environment
   expect(verdict.revision).toBe(revision)
 }
 
-/** A link in the rows, past the server. */
+/** A link in the rows, inserted without the server. */
 async function appendLink(...args: Parameters<SignedProject['link']>) {
   const { statement, signature } = await project.link(...args)
   const { seq } = await project.chain()
@@ -96,7 +96,7 @@ const paths = {
   environment: () => `/api/projects/${project.projectId}/environments/${environment}/`,
 }
 
-/** The write must fail so, and leave everything as it was. */
+/** The write must fail with this error, and leave everything unchanged. */
 async function expectRefused(
   [method, path, body]: readonly [string, string, object],
   code: FaultCode,

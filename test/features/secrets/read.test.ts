@@ -34,7 +34,7 @@ function store(environment: string, entries: Record<string, string>) {
   return team.owner.api.call(upsertSecrets, { body })
 }
 
-/** Puts the blob of one row into another, as somebody who can write to the database would. */
+/** Moves the blob of one row into another, like an attacker with write access to the database. */
 async function moveBlob(environment: string, from: string, to: string) {
   const { db } = app.connection
   const at = (key: string) =>

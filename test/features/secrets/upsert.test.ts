@@ -29,7 +29,7 @@ function upsert(body: unknown, token: string | undefined = team.owner.token) {
   return app.call('POST', '/api/secrets/', { token, body })
 }
 
-/** Expects that the call is refused and writes nothing. */
+/** Expects that the call is rejected and writes nothing. */
 async function expectRefused(
   body: unknown,
   code: Parameters<typeof expectFailure>[1],
@@ -41,7 +41,7 @@ async function expectRefused(
   expect(await contentOf(app)).toEqual(before)
 }
 
-/** On a server; the embedded database's one connection makes everybody wait anyhow. */
+/** On a server; the embedded database's one connection makes everyone wait anyway. */
 async function untilSomebodyWaits(tx: Transaction) {
   if (databaseKind === 'embedded') return
   for (let looks = 0; looks < 10_000; looks += 1) {

@@ -26,7 +26,7 @@ beforeAll(async () => {
 const sealedAs = (version: number) => toBase64(new Uint8Array(20).fill(version + 50))
 const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-/** Stores a key so often that it has that many versions; the second has a policy. */
+/** Stores a key until it has that many versions; the second has a policy. */
 async function storeTimes(key: string, times: number) {
   for (let version = 1; version <= times; version += 1) {
     const policy = version === 2 ? { allowed_paths: ['/two'] } : null

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The states of derived credentials move to the new key in a rekey, or go. */
+/** The states of derived credentials move to the new key in a rekey, or are deleted. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { OuterLayer, secretRow } from '../../../src/core/crypto/outer_layer.ts'
 import {
