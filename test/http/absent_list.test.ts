@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Large bodies are validated entry by entry, and what zod says of the whole comes last. A list that may
- * be absent was once demanded there: every body of more than 64 KiB without it was refused.
+ * Large bodies are validated entry by entry, and zod's checks of the whole run last. A list that may be absent was
+ * once required there: every body of more than 64 KiB without it was rejected.
  */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'

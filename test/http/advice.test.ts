@@ -1,5 +1,5 @@
 // tier: quick
-/** Refusals have advice beside their code: a link to the documentation and the command that fixes the cause. */
+/** Errors have advice beside their code: a link to the documentation and the command that fixes the cause. */
 import { describe, expect, test } from 'bun:test'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
 import { commandFix, Fault, type FaultCode, faultCodes, statusOf } from '../../src/core/fault.ts'

@@ -4,7 +4,7 @@ import { readCapped } from '../../src/http/capped_body.ts'
 
 const tooLarge = () => new Error('too large')
 
-/** Pieces of one byte each, and how many of them were taken. */
+/** Pieces of one byte each, and a count of the read ones. */
 function pieces(count: number) {
   const seen = { taken: 0, left: false }
   async function* body() {

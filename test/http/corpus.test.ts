@@ -1,5 +1,5 @@
 // tier: quick
-/** The token parser and the JSON guard: saved inputs, and whatever a fuzzer makes of them. */
+/** The token parser and the JSON guard: saved inputs, and a fuzzer's variations of them. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatToken, parseToken } from '../../src/core/crypto/token.ts'

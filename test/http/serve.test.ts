@@ -1,5 +1,5 @@
 // tier: quick
-/** The pipeline: order of checks, shapes, headers and what the log may say. */
+/** The pipeline: order of checks, shapes, headers and permitted log contents. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type FaultCode, type FieldFault, messageOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { openTiny, type TinyListener } from './tiny_listener.ts'
 
-/** The runtime looks at its timers every 4 s. */
+/** The runtime checks its timers every 4 s. */
 const LONG_MS = 9_000
 
 let tiny: TinyListener

@@ -9,7 +9,7 @@ import { readJsonBytes } from '../../../src/http/json/read.ts'
 
 const INFINITE = Number.POSITIVE_INFINITY
 
-/** Paths at which a value has no end to its entries, or may be anything. */
+/** Paths with a value that has unlimited entries, or may be anything. */
 function openEnds(bounds: Bounds, path = 'body'): string[] {
   if (bounds === unbounded) return [`${path}: anything`]
   const { list, object } = bounds

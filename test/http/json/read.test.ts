@@ -1,5 +1,5 @@
 // tier: quick
-/** The JSON guard: what parsers disagree about never comes through. */
+/** The JSON guard rejects all text that parsers disagree about. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Fault } from '../../../src/core/fault.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** Small bodies: what the runtime's parser gives is taken only where the reader gives the same. */
+/** Small bodies: the runtime's parser is used only for texts on which the exact reader agrees. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
@@ -28,7 +28,7 @@ function isTaken(text: string | Uint8Array, bounds: Bounds = unbounded): boolean
   const bytes = typeof text === 'string' ? bytesOf(text) : text
   const value = readSmall(bytes, bounds)
   if (value === undefined) return false
-  // Also of what differs without being unequal, such as the order of names, and -0.
+  // Also detects differences between equal values, such as the order of names, and -0.
   expect(Bun.inspect(value)).toBe(Bun.inspect(exactly(bytes, bounds)))
   return true
 }

@@ -1,5 +1,5 @@
 // tier: quick
-/** Large answers are the same JSON as small ones, and leave time for others while they are written. */
+/** Large answers are the same JSON as small ones, and other work runs while they are written. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { jsonResponse } from '../../../src/http/json/write.ts'

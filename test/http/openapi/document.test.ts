@@ -1,5 +1,5 @@
 // tier: quick
-/** The generated documentation says what the server does, validly, with examples that are true. */
+/** The generated documentation describes what the server does, is valid, and has true examples. */
 import { describe, expect, test } from 'bun:test'
 import { validate } from '@readme/openapi-parser'
 import { z } from 'zod'
@@ -91,7 +91,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
         const example = exampleOf(jsonSchemaOf(schema, 'output'))
         const parsed = schema.safeParse(example)
         expect(parsed.error?.issues ?? []).toEqual([])
-        // Nothing is shown that the result schema would drop.
+        // No field is shown that the result schema would drop.
         expect(parsed.data).toEqual(example)
       })
     }
@@ -154,7 +154,7 @@ test('a parameter is documented only for operations that use it', () => {
   ])
   expect(named('/api/workspaces/', 'get')).toEqual(['cursor', 'limit'])
   expect(named('/api/auth/sessions/', 'get')).toEqual(['cursor', 'limit'])
-  // A session says for which workspace it reports; a token has one.
+  // A session names the workspace that it reports for; a token has one.
   expect(named('/api/internal/audit/logs/', 'post')).toEqual(['X-Workspace-Id', 'workspace_id'])
 })
 
@@ -175,7 +175,7 @@ test('health answers 503 in its own shape', () => {
   expect(expanded.paths['/healthz']?.get?.responses).not.toHaveProperty(content.map(String))
 })
 
-/** Every object that is described where it is used, and so has no name that a client could give its type. */
+/** Every object without a schema name, for which a client could not name the type. */
 function unnamed(schema: unknown, path: string): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const own = 'properties' in schema ? [path] : []
@@ -210,7 +210,7 @@ test('every request and response schema has a name, so generated clients have on
       'Policy',
     ]),
   )
-  // Each text of it once: an agent is not described again under another name.
+  // Each text once: an agent is not described again under another name.
   const texts = Object.values(document.components.schemas ?? {}).map((one) => JSON.stringify(one))
   expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([])
 })
