@@ -10,7 +10,7 @@ const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 const RUNS = Number(process.env.FUZZ_RUNS ?? 1)
 const PLACEHOLDER = 'SVC_SECRET_A'
 
-/** The values are called A, B and so on; all are used. */
+/** The values have the names A, B and so on; all are used. */
 function guardOf(values: readonly string[]): CallGuard {
   const named = values.map((value, at) => ({
     name: String.fromCharCode(0x41 + at),
@@ -27,7 +27,7 @@ function inChunks(text: Uint8Array, guard: CallGuard, sizes: readonly number[]):
   const pieces: Uint8Array[] = []
   let from = 0
   for (let turn = 0; from < text.length; turn++) {
-    // One buffer for every chunk, as a reader may do: the stream must not keep it.
+    // One buffer for every chunk, which a reader may reuse: the stream must not keep it.
     const chunk = text.slice(from, from + (sizes[turn % sizes.length] ?? 1))
     pieces.push(stream.push(chunk).slice())
     from += chunk.length
@@ -255,7 +255,7 @@ describe('any credential and the text around it', () => {
     )
     fc.assert(
       fc.property(fc.array(fc.constantFrom('a', '%61', 'b', '\\u0061', '%', '&')), (parts) => {
-        // No `c` in any reading, so neither the value nor its prefix is to be touched.
+        // No `c` in any reading, so neither the value nor its prefix may be replaced.
         const text = parts.join('')
         expect(guarded(text, ['aabac'])).toBe(text)
       }),

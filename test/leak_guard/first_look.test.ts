@@ -16,7 +16,7 @@ const guardOf = (...values: string[]): Guard =>
 const clears = (guard: Guard, text: string) =>
   isClear(ordersFor(guard.retained, [], false).body, utf8(text))
 
-/** Whether the search finds anything, without a first look. */
+/** Whether the search finds anything, without the pre-check. */
 function finds(guard: CallGuard, body: Uint8Array): boolean {
   const stream = guard.stream({ length: body.length })
   complete(stream.whole(body, body.length, []))

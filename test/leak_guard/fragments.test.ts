@@ -16,7 +16,7 @@ const guard = prepareGuard(
   VALUES.map((value, at) => ({ name: `K${at}`, bytes: utf8(value) })),
 ).forCall()
 
-/** Every place of a window, by looking at every place, and 15 characters of the run beside it. */
+/** Every place of a window, by checking every place, and 15 characters of the run beside it. */
 function byBruteForce(text: string): string {
   const windows = VALUES.flatMap((value) => [...(value.match(/.{16}/g) ?? []), value.slice(-16)])
   const hidden = text.replace(/[A-Za-z0-9+/_=.~-]{16,}/g, (run) => {
@@ -41,7 +41,7 @@ test('fragments that brute force finds are replaced, and no other text is', () =
     fc.property(texts(cut), (text) => {
       fc.pre(!VALUES.some((value) => text.includes(value)))
       const output = Buffer.from(guard.body(utf8(text), { isJson: false })).toString()
-      // Two that touch may stand for themselves.
+      // Two adjacent ones may represent themselves.
       expect(output.replaceAll(/(\[REDACTED\])+/g, '[REDACTED]')).toBe(byBruteForce(text))
     }),
     { numRuns: 2000 },

@@ -16,7 +16,7 @@ function guardOf(values: Record<string, string>, used: Record<string, string> = 
 
 const guarded = (guard: CallGuard, text: string) => textOf(guard.body(utf8(text)))
 
-/** Every division into two chunks, and bytes one by one, gives what the whole gives. */
+/** Every division into two chunks, and single bytes, give the result of the whole. */
 function expectSameInChunks(guard: CallGuard, body: Uint8Array): void {
   const whole = Buffer.from(guard.body(body)).toString('latin1')
   for (let at = 0; at <= body.length; at++) {

@@ -333,7 +333,7 @@ test('steps give the result of the whole, and pause several times in between', a
   let pauses = 0
   const pause = async () => void pauses++
   expect(await guard.bodyInSteps(body, {}, pause)).toEqual(guard.body(body))
-  // Steps end by the work that was done, of which some bytes make more than others.
+  // Steps end by the amount of work, and some bytes cause more than others.
   expect(pauses).toBeGreaterThanOrEqual(8)
   pauses = 0
   const many = Array.from({ length: 300 }, (_, at) => ({

@@ -1,5 +1,5 @@
 // tier: quick
-/** Finds become spans: a repeated find costs one look, and the order of finds that overlap does not matter. */
+/** Finds become spans: a repeated find costs one check, and the order of overlapping finds does not matter. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Label } from '../../src/leak_guard/matching/patterns.ts'
