@@ -13,7 +13,7 @@ const HEALTHY = { answers: 100_000, failures: 0 }
 function minutesOf(read: (seconds: number) => Partial<Sample>, seconds = 600): Sample[] {
   return Array.from({ length: seconds }, (_, second) => ({
     seconds: second,
-    // Goes up and down as a collector makes it.
+    // Goes up and down like memory under a garbage collector.
     residentMb: 180 + 40 * Math.abs(Math.sin(second / 7)),
     openFiles: 60 + (second % 5),
     ...read(second),
@@ -97,7 +97,7 @@ test('bun run load loads a real server in every way, and writes figures and a pi
     const { kinds } = report as { kinds: { kind: string; answers: number; p99_ms: number }[] }
     expect(kinds.filter(({ answers, p99_ms }) => !(answers > 0 && p99_ms > 0))).toEqual([])
     expect(kinds).toHaveLength(10)
-    // The calls of agents are seen live while they are made.
+    // A live feed receives the agents' calls while they are made.
     expect(report.live_events).toBeGreaterThan(0)
     expect(report.samples.at(-1).openFiles).toBeGreaterThan(10)
     expect(readFileSync(join(out, 'load.csv'), 'utf8')).toMatch(/^seconds,residentMb,openFiles,/)
