@@ -1,5 +1,5 @@
 // tier: quick
-/** Hostile names in every format: no mention, link, markup or header comes of a value. */
+/** Hostile names in every format: no value creates a mention, link, markup or header. */
 import { describe, expect, test } from 'bun:test'
 import { requestOf } from '../../src/notices/formats.ts'
 import { readFields } from '../../src/notices/message.ts'
@@ -120,7 +120,7 @@ test('the signature covers the time and the body', () => {
   expect(headers).toContainEqual(['x-cloakroom-signature', `t=1700000000,v1=${mac}`])
 })
 
-/** Headers for the documented examples, and whether each is to be accepted. */
+/** Headers for the documented examples, and whether each must be accepted. */
 function signatures() {
   const valid = sent('webhook', 'bot', '/audit', Date.now())
   const late = sent('webhook', 'bot', '/audit', Date.now() - 400_000)

@@ -16,7 +16,7 @@ let app: TestApp
 let workspaceId: string
 
 beforeAll(async () => {
-  // Without a sender, so that nothing but the test claims.
+  // Without a sender, so that only the test claims.
   app = await startTestApp(
     { ROLE: 'control-plane' },
     { database: await preparedDatabase({ isKept: true }) },
