@@ -77,7 +77,7 @@ test('the command prints one line per day, newest first, and stores the days', a
     .split('\n')
     .map((line): DailyRow => JSON.parse(line))
   expect(rows.map(({ date }) => date)).toEqual(daysUntil(dayOf(Date.now()), 3))
-  // The stop of the server wrote down who had been there.
+  // The server stored the active people when it stopped.
   expect(rows[0]).toMatchObject({ total_users: 1, total_workspaces: 1, dau: 1, mau: 1 })
   const again = await calculate('--days', '3')
   expect(again.out).toBe(out)

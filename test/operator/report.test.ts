@@ -1,5 +1,5 @@
 // tier: all
-/** SIGUSR1: what a process knows of itself, without a secret, and never at the cost of what it does. */
+/** SIGUSR1: a process reports its state, without a secret, and never at the cost of its work. */
 import { expect, test } from 'bun:test'
 import {
   chownSync,

@@ -1,5 +1,8 @@
 // tier: all
-/** A backup is refused if tables were altered so that it would be incomplete, or a restore would fail (docs/guides/backup.md). */
+/**
+ * A backup is rejected if tables were altered so that it would be incomplete, or a restore would fail
+ * (docs/guides/backup.md).
+ */
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { readConfig } from '../../../src/core/config/config.ts'
@@ -80,7 +83,7 @@ test.each(changes)(
 )
 
 test('a row longer than any regular row gives no backup, and the longest accepted row is restored', async () => {
-  // JSON makes six characters of a control character; braces, code and id of the row are the rest.
+  // JSON writes a control character as six characters; braces, code and ID of the row are the rest.
   const insert = (length: number) =>
     on(
       database,
@@ -111,7 +114,7 @@ test("a schema with the user's name hides no table, and a product's table in it 
   expect(Number(/of (\d+) tables/.exec(out)?.[1])).toBeGreaterThan(25)
   await change('create table HERE.daily_metrics (like public.daily_metrics)')
   const made = await operate(database.env, 'backup', files.at('hidden'))
-  // The embedded database looks into no such schema.
+  // The embedded database does not search such a schema.
   const isLookedInto = database.env.DB_HOST !== undefined
   expect(made.code).toBe(isLookedInto ? 1 : 0)
   expect(made.err.includes('it is in ')).toBe(isLookedInto)

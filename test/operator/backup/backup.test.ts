@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** `cloakroom backup` of a server that runs, and `cloakroom restore` into another place. */
+/** `cloakroom backup` of a running server, and `cloakroom restore` into another place. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

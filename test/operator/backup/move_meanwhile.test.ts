@@ -1,5 +1,5 @@
 // tier: all
-/** A server that begins to use one of both sides while rows are moved: it does not start, or the move ends in nothing. */
+/** A server that starts to use either side while rows are moved: it does not start, or the move fails without effect. */
 import { expect } from 'bun:test'
 import { existsSync } from 'node:fs'
 import postgres from 'postgres'
@@ -40,7 +40,7 @@ type Waiting<T> = {
   const urlOf = ({ DB_HOST = '', DB_NAME = '' }: Record<string, string>) =>
     `postgres://cloakroom@localhost/${DB_NAME}?host=${encodeURIComponent(DB_HOST)}&sslmode=disable`
 
-  /** Holds a table until `meanwhile` is over, which begins when a move has waited for it for so long. */
+  /** Locks a table until `meanwhile` is over, which begins when a move has waited for it for the given time. */
   async function held<T>(
     sql: postgres.Sql,
     table: string,

@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom move` to a PostgreSQL that refuses who comes: what is missing, and how to give it. */
+/** `cloakroom move` to a PostgreSQL that rejects the connection: the reason, and how to fix it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { readConfig } from '../../../src/core/config/config.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => files.remove())
 
-/** Answers the greeting of each client with an error and ends. */
+/** Answers each client's first message with an error and ends. */
 async function refusing(code: string, act: (address: string) => Promise<void>): Promise<void> {
   const fields = `SFATAL\0VFATAL\0C${code}\0Mrefused\0\0`
   const message = Buffer.alloc(5 + fields.length)

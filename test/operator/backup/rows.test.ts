@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** A row becomes text and a row again without a difference, whatever is in its columns. */
+/** A row is converted to text and back without a difference, whatever its contents. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readConfig } from '../../../src/core/config/config.ts'
@@ -53,7 +53,7 @@ const moment = fc
   .map(([date, micro]) => date.toISOString().replace('Z', `${`${micro}`.padStart(3, '0')}Z`))
 const json = fc.json().filter((some) => !some.includes('\\u0000'))
 
-/** As PostgreSQL reads them. */
+/** In PostgreSQL's reading. */
 const valuesOf: Record<string, fc.Arbitrary<string>> = {
   bigint: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
   boolean: fc.boolean().map(String),

@@ -1,6 +1,6 @@
 // tier: all
 /**
- * Scheduled backups: one of several processes makes each, the oldest are deleted, a failure is reported
+ * Scheduled backups: one of several processes makes each, the oldest are deleted, and a failure is reported
  * everywhere.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
@@ -26,7 +26,7 @@ const outcomes: string[] = []
 beforeAll(async () => {
   app = await startTestApp({ BACKUP_DIR: folder, BACKUP_SCHEDULE: '0 0 1 1 *', BACKUP_KEEP: '2' })
   owner = await registerPerson(app)
-  // The first of all is made at the start.
+  // The first backup is made at the start.
   await until(async () => (await report()).last_backup)
   rmSync(folder, { recursive: true })
 }, 60_000)
@@ -91,7 +91,7 @@ test('a missed backup is made later, once by one of several processes, and never
   expect((await Promise.all([makeUp(), makeUp()])).filter(Boolean)).toHaveLength(1)
   app.clock.advance(MINUTE_MS)
   expect(await makeUp()).toBeFalse()
-  // A clock that was wrong does not end all backups, and does not have the new one removed.
+  // A clock that was wrong neither stops all backups nor removes the new one.
   app.clock.advance(-year)
   expect(await backUp()).toBeTrue()
   app.clock.advance(MINUTE_MS)

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** While a backup of a large embedded database is made, others go on; a small one is read itself. */
+/** While a backup of a large embedded database is made, other requests continue; a small one is read directly. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import type { Sql } from 'postgres'
@@ -53,7 +53,7 @@ if (databaseKind === 'embedded') {
     const counted = await withSource({ connection, config, log }, (sql) =>
       sql.begin('isolation level repeatable read read only', async (tx) => {
         const first = await countIn(tx as unknown as Sql)
-        // The embedded database has one session: were it the one that is read, this would wait for ever.
+        // The embedded database has one session. If the backup read it directly, this would wait forever.
         await refuse(1)
         return [first, await countIn(connection.sql)]
       }),

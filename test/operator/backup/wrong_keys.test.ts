@@ -1,5 +1,5 @@
 // tier: all
-/** Restoring rows that were made under several keys: with one of them missing, nothing is changed. */
+/** Restoring rows that were made under several keys: if one of them is missing, nothing is changed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import postgres from 'postgres'

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The self-check of the database and of the clock, on both databases: what is found, and each way to fail. */
+/** The self-check of the database and of the clock, on both databases: its results, and each way to fail. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Config, readConfig } from '../../../src/core/config/config.ts'
 import { OuterLayer } from '../../../src/core/crypto/outer_layer.ts'

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** `cloakroom doctor`: each finding is provoked, and an instance that is well has none. */
+/** `cloakroom doctor`: each finding is provoked, and a healthy instance has none. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ import { environmentOf } from '../rekey_outer/support.ts'
 
 const keyOf = (fill: number) => Buffer.alloc(32, fill).toString('base64url')
 const backups = mkdtempSync(join(tmpdir(), 'cr-doctor-'))
-/** A machine of tests may be short of anything. */
+/** A test machine may lack any resource. */
 const ROOMY: DoctorLimits = { ...USUAL_LIMITS, freeBytes: 0, daysLeft: 0, connectionShare: 1 }
 type Wrong = Exclude<Finding['level'], 'ok'>
 /** Characters of a hostile name. */
@@ -53,7 +53,7 @@ beforeAll(async () => {
     body: { token: await clientMade(project, token, { label: 'ci', expires_at }) },
   })
   tokenId = token.id
-  // Deletes the personal workspace, which accounts of today sign.
+  // Deletes the personal workspace, which current accounts sign.
   await sql()`delete from workspaces where id <> ${workspaceId}`
   await sql()`update instance set backed_up_at = now()`
 }, 60_000)

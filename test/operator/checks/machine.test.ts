@@ -1,5 +1,5 @@
 // tier: quick
-/** The self-checks of the machine: each is well here, and each can fail. */
+/** The self-checks of the machine: each passes here, and each can fail. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,7 +48,7 @@ describe('tls', () => {
     certificate = { authority: authority.certificate, ...(await authority.issue([HOST])) }
   })
 
-  /** Speaks whatever the server does, to whatever name. */
+  /** Accepts any server, under any name. */
   const careless = ({ port }: { port: number }) =>
     new Promise<void>((resolve, reject) => {
       const options = { port, host: '127.0.0.1', rejectUnauthorized: false }

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** `cloakroom rekey-outer`, beside a server that goes on. */
+/** `cloakroom rekey-outer`, beside a running server. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { KEY_CHECK, SEALED } from '../../../src/database/schema/sealed.ts'
 import { getSecret } from '../../../src/features/secrets/contract.ts'
@@ -114,7 +114,7 @@ test('a killed rekey continues, and does not repeat completed rows', async () =>
   const { underOld } = await countsOf(filled)
   expect({ done: done.length > 0, underOld: underOld > 0 }).toEqual({ done: true, underOld: true })
   let again = await run('--json')
-  // The server notices that the command disappeared when it next has something to say.
+  // The server detects the disconnected command when it next sends a message.
   while (again.code !== 0 && again.err.includes('another rekey-outer')) again = await run('--json')
   expect(again).toMatchObject({ code: 0 })
   expect(await countsOf(filled)).toMatchObject({ underOld: 0 })
