@@ -1,5 +1,5 @@
 // tier: quick
-/** One call of gRPC with its upstream, over a hand-made stream. */
+/** One gRPC call to its upstream, over a hand-made stream. */
 import { expect, spyOn, test } from 'bun:test'
 import type { ClientHttp2Stream } from 'node:http2'
 import { Duplex } from 'node:stream'

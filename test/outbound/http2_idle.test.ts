@@ -1,5 +1,5 @@
 // tier: quick
-/** Connections of HTTP/2 that no call uses are closed. */
+/** HTTP/2 connections without a call are closed. */
 import { expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
@@ -37,7 +37,7 @@ test('a connection that opens after its caller disconnected is closed, too', asy
   deadline.abort()
   await expect(opened).rejects.toThrow()
   const closed = new Promise((resolve) => upstream.once('close', resolve))
-  // Only now it is one of HTTP/2.
+  // The connection is one of HTTP/2 only from here on.
   upstream.write(http2Frame(FRAME.settings))
   await closed
   connector.close()

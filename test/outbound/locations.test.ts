@@ -1,5 +1,5 @@
 // tier: quick
-/** Credentials outside of headers: only where the secret's own policy says so, and text everywhere else. */
+/** Credentials outside headers: only in the places of the secret's own policy, and text everywhere else. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Fault } from '../../src/core/fault.ts'
@@ -260,7 +260,7 @@ describe('placeholders are found', () => {
 
   test('the rest of a body stays unchanged, byte for byte', () => {
     const body = '\ufeff{ "n": 1.0e+2,\r\n "k" : "SVC_SECRET_K", "u":"\\u00e9\u00e9" }'
-    // A byte order mark is no JSON: such a body is left alone.
+    // A byte order mark is not JSON: such a body is unchanged.
     expect(filled({ body, type: 'application/json' }, { K: 'v' }).body).toBeNull()
     const plain = body.slice(1)
     expect(filled({ body: plain, type: 'application/json' }, { K: 'v' }).body).toBe(

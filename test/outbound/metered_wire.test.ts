@@ -1,12 +1,12 @@
 // tier: quick
-/** Frames of HTTP/2 come through in turns, whatever they are (RFC 9113, section 4.1). */
+/** HTTP/2 frames are read in turns, whatever their type (RFC 9113, section 4.1). */
 import { expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { MeteredWire } from '../../src/outbound/http2/metered_wire.ts'
 import { FRAME, http2Frame } from '../support/http2_frames.ts'
 
-/** A connection of whose other end only what it sends matters. */
+/** A connection whose other end only sends. */
 function open(skipped = 0) {
   const wire = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() })
   const turns: { frames: number; begin: () => void }[] = []
@@ -20,7 +20,7 @@ function open(skipped = 0) {
   })
   return {
     send: (bytes: Uint8Array) => wire.push(bytes),
-    /** Gives one turn after the other until no more is asked for. */
+    /** Gives one turn after the other until none is requested. */
     turnAll: async () => {
       const frames: number[] = []
       for (let idle = 0; idle < 3; idle += 1) {

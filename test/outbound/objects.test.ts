@@ -1,5 +1,5 @@
 // tier: quick
-/** Objects and parts of them: how much of an answer is read, how it is searched, and what is said of it (protocol 6.1). */
+/** Objects and parts of them: how much of an answer is read, how it is searched, and its headers (protocol 6.1). */
 import { describe, expect, test } from 'bun:test'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
@@ -17,7 +17,7 @@ const openGuard = () => new CredentialGuard({ prepared, used: [], made: [] }, as
 
 type Pieces = Iterable<string | Uint8Array>
 
-/** An upstream's answer, piece by piece, and how much of it was taken. */
+/** An upstream's answer, piece by piece, and how much of it was read. */
 function answered(status: number, headers: Record<string, string>, pieces: Pieces) {
   const from = pieces[Symbol.iterator]()
   const seen = { taken: 0, isCancelled: false }

@@ -1,5 +1,5 @@
 // tier: quick
-/** Parts of objects: asked for with their surroundings, searched, and cut out again (protocol 6.1). */
+/** Parts of objects: requested with their surroundings, searched, and cut out again (protocol 6.1). */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
@@ -90,7 +90,7 @@ test('the joined parts equal the whole with overwritten matches, wherever they a
   )
 })
 
-/** Others write a longer text so, in which the value is: the surroundings begin anywhere in its digits. */
+/** Other writers use a longer text with the value in it: the surroundings begin anywhere in its digits. */
 const { base32 = String, base64 = String, hexadecimal = String } = ENCODINGS
 const lines =
   (write: (text: string) => string, width: number, end: string) =>

@@ -1,5 +1,8 @@
 // tier: quick
-/** Requests that a client signed for AWS with a placeholder, signed again: against Smithy and AWS's own examples. */
+/**
+ * Requests that a client signed for AWS with a placeholder, signed again: compared with Smithy and AWS's own
+ * examples.
+ */
 import { describe, expect, test } from 'bun:test'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
@@ -76,7 +79,7 @@ const requestOf = (given: Given) => ({
   body: given.body,
 })
 
-/** As it would go out. */
+/** In the sent form. */
 function again(
   method: string,
   path: string,

@@ -1,5 +1,8 @@
 // tier: quick
-/** AWS Signature Version 4A, made again: against the keys of aws-c-auth's tests and requests that AWS's runtime signed. */
+/**
+ * AWS Signature Version 4A, signed again: compared with the keys of aws-c-auth's tests and requests that AWS's
+ * runtime signed.
+ */
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -76,7 +79,7 @@ describe.each(requests.map((one) => [one.name, one] as const))('%s', (_, sent) =
     const text = JSON.stringify([made.headers, made.search])
     expect(text).toContain('AKIDEXAMPLE')
     expect(text).not.toContain('SVC_SECRET')
-    // As it would be if its client had had the real key under the name of the placeholder.
+    // The request of a client with the real key under the name of the placeholder.
     const named = text.replaceAll('AKIDEXAMPLE', 'SVC_SECRET_AWS_ACCESS_KEY_ID')
     const [headers, search] = JSON.parse(named) as [[string, string][], string]
     const path = `${request.path}${search}`

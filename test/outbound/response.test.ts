@@ -1,5 +1,5 @@
 // tier: quick
-/** Step 11 on the real listener: what comes back is bounded, checked, and free of what was put in. */
+/** Step 11 on the real listener: the answer is bounded, checked, and free of inserted values. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
@@ -34,7 +34,7 @@ afterAll(() => stage.stop())
 
 type Call = Record<string, unknown>
 
-/** A call to a path where this happens, with a credential in it. */
+/** A call to a path with this behaviour, with a credential in it. */
 async function callTo(script: Script | string | Uint8Array, call: Call = {}) {
   count += 1
   const path = `/answer/${count}`

@@ -1,5 +1,5 @@
 // tier: all
-/** Answers of the largest size, and answers that are late by the real clock. */
+/** Answers of maximum size, and answers that are late by the real clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-/** A call to a path where this happens, with a credential in it. */
+/** A call to a path with this behaviour, with a credential in it. */
 async function callTo(script: Script | Uint8Array, call: Record<string, unknown> = {}) {
   count += 1
   const path = `/answer/${count}`

@@ -1,5 +1,5 @@
 // tier: quick
-/** Whatever of a call is printed, in whichever way and at whichever moment, shows no value. */
+/** No printed part of a call shows a value, in any way of printing and at any moment. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { inspect } from 'node:util'
 import { KeyCache } from '../../src/access/keys.ts'
@@ -34,7 +34,7 @@ const HIDDEN = [VALUE, `ada:${VALUE}`].flatMap((text) => Object.entries(formsOf(
 const BYTES = [...Buffer.from(VALUE)].slice(0, 8)
 const LISTS = [BYTES.join(', '), BYTES.map((byte) => byte.toString(16)).join(' ')]
 
-/** Every way in which something is printed. */
+/** Every way to print a value. */
 function printed(thing: unknown): string {
   const texts = [
     inspect(thing, { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null }),
@@ -47,7 +47,7 @@ function printed(thing: unknown): string {
   return texts.join('\n')
 }
 
-/** As a careless log would, whatever is in the way. */
+/** Prints the way a careless log would, whatever protects it. */
 function json(thing: unknown): string {
   const seen = new Set<unknown>()
   return (
@@ -113,7 +113,7 @@ const permission: CallPermission = {
     })),
 }
 
-/** A call by the real engine, of which everything that passes between its parts is kept. */
+/** A call by the real engine, with everything that passes between its parts. */
 async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wire']) {
   const kept: Record<string, unknown> = { call, permission }
   const upgraded = Promise.withResolvers<SocketHandlers>()

@@ -1,5 +1,5 @@
 // tier: quick
-/** Signatures in place of credentials: HMAC against node:crypto, AWS Signature Version 4 against Smithy. */
+/** Signatures instead of credentials: HMAC compared with node:crypto, AWS Signature Version 4 with Smithy. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { Sha256 } from '@aws-crypto/sha256-js'
@@ -125,7 +125,7 @@ describe('HMAC-SHA256', () => {
       const code = codeOf(() => sign(spec, request(), values({ K: key }), NOW))
       expect({ header, code }).toEqual({ header, code: 'forbidden_header' })
     }
-    // The resolver adds these itself, or they say how the body is encoded; an AWS request has neither.
+    // The resolver adds these itself, or they describe the body's encoding; an AWS request has neither.
     for (const header of ['Accept-Encoding', 'content-encoding', 'User-Agent']) {
       const code = codeOf(() => sign(hmac({ header }), request(), values({ K: key }), NOW))
       expect({ header, code }).toEqual({ header, code: 'forbidden_header' })
@@ -165,7 +165,7 @@ describe('AWS Signature Version 4', () => {
       (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
     )
 
-  /** Smithy's signature; Smithy wants an object's path escaped as the SDK escapes it. */
+  /** Smithy's signature; Smithy needs an object's path escaped the way the SDK escapes it. */
   async function expected(given: Case, path: string) {
     const signer = new SignatureV4({
       service: given.service,
@@ -212,7 +212,7 @@ describe('AWS Signature Version 4', () => {
         const search = given.pairs.map(
           ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
         )
-        // As the target parser leaves it: an absolute path without dot segments and malformed escapes.
+        // In the target parser's form: an absolute path without dot segments and malformed escapes.
         const url = new URL(
           `https://service.example/${given.segments.map((text) => text.replaceAll('%', '%25')).join('/')}`,
         )
@@ -313,7 +313,7 @@ describe('on the real listener', () => {
     value: 'sha256={signature}',
   }
 
-  /** Signs what arrived once more, with Smithy. */
+  /** Signs the received request once more, with Smithy. */
   async function resigned(received: ReceivedRequest | undefined, service: string) {
     const date = received?.header('x-amz-date') ?? ''
     const [path = '', search = ''] = (received?.path ?? '').split('?')

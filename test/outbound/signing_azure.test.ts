@@ -1,5 +1,8 @@
 // tier: quick
-/** Requests and addresses that a client signed for Azure storage, signed again: against the vendor's own signers. */
+/**
+ * Requests and addresses that a client signed for Azure storage, signed again: compared with the vendor's own
+ * signers.
+ */
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -13,7 +16,7 @@ const valuesOf = (key: string) => new Map([['KEY', new Secret(Buffer.from(key))]
 
 type Given = { method?: string; url: string; headers?: Record<string, string>; body?: string }
 
-/** As it would go out. */
+/** In the sent form. */
 function again({ method = 'GET', url, headers = {}, body = '' }: Given, key = vectors.key) {
   const target = parseTarget(url)
   const bytes = body === '' ? null : { bytes: Buffer.from(body) }

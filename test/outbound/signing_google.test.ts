@@ -1,5 +1,5 @@
 // tier: quick
-/** JSON Web Tokens that a client signed for Google, signed again, and the tickets for what comes for them. */
+/** JSON Web Tokens that a client signed for Google, signed again, and the tickets for the tokens in the answers. */
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { Fault } from '../../src/core/fault.ts'
@@ -266,7 +266,7 @@ describe('a ticket', () => {
     })
     const { headers, derived } = sent(`Bearer ${answer.access_token}`)
     expect(headers).toEqual([['authorization', 'Bearer ya29.secret']])
-    // The guard of the answer looks for it.
+    // The guard of the answer searches for it.
     const bytes = new Uint8Array(Buffer.from('ya29.secret'))
     expect(derived).toEqual([{ name: 'ROBOT', bytes, hasFragments: true }])
     const basic = Buffer.from(`oauth2accesstoken:${answer.access_token}`).toString('base64')

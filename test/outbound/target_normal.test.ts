@@ -1,5 +1,5 @@
 // tier: quick
-/** Targets that need no URL parser: what is read without it is what it reads. */
+/** Targets that need no URL parser: the result without it equals the parser's. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseTarget } from '../../src/outbound/target.ts'
@@ -12,7 +12,7 @@ function outcomeOf(text: string): unknown {
   }
 }
 
-/** A scheme in capitals is never read without the parser, and means the same. */
+/** A scheme in capitals is never read without the parser, and has the same meaning. */
 function expectSame(rest: string): void {
   expect(outcomeOf(`https://${rest}`)).toEqual(outcomeOf(`HTTPS://${rest}`))
 }

@@ -1,5 +1,5 @@
 // tier: quick
-/** From a name to the one address that is connected to, without a network. */
+/** Resolves a name to the one address that is dialled, without a network. */
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
 import { Fault } from '../../../src/core/fault.ts'

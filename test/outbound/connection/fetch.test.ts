@@ -1,5 +1,5 @@
 // tier: quick
-/** Step 10 on the real listener: one TLS 1.3 connection to the judged address, under the real name. */
+/** Step 10 on the real listener: one TLS 1.3 connection to the checked address, under the real name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { type FaultCode, type Fix, messageOf, statusOf } from '../../../src/core/fault.ts'
@@ -51,7 +51,7 @@ async function expectFailed(upstream: { port: number }, code: FaultCode, host = 
   })
 }
 
-/** No byte of the request may arrive where the connection is not trustworthy. */
+/** No byte of the request may arrive over an untrusted connection. */
 async function expectDistrusted(options: Parameters<typeof startUpstream>[1], host = API) {
   const upstream = await startUpstream(stage.authority, options)
   try {
@@ -244,7 +244,7 @@ describe('connections', () => {
   test('connections are closed when an answer is too late', async () => {
     await withUpstream(async (upstream) => {
       upstream.on('/', () => {})
-      // Long enough for a handshake on a machine that is busy.
+      // Long enough for a handshake on a busy machine.
       expect((await callTo(upstream, API, { timeout_ms: 1000 })).status).toBe(504)
       upstream.on('/', answerOf(200, {}, 'second'))
       expect((await callTo(upstream)).body).toMatchObject({ body: 'second' })

@@ -1,5 +1,5 @@
 // tier: quick
-/** Upstreams that speak HTTP/2 and nothing else, on the real listener. */
+/** Upstreams that only support HTTP/2, on the real listener. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { createSecureServer } from 'node:http2'
@@ -176,7 +176,7 @@ describe('over HTTP/2', () => {
     expect(await (await forward('/long')).text()).toBe('x'.repeat(300_000))
   })
 
-  test('an answer whose connection closes early is reported as incomplete', async () => {
+  test('an answer on a connection that closes early is reported as incomplete', async () => {
     const { place, cut } = await startIgnoring()
     await agent.allow(place)
     const reader = (await forward('/half', { place })).body?.getReader()
@@ -209,12 +209,12 @@ describe('over HTTP/2', () => {
   })
 })
 
-/** Before the other one: anyone who does not offer HTTP/2 is spoken to in it all the same. */
+/** Before the other one: a client that does not offer HTTP/2 gets it anyway. */
 async function startIgnoring() {
   const rude = createServer(await stage.authority.issue([API]), (wire) => {
     const debug = Buffer.from('\0\0\0\0\0\0\0\x01no preface', 'latin1')
     const frames = [http2Frame(FRAME.settings), http2Frame(FRAME.goAway, { payload: debug })]
-    // When all has come: what has not been read could be sent again.
+    // Once everything has arrived: unread bytes could be sent again.
     let text = ''
     wire.on('error', () => {})
     wire.on('data', (chunk) => {

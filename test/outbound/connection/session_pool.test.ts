@@ -1,5 +1,5 @@
 // tier: quick
-/** Connections that are kept, and those that make room. */
+/** Kept connections, and those that are closed to make room. */
 import { describe, expect, test } from 'bun:test'
 import { SessionPool } from '../../../src/outbound/connection/session_pool.ts'
 

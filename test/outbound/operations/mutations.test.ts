@@ -1,5 +1,5 @@
 // tier: quick
-/** Whatever the shape of a request, a policy that permits only reads lets no mutation through. */
+/** Whatever the shape of a request, a policy that permits only reads admits no mutation. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { objectionTo } from '../../../src/core/policy/policy_check.ts'
@@ -101,7 +101,7 @@ test('a policy that permits only reads admits no request in which any server fin
     }),
     { numRuns: effort(10_000, 200_000) },
   )
-  // Otherwise the property would be true of a policy that refuses everything.
+  // Otherwise the property would hold for a policy that rejects everything.
   expect(permitted).toBeGreaterThan(100)
 }, 60_000)
 

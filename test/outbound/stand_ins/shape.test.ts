@@ -1,5 +1,5 @@
 // tier: quick
-/** The parts that a stand-in has in common with its value, and that there are no others. */
+/** The parts that a stand-in has in common with its value, and no others. */
 import { describe, expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -16,7 +16,7 @@ const bytesOf = (text: string) => new Uint8Array(Buffer.from(text))
 function shaped(value: string): StandInShape {
   const found = shapeOf(bytesOf(value))
   if (typeof found === 'string') throw new Error(`no shape: ${found}`)
-  // As it comes over the wire.
+  // In the form on the wire.
   return shape.parse(JSON.parse(JSON.stringify(found)))
 }
 
