@@ -1,8 +1,7 @@
 // tier: all
 /**
- * The package for Debian, installed for real: by dpkg in a copy of this system (an overlay in its own mount
- * namespace, which disappears with its last process). A script prints the life of the package, and this file
- * checks it.
+ * The Debian package, installed for real: by dpkg in a copy of this system (an overlay in its own mount namespace,
+ * which disappears with its last process). A script prints the life of the package, and this file checks it.
  */
 import { expect } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,7 +37,7 @@ async function run(command: string[]) {
   return { code: await child.exited, stdout, stderr }
 }
 
-/** Runs a script of the shell in the copy; each line that it says behind `>> name` becomes a list by that name. */
+/** Runs a shell script in the copy. Each line that it prints after `>> name` becomes a list by that name. */
 async function inCopy(script: string): Promise<Record<string, string[]>> {
   for (const name of ['up', 'work', 'root']) mkdirSync(join(place, name))
   writeFileSync(join(place, 'script'), script)

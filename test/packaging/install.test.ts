@@ -1,5 +1,5 @@
 // tier: all
-/** install.sh: what it takes, what it refuses, and that a refusal leaves what was installed before. */
+/** install.sh: what it accepts, what it rejects, and that an error keeps the earlier installation. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
@@ -27,7 +27,7 @@ const from = join(place, 'release')
 const to = join(place, 'bin')
 const fakes = join(place, 'fakes')
 
-/** In the place of executables; each says which platform it was published for. */
+/** Replaces executables; each prints the platform that it was published for. */
 const TARGETS = ['linux-x64', 'linux-x64-musl', 'linux-arm64', 'darwin-arm64', 'darwin-x64']
 
 const TOOLS = 'awk cat chmod cp cut dirname gzip id mkdir mktemp mv rm sh sha256sum'.split(' ')
@@ -98,7 +98,7 @@ function installed() {
 
 const UNTOUCHED = { names: ['cloakroom'], text: 'the one before' }
 
-/** A server on loopback of the folder. */
+/** A server on loopback for the folder. */
 function serve() {
   return Bun.serve({
     port: 0,

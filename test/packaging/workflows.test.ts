@@ -1,5 +1,5 @@
 // tier: all
-/** The workflows for GitHub, which run nowhere here: read, linted, and held against their rules. */
+/** The workflows for GitHub, which do not run here: read, linted, and compared with their rules. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
