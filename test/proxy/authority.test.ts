@@ -1,5 +1,5 @@
 // tier: quick
-/** The proxy's authority: what its key is good for, and for how long. */
+/** The proxy's authority: what its key can sign, and for how long. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -89,7 +89,7 @@ describe('a certificate', () => {
 
   test('a certificate for an IP address is invalid, even with the key of the authority', async () => {
     const forged = await forge(directory, { type: 'ip', value: '127.0.0.1' })
-    // OpenSSL names the violation; BoringSSL refuses because it knows constraints on DNS names only.
+    // OpenSSL names the violation; BoringSSL rejects it because it supports constraints on DNS names only.
     expect(await shakeHands(forged, authority, '127.0.0.1')).toMatch(
       /^(excluded subtree violation|unsupported name constraint type)$/,
     )
@@ -100,7 +100,7 @@ describe('a certificate', () => {
 
 type Name = { type: 'ip' | 'dns'; value: string }
 
-/** A certificate as a thief of the key would make it. */
+/** A certificate that a thief of the key would make. */
 async function forge(directory: string, name: Name): Promise<{ cert: string; key: string }> {
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
@@ -124,7 +124,7 @@ async function forge(directory: string, name: Name): Promise<{ cert: string; key
   return { cert: certificate.toString('pem'), key }
 }
 
-/** `accepted`, or the code with which a client refuses. */
+/** `accepted`, or the code with which a client rejects it. */
 async function shakeHands(
   { cert, key }: { cert: string; key: string },
   ca: string,

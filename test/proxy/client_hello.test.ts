@@ -1,5 +1,5 @@
 // tier: quick
-/** The look at a ClientHello: right for real ones, and harmless for everything else. */
+/** Reading a ClientHello: right for real ones, and harmless for everything else. */
 import { describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { connect } from 'node:tls'

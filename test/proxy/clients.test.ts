@@ -1,5 +1,5 @@
 // tier: all
-/** The programs that people use, as they are, behind the proxy: they know its address and its bundle. */
+/** Common programs, unchanged, behind the proxy: their environment has its address and its bundle. */
 import { afterAll, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ function lastCredential(): string | undefined {
   return stage.upstream.received.at(-1)?.header('authorization')
 }
 
-/** The Python that has requests: Debian's own, where another one comes first in the path. */
+/** The Python with requests: Debian's own, if another one comes first in the path. */
 const python =
   ['python3', '/usr/bin/python3'].find(
     (path) => watched(Bun.spawnSync([path, '-c', 'import requests'], { stderr: 'ignore' })).success,
@@ -210,7 +210,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
       GIT_TERMINAL_PROMPT: '0',
     })
     expect(ran).toEqual({ code: 0, out: '', err: '' })
-    // Objects are compressed: values in them are not recognised, and their hashes still agree.
+    // Objects are compressed, so values in them are not recognised, and their hashes still match.
     expect(readFileSync(join(clone, 'hello.txt'), 'utf8')).toBe(`hello, ${KEY}`)
   })
 })

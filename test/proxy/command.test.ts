@@ -1,6 +1,6 @@
 // tier: all
 /**
- * `cloakroom proxy` as people start it, with an empty home folder and a server that may be unavailable. Tests
+ * `cloakroom proxy` the way people start it, with an empty home folder and a server that may be unavailable. Tests
  * that end the proxy with a signal start the executable.
  */
 import { Database } from 'bun:sqlite'
@@ -193,7 +193,7 @@ describe('the proxy with a command', () => {
 
   test('output that breaks off half-way leaves nothing on the terminal, least of all the value', async () => {
     stage.upstream.on('/broken', (_, wire) => {
-      // An event, behind whose end nothing waits (protocol 6.1).
+      // An event whose end keeps no text waiting (protocol 6.1).
       const head =
         'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked'
       wire.write(`${head}\r\n\r\nb\r\ndata: one\n\n\r\n`)
@@ -385,7 +385,7 @@ describe('a server that is unavailable', () => {
     for (let call = 0; call < 5; call++) {
       expect(await callThrough(first)).toBe('got Bearer SVC_SECRET_KEY')
     }
-    // One call is under way when the proxy is killed.
+    // One call is open when the proxy is killed.
     const received = Promise.withResolvers<void>()
     stage.upstream.on('/never', () => received.resolve())
     const last = fetch(`${first.told.base_url}/${stage.authorityOf()}/never`).catch(() => null)
@@ -457,7 +457,7 @@ async function callThrough({ told }: Running): Promise<string> {
   return answer.text()
 }
 
-/** A way to the control plane that can be shut: then nobody answers there. */
+/** A route to the control plane that can be closed: then no server answers. */
 async function openDoor(target: string) {
   const { hostname, port } = new URL(target)
   const open = new Set<Socket>()

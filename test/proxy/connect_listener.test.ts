@@ -37,7 +37,7 @@ function connectRequest(target: string, ...headers: string[]): string {
   return [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`, ...headers, '', ''].join('\r\n')
 }
 
-/** A tunnel, once the proxy says that there is one. */
+/** A tunnel, once the proxy confirms it. */
 async function tunnel(proxy: OpenProxy, target: string): Promise<Socket> {
   const socket = connectTcp(proxy.port, '127.0.0.1')
   socket.write(connectRequest(target, loginOf(proxy)))

@@ -1,5 +1,5 @@
 // tier: all
-/** Programs behind either proxy that have stand-ins of derived credentials (protocol 13.5). */
+/** Programs with stand-ins of derived credentials, behind either proxy (protocol 13.5). */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { cannedAnswers, startProvider } from '../support/oauth/provider.ts'
 import { answerOf } from '../support/upstream.ts'

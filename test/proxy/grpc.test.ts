@@ -1,5 +1,5 @@
 // tier: all
-/** gRPC behind the proxy: calls of all four kinds, with the values only outside of it. */
+/** gRPC behind the proxy: calls of all four kinds, with the values only outside it. */
 import { afterAll, expect } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
@@ -36,7 +36,7 @@ const clients = {
 
 const BEARER = { authorization: 'Bearer SVC_SECRET_KEY' }
 
-/** Headers of the resolver, about its origin, or that lead on. */
+/** Headers of the resolver, its origin headers, or links. */
 const FOREIGN = {
   'x-service-error': 'domain_blocked',
   'x-service-request-id': 'theirs',
@@ -106,7 +106,7 @@ upstream.on('/test/Stream', ({ send, end }) => {
   end(0)
 })
 
-/** An answer of two messages, of which the second holds the value. */
+/** An answer of two messages, the second of which contains the value. */
 const holding: Record<string, (key: string) => [Uint8Array, flags?: number, coding?: string]> = {
   'as it is': (key) => [Buffer.from(`\n\x20${key}`)],
   'in base64': (key) => [Buffer.from(`--${btoa(key)}--`)],
@@ -429,7 +429,7 @@ describe.each(['local', 'remote'] as const)('a continuing program behind the %s 
   ])('has its stream closed when a %s of HTTP is refused, %s', async (method, _, body) => {
     const session = await openSession(proxies[way])
     const authorization = 'Bearer SVC_SECRET_NONE'
-    // A body of this type is passed on as it arrives, so the refusal comes before its end.
+    // A body of this type is passed on as it arrives, so the error arrives before its end.
     const type = 'application/octet-stream'
     const head = { ':method': method, ':path': '/', 'content-type': type, authorization }
     const stream = session.request(head, { endStream: false })

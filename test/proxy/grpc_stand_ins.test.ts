@@ -1,5 +1,5 @@
 // tier: quick
-/** gRPC with stand-ins, behind either proxy, and what ends a call that is open. */
+/** gRPC with stand-ins, behind either proxy, and the events that end an open call. */
 import { afterAll, expect } from 'bun:test'
 import { API } from '../support/agent.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'

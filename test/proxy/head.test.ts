@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * HEAD has the headers of the upstream, its Content-Length too, and no body (RFC 9110, section 9.3.2),
- * whichever way it goes. But for `Accept-Ranges`: no way has parts of this file.
+ * HEAD has the upstream's headers, including Content-Length, and no body (RFC 9110, section 9.3.2), by every route.
+ * The exception is `Accept-Ranges`: no route has parts of this file.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { forwardAs } from '../support/forward.ts'
@@ -29,7 +29,7 @@ const CHANGED = { 'accept-ranges': 'none', 'x-key': 'SVC_SECRET_KEY' }
 const SANDBOXED = { 'content-security-policy': 'sandbox' }
 const bearer = { authorization: 'Bearer SVC_SECRET_KEY' }
 
-/** An answer to HEAD: a length, and nothing of what it is the length of. */
+/** An answer to HEAD: a length without the content. */
 upstream.on('/file', ({ method }, wire) => {
   expect(method).toBe('HEAD')
   const lines = Object.entries(HEADERS).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -1,5 +1,5 @@
 // tier: quick
-/** The local backend takes the resolver's steps on this machine: what it lets out, and what comes back. */
+/** The local backend performs the resolver's steps on this machine: what it sends, and what it returns. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,8 @@
 // tier: all
-/** The outbox of audit records: what is in it is on disk, is sent once the server takes it, and is sent again after a crash. */
+/**
+ * The outbox of audit records: its records are on disk, are sent once the server accepts them, and are sent again
+ * after a crash.
+ */
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import {
@@ -69,7 +72,7 @@ function intent(id: string): ProxyRecord {
 
 type Row = { id: string; ended: number }
 
-/** Contents of a directory's outbox, as another process sees them. */
+/** Contents of a directory's outbox, from the view of another process. */
 function stored(directory: string): Row[] {
   const database = new Database(join(directory, OUTBOX_FILE), { readwrite: true })
   const rows = database.query<Row, []>('SELECT id, ended FROM records ORDER BY sequence').all()
@@ -81,7 +84,7 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8)
 }
 
-/** A server that keeps what it is sent, as long as `refuse` answers nothing. */
+/** A server that stores what it receives, while `refuse` returns nothing. */
 function openServer(refuse: (batch: readonly StoredRecord[]) => Error | null = () => null) {
   const batches: { owner: OutboxOwner; ids: string[] }[] = []
   const notices: string[] = []
@@ -119,7 +122,7 @@ describe('a record', () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
     await outbox.begin(intent('a'))
-    // A copy of the files that a crash would leave now, without anything that the process still holds.
+    // A copy of the files that a crash would leave now, without data that the process still holds.
     const copy = newDirectory()
     cpSync(directory, copy, { recursive: true })
     expect(stored(copy)).toEqual([{ id: 'a', ended: 0 }])
@@ -300,7 +303,7 @@ describe('several proxies of one user', () => {
     const expected = writers.flatMap(({ ended }) => ended()).sort()
     expect(expected).toHaveLength(4 * effort(50, 150))
     const server = openServer()
-    // Two find the same records at the same time: none is lost, and the server knows a repeat by its id.
+    // Two find the same records at the same time: none is lost, and the server detects a repeat by its ID.
     await Promise.all([openFor(directory, server).flush(), openFor(directory, server).flush()])
     expect([...new Set(server.ids())].sort()).toEqual(expected)
     expect(stored(directory)).toEqual([])
@@ -473,7 +476,7 @@ describe('a server', () => {
   })
 })
 
-/** As a new proxy would send it, with the real test of which processes are gone. */
+/** Sends like a new proxy, with the real check of which processes ended. */
 function openFor(directory: string, server: Server): OutboxDelivery {
   const outbox = new Outbox(directory, owner)
   outboxes.push(outbox)
@@ -491,7 +494,7 @@ function startWriter(directory: string, count: number, width: number) {
     return child.exited
   }
   const exited = read()
-  // A line that the kill cut short is no acknowledgement that was read.
+  // A line that the kill truncated is not an acknowledgement that was read.
   const of = (word: string) => [...text.matchAll(new RegExp(`^${word} (.+)\n`, 'gm'))].map(idOf)
   return { child, exited, begun: () => of('begun'), ended: () => of('ended') }
 }
@@ -511,7 +514,7 @@ function commitsIn(directory: string): number {
   return commits
 }
 
-/** Leaves the state that a process of another number leaves behind. */
+/** Leaves the state that an ended process with another number leaves. */
 async function die(
   directory: string,
   of: OutboxOwner,

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Every door refuses the same methods and bodies with the same code, before a byte leaves, and keeps no record: the
- * request is refused in step 1 (protocol 6), before anything is decided about a credential.
+ * Every listener rejects the same methods and bodies with the same code, before a byte is sent, and keeps no record:
+ * the request is rejected in step 1 (protocol 6), before any decision about a credential.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { forwardAs } from '../support/forward.ts'
@@ -19,9 +19,9 @@ type Door = {
   origin: string
   path: string
   headers: string
-  /** The component that keeps the records of calls through this listener. */
+  /** The component that stores the records of calls through this listener. */
   source: 'client' | 'resolver'
-  /** A call that is not refused. */
+  /** A call that is not rejected. */
   call(path: string): Promise<Response>
 }
 

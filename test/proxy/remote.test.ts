@@ -1,5 +1,5 @@
 // tier: quick
-/** The remote backend asks the resolver, and adds no decisions to the resolver's. */
+/** The remote backend calls the resolver, and adds no decisions to the resolver's. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
@@ -142,7 +142,7 @@ async function openReading() {
   return openWith(stage.app.resolver, text)
 }
 
-/** Well-formed, and of nobody. */
+/** Well-formed, but not an existing token. */
 function unknown(): string {
   const parsed = parseToken(agent.token)
   return sealedToken(parsed?.id ?? '', new Uint8Array(32).fill(7))

@@ -1,5 +1,5 @@
 // tier: all
-/** An SDK's behaviour after a call that the local proxy refuses. */
+/** An SDK's behaviour after a call that the local proxy rejects. */
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { otherPackages } from '../support/other_programs.ts'

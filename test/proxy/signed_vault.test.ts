@@ -28,7 +28,7 @@ let workspace: OpenWorkspace
 let cache: VaultCache
 let now = 0
 
-/** The allowlist is not requested separately. */
+/** The local backend decides in a signed workspace by signed data, whatever the rows of the server contain. */
 const api: Api = apiOf(() => store)
 
 async function put(key: string, value: string, policy: Policy | null = null) {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Clients of AWS that have stand-ins of an access key, behind either proxy: the upstream gets the real signature. */
+/** AWS clients with stand-ins of an access key, behind either proxy: the upstream gets the real signature. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'

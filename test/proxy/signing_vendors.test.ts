@@ -1,5 +1,5 @@
 // tier: quick
-/** Clients of Google and of Azure storage that have stand-ins, behind either proxy: the upstream gets the real signature. */
+/** Clients of Google and of Azure storage with stand-ins, behind either proxy: the upstream gets the real signature. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { marked } from '../support/canary.ts'

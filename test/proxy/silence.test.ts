@@ -1,5 +1,5 @@
 // tier: all
-/** An upstream that pauses in a stream on the real clock; in a long run, for longer than the runtime would wait. */
+/** An upstream that pauses in a stream on the real clock; in a long run, for longer than the runtime's timeout. */
 import { afterAll, expect } from 'bun:test'
 import { effort } from '../support/effort.ts'
 import { requires } from '../support/requires.ts'

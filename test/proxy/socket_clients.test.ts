@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Clients of services that speak WebSocket, with stand-ins behind the local proxy: Discord and Home Assistant take
- * the token in a message, Slack in the request for an address, OpenAI in the handshake.
+ * Clients of WebSocket services, with stand-ins behind the local proxy: Discord and Home Assistant accept the token
+ * in a message, Slack in the request for an address, OpenAI in the handshake.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'

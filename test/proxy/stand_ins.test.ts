@@ -1,5 +1,5 @@
 // tier: quick
-/** Programs that know stand-ins, behind either proxy: what arrives upstream, and what they get back. */
+/** Programs with stand-ins, behind either proxy: what arrives upstream, and what they get back. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'

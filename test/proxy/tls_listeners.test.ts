@@ -1,5 +1,5 @@
 // tier: quick
-/** The listeners of hosts that are intercepted. */
+/** The listeners of intercepted hosts. */
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'

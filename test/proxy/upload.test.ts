@@ -1,5 +1,5 @@
 // tier: quick
-/** In whose name audit records are sent, and what becomes of those of an agent that is gone. */
+/** The agent in whose name audit records are sent, and the records of a removed agent. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

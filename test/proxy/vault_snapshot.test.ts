@@ -1,5 +1,5 @@
 // tier: quick
-/** How long the local backend believes what it knows: by a clock that the test moves. */
+/** How long the local backend uses its cached data, by a clock that the test moves. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
 import { plainWorkspace } from '../../src/client/workspace.ts'
@@ -90,7 +90,7 @@ describe('a vault that did not change', () => {
     const query = { workspace_id: agent.workspaceId, action: 'secret.read' }
     return (await agent.person.api.list(listAuditLogs, { query })).length
   }
-  /** As it is after ten seconds. */
+  /** The state after ten seconds. */
   const later = () => {
     now += 10_000
     return cache.current()
@@ -199,7 +199,7 @@ test.each([401, 403, 404])(
     now += 10_000
     trouble = new ApiError(status, {})
     expect(await refusal()).toBe('forbidden')
-    // Nor does an outage bring the old one back.
+    // An outage does not bring the old one back either.
     trouble = new TypeError('no connection')
     expect(await refusal()).toBe('unavailable')
   },

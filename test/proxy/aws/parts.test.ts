@@ -1,5 +1,5 @@
 // tier: quick
-/** Uploads and downloads in parts, as clients of S3 make them of large objects, behind either proxy. */
+/** Uploads and downloads in parts, which S3 clients make of large objects, behind either proxy. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { Sha256 } from '@aws-crypto/sha256-js'
@@ -119,7 +119,7 @@ describe.each(Object.entries(proxies))(
       const [from, to] = [before.length - 5, before.length + 8]
       const across = await partOf('/bucket/holds', `bytes=${from}-${to}`)
       expect(await across.text()).toBe(hidden.slice(from, to + 1))
-      // All of it comes with its surroundings, and so with a checksum, which is wrong by now.
+      // All of it arrives with its surroundings, and so with a checksum, which is wrong by now.
       const all = await partOf('/bucket/holds', 'bytes=0-')
       expect(await all.text()).toBe(hidden)
       expect(all.headers.get('x-amz-checksum-crc32')).toBeNull()
