@@ -265,7 +265,7 @@ describe('a failure', () => {
     const first = await taken()
     await leases.extendLease(place, first.leaseId, 300_000)
     await writeSecret()
-    // The old refresh token is on its way: nobody else sends until its answer is there.
+    // The old refresh token is being sent: nobody else sends until its answer arrives.
     expect((await take()).kind).toBe('busy')
     expect(await leases.extendLease(place, first.leaseId, 300_000)).toBeNull()
     const final = { ...failure(first), isFinal: true, mayHaveLost: true }

@@ -1,5 +1,8 @@
 // tier: all
-/** Renewals of several server processes on one PostgreSQL: killed, stopped and stalled while a refresh token is on its way. */
+/**
+ * Renewals of several server processes on one PostgreSQL: killed, stopped and stalled while a refresh token is being
+ * sent.
+ */
 import { beforeEach, expect } from 'bun:test'
 import postgres from 'postgres'
 import type { Policy } from '../../src/core/policy/policy.ts'
@@ -20,10 +23,10 @@ const { test, beforeAll, afterAll } = requires('postgresql')
 
 const LOCAL = 'localhost'
 const oauth2: Policy = { kind: 'oauth2' }
-/** Milliseconds after which a refresh token may not leave any more, and some more. */
+/** The milliseconds after which a refresh token may no longer be sent, and a margin. */
 const STALL_MS = 5_500
 
-/** Nothing outside shows that a stopped process may not send any more. */
+/** Nothing outside shows that a stopped process may no longer send. */
 const stall = () => Bun.sleep(STALL_MS)
 
 let stage: Stage
