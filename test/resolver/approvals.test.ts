@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Calls with held secrets are made when a member released their values, and not before (protocol 14). */
+/** Calls with held secrets are made once a member released their values, and not before (protocol 14). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { denyApproval, revokeApproval } from '../../src/features/approvals/contract.ts'
 import { type Stage, sharedStage } from '../support/agent.ts'

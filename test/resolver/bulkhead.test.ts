@@ -14,7 +14,7 @@ function refusal(entering: unknown): Promise<unknown> {
   )
 }
 
-/** How many of a workspace's places are free: takes all of them, and gives them back. */
+/** The number of a workspace's free places: takes all of them, and returns them. */
 async function freePlaces(bulkheads: Bulkheads, workspaceId: string): Promise<number> {
   const left: (() => void)[] = []
   for (;;) {
@@ -90,7 +90,7 @@ test('a deadline ends the wait, and the place goes to the next', async () => {
   const controller = new AbortController()
   const given = refusal(bulkheads.enter('a', controller.signal))
   const next = bulkheads.enter('a', never)
-  // In one turn: nobody may receive a place and lose it.
+  // In one turn, so that no call receives a place and loses it.
   controller.abort()
   leave()
   expect(await given).toEqual(BUSY)

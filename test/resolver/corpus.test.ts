@@ -1,5 +1,5 @@
 // tier: quick
-/** Target, placeholders and leak guard: saved inputs, and whatever a fuzzer makes of them. */
+/** Target, placeholders and leak guard: saved inputs, and a fuzzer's variations of them. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { URL as SecondUrl } from 'whatwg-url'
@@ -128,7 +128,7 @@ describe('placeholders', () => {
     )
   }
 
-  /** A text with several faults may report either of them: it only matters that the text is refused. */
+  /** A text with several faults may report either of them: it only matters that the text is rejected. */
   const refusedOr = (outcome: string | { code: string }) =>
     typeof outcome === 'string' ? outcome : 'refused'
 
@@ -191,7 +191,7 @@ function guardOf({ values, used }: Guarded): CallGuard {
   return prepareGuard(named([...values, ...used])).forCall({ used: named(used) })
 }
 
-/** Each piece in memory that is used again, as a reader may do. */
+/** Each piece is in reused memory, which a reader may do. */
 function inPieces(guard: CallGuard, text: Uint8Array, sizes: readonly number[]): string {
   const stream = guard.stream()
   const parts: Uint8Array[] = []

@@ -1,5 +1,5 @@
 // tier: quick
-/** GET /v1/credentials/ lists the secrets that a live token may name, without values, and is recorded now and then. */
+/** GET /v1/credentials/ lists the secrets that a live token may name, without values, and is recorded at intervals. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { unprovisionAgentToken } from '../../src/features/agents/contract.ts'

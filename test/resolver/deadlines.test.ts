@@ -1,5 +1,5 @@
 // tier: quick
-/** How long a call may take: a total for an answer in JSON, a silence for one that is passed on as it arrives. */
+/** The time limit of a call: a total for an answer in JSON, and an idle time for a streamed one. */
 import { describe, expect, test } from 'bun:test'
 import { settings } from '../../src/core/config/settings.ts'
 import { resolveCall } from '../../src/resolver/contract.ts'

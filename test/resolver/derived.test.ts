@@ -25,7 +25,7 @@ beforeAll(async () => {
   stage = await sharedStage()
   stage.names.set(ID, ['127.0.0.1'])
   provider = await startProvider({ authority: stage.authority, host: ID })
-  // Sends back everything that it got.
+  // Returns everything that it received.
   stage.upstream.on('/echo', ({ header }, wire) => {
     wire.write(answerOf(200, { 'x-got': header('authorization') ?? '' }, header('authorization')))
   })
@@ -56,7 +56,7 @@ const call = (name = 'CRM', path = '/echo') =>
   })
 const sentToken = () =>
   stage.upstream.received.at(-1)?.header('authorization')?.replace('Bearer ', '') ?? ''
-/** Makes the stored credential one that ends in so many seconds, as its hint states. */
+/** Makes the stored credential expire in the given number of seconds, by its hint. */
 const leave = async (seconds: number) => {
   await stage.app.connection
     .sql`update derived_states set expires_at = now() + ${seconds} * interval '1 second'`
@@ -151,7 +151,7 @@ describe('a call without a usable credential gets a stable code for', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(await recordOf(stage.app, refused)).toMatchObject({ reason: 'derivation_failed' })
     expect(provider.requests).toHaveLength(1)
-    // Until then the endpoint is left alone.
+    // Until then the endpoint is not called.
     await call()
     expect(provider.requests.length).toBeLessThanOrEqual(2)
   })

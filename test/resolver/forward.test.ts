@@ -1,5 +1,5 @@
 // tier: quick
-/** /v1/forward/ on the real listener: an HTTP request as an SDK sends it, and the same steps as ever. */
+/** /v1/forward/ on the real listener: an HTTP request in the form that an SDK sends, and the usual steps. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
@@ -36,7 +36,7 @@ afterEach(() => {
 const forward = (path: string, init?: ForwardInit) => forwardAs(stage, agent, path, init)
 const received = (): ReceivedRequest | undefined => stage.upstream.received[0]
 
-/** A request to the resolver with this path, whatever a client library would make of it. */
+/** A request to the resolver with this path, unchanged by any client library. */
 function sendPath(path: string, more: readonly string[] = [], method = 'GET') {
   const { host } = new URL(stage.app.resolver)
   const headers = [`Host: ${host}`, `X-Service-Token: ${agent.token}`, ...more, 'Connection: close']
@@ -152,7 +152,7 @@ describe('the target', () => {
       [`/v1/forward/${own}/v1/forward/${OTHER}/x`, `/v1/forward/${OTHER}/x`],
       [`/v1/forward/${own}/x?next=/v1/forward/${OTHER}/`, `/x?next=/v1/forward/${OTHER}/`],
       [`/v1/forward/${own.toUpperCase()}/X`, '/X'],
-      // The runtime reads a backslash as a slash, before anything is decided.
+      // The runtime reads a backslash as a slash, before any decision.
       [`/v1/forward/${own}\\@${OTHER}/`, `/@${OTHER}/`],
     ]
     for (const [path, upstreamPath] of taken) {
@@ -309,7 +309,7 @@ describe('the token', () => {
     ]
     for (const headers of refused) {
       const response = await ask(headers)
-      // git sends what it has after this only.
+      // git sends its data only after this.
       expect(response.headers.get('www-authenticate')).toBe('Bearer, Basic realm="cloakroom"')
       await expectFault(response, 'invalid_token')
     }
@@ -535,7 +535,7 @@ describe('bodies', () => {
   })
 
   test('bodies may take longer than the deadline in total, but not pause for that long', async () => {
-    /** Drops of ten bytes with so many milliseconds behind each, once it has reached the upstream. */
+    /** Pieces of ten bytes with the given pause in milliseconds after each, once it has reached the upstream. */
     const drip = (pauses: readonly number[]) =>
       new ReadableStream<Uint8Array>({
         start: async (controller) => {

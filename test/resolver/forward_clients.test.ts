@@ -1,5 +1,5 @@
 // tier: all
-/** Forward mode for clients that cannot be configured: their base URLs, their XML, the links that they follow. */
+/** Forward mode for clients without a setting for it: their base URLs, their XML, and the links that they follow. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** Calls of gRPC through forward mode (protocol 6.3): their form, and the connections that they go over. */
+/** gRPC calls through forward mode (protocol 6.3): their form, and their connections. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { encodeGrpcFrame, framesOf, readTrailers } from '../../src/outbound/grpc/frames.ts'
 import { type Agent, API, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Prepared guards live exactly as long as the keys that opened their values (protocol 6.1). */
+/** Prepared guards are cached exactly as long as the keys that opened their values (protocol 6.1). */
 import { afterEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { keyNameOf } from '../../src/access/environment_key.ts'
@@ -33,7 +33,7 @@ function caches(seconds: number) {
 
 type World = { keys: KeyCache; value?: string; version?: number; reads?: string[] }
 
-/** The parts of a call that a token knows. `key` opens its envelopes; null if it was given none. */
+/** The parts of a call that a token determines. `key` opens its envelopes; null if it was given none. */
 function partsOf(tokenId: string, key: Uint8Array | null, sealing: Uint8Array, world: World) {
   const { keys, value = VALUE, version = 1, reads = [] } = world
   const snapshot = emptySnapshot({

@@ -1,5 +1,5 @@
 // tier: quick
-/** Listings for a token name held secrets and their approval, and show nothing of the value (protocol 14.1). */
+/** Listings for a token name held secrets and their approval, and contain nothing of the value (protocol 14.1). */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken } from '../../src/client/agents/tokens.ts'

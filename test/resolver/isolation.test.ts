@@ -25,9 +25,9 @@ const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nslow'
 let stage: Stage
 let slow: Agent
 let other: Agent
-/** Connections on which the upstream holds an answer back. */
+/** Connections on which the upstream holds an answer open. */
 let held: TLSSocket[] = []
-/** Whether it answers at once instead. */
+/** Whether it answers immediately instead. */
 let isReleased = false
 let arrivals: { count: number; reached: () => void }[] = []
 
@@ -48,7 +48,7 @@ afterEach(() => {
   isReleased = false
 })
 
-/** Resolves when the upstream holds so many calls. */
+/** Resolves when the upstream holds this number of calls. */
 function holding(count: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   arrivals.push({ count, reached: resolve })
@@ -63,14 +63,14 @@ async function outcome(answer: ReturnType<typeof call>) {
   return { status, body }
 }
 
-/** A call that waits for a place in vain. */
+/** A call that waits for a place and times out. */
 async function callInVain() {
   const answer = call(slow)
   await timers.expire(WAIT_MS)
   return answer
 }
 
-/** The first so many that there are, in the order in which they came. */
+/** The first given number of them, in the order of arrival. */
 function firstOf<Value>(promises: Promise<Value>[], count: number): Promise<Value[]> {
   const { promise, resolve } = Promise.withResolvers<Value[]>()
   const values: Value[] = []
@@ -79,7 +79,7 @@ function firstOf<Value>(promises: Promise<Value>[], count: number): Promise<Valu
   return promise
 }
 
-/** As many calls as may run, each held back by the upstream. */
+/** As many calls as may run, each held open by the upstream. */
 async function fill(): Promise<ReturnType<typeof call>[]> {
   const running = Array.from({ length: WIDTH }, () => call(slow))
   await holding(WIDTH)
@@ -167,7 +167,7 @@ describe('a place is free again after', () => {
 
   test('a place is free again after a streamed answer, which counts until its end', async () => {
     stage.upstream.on('/endless', (_, wire) => {
-      // An event, behind whose end nothing waits (protocol 6.1).
+      // An event whose end keeps no text waiting (protocol 6.1).
       const head =
         'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked'
       wire.write(`${head}\r\n\r\nc\r\ndata: part\n\n\r\n`)
@@ -217,7 +217,7 @@ const HANDSHAKE = [
   'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
 ]
 
-/** Speaks as far as the handshake, with an upstream that agrees and then is silent. */
+/** Performs the handshake, with an upstream that accepts it and then is silent. */
 async function openSocket() {
   stage.upstream.on('/socket', (request, wire) => {
     const key = `${request.header('sec-websocket-key')}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`

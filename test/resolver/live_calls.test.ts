@@ -1,5 +1,5 @@
 // tier: quick
-/** Open calls are judged again: immediately after a notice, and within seconds without one. */
+/** Open calls are checked again: immediately after a notice, and within seconds without one. */
 import { describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
 import {
@@ -18,7 +18,7 @@ import { FakeTimers, settle } from '../support/fake_timers.ts'
 
 const SWEEP_MS = 5_000
 
-/** A workspace of which the test decides what the database says. */
+/** A workspace for which the test sets the database's answers. */
 function world() {
   const state = {
     versions: new Map([['token', 1]]),
@@ -103,7 +103,7 @@ function open(services: ReturnType<typeof world>['services']) {
   return { calls, hold, sweep: (times = 1) => timers.advance(times * SWEEP_MS) }
 }
 
-/** Whether a call has not ended so far. */
+/** Whether a call is still open. */
 function isOpen({ ended }: { ended: Promise<string> }): Promise<boolean> {
   return Promise.race([ended.then(() => false), settle().then(() => true)])
 }

@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** POST /v1/resolve on the real listener: what is sent, what is refused, and what the audit says of it. */
+/** POST /v1/resolve on the real listener: sent requests, rejected ones, and their audit records. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { parseToken, sealedToken, tokenAuth } from '../../src/core/crypto/token.ts'
@@ -45,7 +45,7 @@ afterEach(() => {
   stage.upstream.received.length = 0
 })
 
-/** A refusal before the body was understood: no decision, so no record, and nothing sent. */
+/** A rejection before the body was parsed: no decision, so no record, and nothing sent. */
 async function expectTurnedAway(
   request: RequestInit,
   code: FaultCode,

@@ -1,5 +1,8 @@
 // tier: quick
-/** GET /v1/shapes/ tells a live token what stand-ins are made of, no value of a secret, and is recorded. */
+/**
+ * GET /v1/shapes/ returns to a live token the parts that stand-ins are made of, without any secret value, and is
+ * recorded.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'

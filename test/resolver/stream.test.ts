@@ -1,5 +1,5 @@
 // tier: quick
-/** Streamed answers on the real listener: passed on as they arrive, and still free of what was put in. */
+/** Streamed answers on the real listener: passed on as they arrive, and still free of inserted values. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
@@ -47,7 +47,7 @@ const HEAD =
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 const END = '0\r\n\r\n'
 
-/** An upstream that is led piece by piece. */
+/** An upstream that the test controls piece by piece. */
 function led() {
   const { promise, resolve } = Promise.withResolvers<TLSSocket>()
   return { script: (_: unknown, wire: TLSSocket) => resolve(wire), wire: promise }
@@ -280,7 +280,7 @@ describe('an interrupted answer', () => {
   const withGzip = HEAD.replace('\r\n\r\n', '\r\ncontent-encoding: gzip\r\n\r\n')
   const half = gzipped.length >> 1
   const [front, back] = [gzipped.subarray(0, half), gzipped.subarray(half)]
-  /** More than waits for what comes next. */
+  /** More bytes than are held back for the next ones. */
   const partial = 'partial. '.repeat(40)
   const chunkOf = (bytes: Uint8Array) =>
     Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])

@@ -1,5 +1,5 @@
 // tier: all
-/** Streamed answers on the real clock, a large download, and what the runtime prints. */
+/** Streamed answers on the real clock, a large download, and the runtime's output. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'

@@ -1,5 +1,5 @@
 // tier: quick
-/** WebSockets through forward mode, on the real listener: decided and recorded as any call, then relayed. */
+/** WebSockets through forward mode, on the real listener: decided and recorded like any call, then relayed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { type Agent, API, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** Credentials in messages of WebSockets: where the policy lists them, decided and recorded one by one. */
+/** Credentials in WebSocket messages: in the places that the policy lists, decided and recorded one by one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

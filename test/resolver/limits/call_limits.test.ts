@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Leases of running calls, and sums that could not be stored. */
+/** Leases of running calls, and counts that could not be stored. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { UNLIMITED } from '../../../src/core/token_limits.ts'
 import { CallLimits } from '../../../src/resolver/limits/call_limits.ts'
