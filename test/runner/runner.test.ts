@@ -1,5 +1,5 @@
 // tier: quick
-/** The runner's promises: tiers, databases, budget, skipped tests and the warning of a slow run. */
+/** The runner's guarantees: tiers, databases, budget, skipped tests and the warning of a slow run. */
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
