@@ -107,7 +107,7 @@ function events(list: readonly (readonly [name: string | null, data: unknown])[]
   }
 }
 
-/** The credential arrived in this header, the token nowhere, and the record names what was used. */
+/** The credential arrived in this header, the token nowhere, and the record names the used secret. */
 async function expectCredential(header: string, value: string, name: string, host: string) {
   for (const request of stage.upstream.received) {
     expect(request.header(header)).toBe(value)
