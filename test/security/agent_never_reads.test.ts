@@ -26,7 +26,7 @@ const VALUE = marked('agent-never-reads-this-value')
 
 let stage: Stage
 let agent: Agent
-/** Agents' tokens for the project and its environment, by what they may. */
+/** Agents' tokens for the project and its environment, by their permissions. */
 const tokens = new Map<string, IssuedToken>()
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ function originOf(listener: Surface): string {
   return listener === 'resolver' ? stage.app.resolver : stage.app.controlPlane
 }
 
-/** The token that may do so, in one of its forms. */
+/** The token with this permission, in one of its forms. */
 function tokenOf(may: string, form: (typeof forms)[number] = 'plain'): string {
   const { text = '' } = tokens.get(may) ?? {}
   const parsed = parseToken(text)
@@ -157,14 +157,14 @@ describe.each(listeners)('delivery on the %s', (listener) => {
   })
 })
 
-/** Every endpoint that takes a token, on every listener that serves it. */
+/** Every endpoint that accepts a token, on every listener that serves it. */
 const tokenEndpoints = allEndpoints().flatMap(({ surface, endpoints }) =>
   (endpoints as Endpoint[])
     .filter((endpoint): endpoint is TokenEndpoint => endpoint.access.kind === 'token')
     .map((endpoint) => [`${endpoint.name} on the ${surface}`, endpoint, surface] as const),
 )
 
-/** Requests that get as far as they can without an upstream. */
+/** Requests that proceed as far as they can without an upstream. */
 const bodies: Record<string, unknown> = {
   'resolver.resolve': { target_url: 'https://blocked.example/' },
   'audit.record': {

@@ -1,5 +1,5 @@
 // tier: all
-/** The order of things: first the record, then the credential, then the outcome in the same record. */
+/** The order of steps: first the record, then the credential, then the outcome in the same record. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { readGroups } from '../../src/audit/journal.ts'
@@ -35,7 +35,7 @@ const call = (path: string) => ({
 
 const silent = openLog('error', () => {})
 
-/** The audit records as another process or connection reads them, after this process has ended. */
+/** The audit records that another process or connection reads, after this process has ended. */
 async function recordsAfter(env: Record<string, string>, path: string) {
   const config = readConfig({ PORT: '0', RESOLVER_PORT: '0', ...env }, () => ({
     SECRET_KEY: env.SECRET_KEY ?? '',
@@ -52,7 +52,7 @@ async function recordsAfter(env: Record<string, string>, path: string) {
   }
 }
 
-/** A database that outlives its process, and keys for it. */
+/** A database that survives its process, and keys for it. */
 async function lastingDatabase() {
   const database = await freshDatabase()
   const keys = {

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** Without a durable record nothing is sent; and when the database is back, so are we, by ourselves. */
+/** Without a durable record nothing is sent, and the server recovers without help when the database is back. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import postgres from 'postgres'
@@ -41,7 +41,7 @@ describe('while the database stalls', () => {
   }, 30_000)
   afterAll(() => stage.stop())
 
-  /** Nothing can be read from or written to these tables (embedded: from any) while `act` runs. */
+  /** These tables (embedded: all tables) cannot be read or written while `act` runs. */
   async function whileLocked(tables: string, act: () => Promise<void>) {
     await stage.app.connection.sql.begin(async (tx) => {
       await tx.unsafe(`lock table ${tables} in access exclusive mode`)
@@ -63,7 +63,7 @@ describe('while the database stalls', () => {
     const next = await agent.resolve(call(stage))
     expect(next.status).toBe(200)
     await recordOf(stage.app, next)
-    // A record that was stored after all, when nobody waited any more, carries its outcome.
+    // A record that was stored after its caller stopped waiting has its outcome.
     for (const answer of answers) {
       const late = await recordOf(stage.app, answer)
       if (late) expect(late).toMatchObject({ reason: 'audit_unavailable', status_code: 503 })
@@ -82,7 +82,7 @@ describe('while the database stalls', () => {
     const sentMeanwhile = stage.upstream.bytes
     expect(sentMeanwhile).toBeGreaterThan(sent)
     await whileLocked('secrets', async () => {
-      // An undecided call is refused. If the whole database stalls, the refusal's record stalls too.
+      // An undecided call is rejected. If the whole database stalls, the record of the rejection stalls too.
       const answer = await other.resolve(call(stage))
       const isEmbedded = stage.app.connection.kind === 'embedded'
       expectUnavailable(answer, isEmbedded ? 'audit_unavailable' : 'unavailable')
@@ -118,7 +118,7 @@ describe('while the database stalls', () => {
       await cluster.stop()
     }, 30_000)
 
-    /** The postmaster and all that it started. */
+    /** The postmaster and all processes that it started. */
     function processes(): number[] {
       const children = readdirSync('/proc').filter((name) => {
         try {
@@ -180,7 +180,7 @@ describe('while the database stalls', () => {
       )
       expect(odd.map(({ body }) => body)).toEqual([])
       expect((await agent.resolve(call(stage))).status).toBe(200)
-      // Every record got its outcome: no process died.
+      // Every record got its outcome, because no process ended.
       const open = async (): Promise<number> => {
         const [row] = await admin`
         select count(*)::int as count from audit_logs where source = 'resolver' and status_code is null`
@@ -226,7 +226,7 @@ test('at most 10,000 entries wait, and the next is rejected immediately', async 
     trail.record(entryOf(`workspace ${number % 10}`)).catch(() => refused.push(number))
   }
   await Promise.resolve()
-  // One group of entries is on its way; the others wait.
+  // One group of entries is being written; the others wait.
   expect(refused.length).toBeGreaterThan(0)
   expect(Math.min(...refused)).toBeGreaterThanOrEqual(10_000)
   await trail.close(0)

@@ -1,5 +1,5 @@
 // tier: quick
-/** Requests inside of a request do not get around a policy that limits methods or paths. */
+/** Requests inside a request do not bypass a policy that limits methods or paths. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { isForBatches } from '../../src/core/policy/override.ts'
 import { createAgentWithToken, expectRefused, sharedStage } from '../support/agent.ts'

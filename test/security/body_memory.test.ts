@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Case 92: bodies that never end, of callers and of upstreams, take bounded memory, of each workspace and of the
- * process, and others are served (protocol 6.2). A proxy counts what it holds, too.
+ * Case 92: endless bodies, of callers and of upstreams, take bounded memory, of each workspace and of the process,
+ * and others are served (protocol 6.2). A proxy counts the memory that it holds, too.
  */
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import type { BodyMemory } from '../../src/core/body_memory.ts'

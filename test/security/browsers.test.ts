@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * Forward mode and the local proxy's base URLs serve programs only: no link and no page makes a browser use
- * credentials there, no cookie of the console leaves, and no answer acts in the address's origin.
+ * credentials there, no cookie of the console is sent on, and no answer acts in the address's origin.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { forwardPrefixes } from '../../src/outbound/links.ts'
@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 
 type Sent = Record<string, string>
-/** Each way in that is not a CONNECT, with what a program authenticates itself by. */
+/** Each entry point other than CONNECT, with a program's authentication. */
 const doors: [name: string, url: string, program: Sent][] = [
   ...forwardPrefixes.map((prefix): [string, string, Sent] => [
     prefix,

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A small request makes neither a large one nor much work (protocol 6.2): names and placeholders are
- * counted before any is looked up, bytes before any is filled in.
+ * A small request causes neither a large one nor much work (protocol 6.2): names and placeholders are counted before
+ * any is looked up, bytes before any is inserted.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -45,7 +45,7 @@ function json(values: readonly string[]) {
   }
 }
 
-/** Refused without much memory, and with a small record. */
+/** Rejected without much memory, and with a small record. */
 async function expectSmall(body: unknown, message: string) {
   const before = process.memoryUsage().rss
   const record = await expectRefused(stage, agent, body, 'validation_error', message)

@@ -1,5 +1,5 @@
 // tier: quick
-/** A caller that disappears ends its upstream call, whichever way the answer was to come (protocol 6.2). */
+/** A caller that disconnects ends its upstream call, by every route of the answer (protocol 6.2). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -79,7 +79,7 @@ async function recordOn(path: string) {
   })
 }
 
-/** The local backend alone, with a vault that answers when the test says so. */
+/** The local backend alone, with a vault that answers when the test permits it. */
 function localStage() {
   const asked = Promise.withResolvers<void>()
   const vault = Promise.withResolvers<never>()

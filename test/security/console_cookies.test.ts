@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A browser sends cookies by itself, to whatever page made it: a session in cookies counts only for
- * the console's own page. What every browser says of a request is what these tests say.
+ * A browser sends cookies automatically, whatever page caused the request: a session in cookies counts only for the
+ * console's own page. These tests send the headers that every browser sends.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Answer, startTestApp, type TestApp } from '../support/app.ts'
@@ -206,7 +206,7 @@ describe('a client that is not the console', () => {
       expect(answer.body).toMatchObject({ error_code: 'forbidden' })
       expect(answer.headers.getSetCookie()).toEqual([])
     }
-    // Nothing was rotated by them.
+    // They rotated no token.
     const headers = ofConsole({ refresh: fresh.refresh })
     expect((await app.call('POST', REFRESH, { headers })).status).toBe(200)
   })

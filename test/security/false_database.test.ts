@@ -31,7 +31,7 @@ import {
 } from '../support/false_postgres.ts'
 import { requires } from '../support/requires.ts'
 
-/** This machine, by an address that is not said to be it. */
+/** This machine, by an address that does not look local. */
 const ELSEWHERE = '127.1'
 const PASSWORD = marked('database-password-')
 const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url') }
@@ -53,7 +53,7 @@ function configOf({ port }: FalsePostgres, settings: Record<string, string> = {}
   return readConfig(env, () => KEYS)
 }
 
-/** A pool as the server has it, unless with fewer connections. */
+/** A pool like the server's, unless with fewer connections. */
 function poolOf(database: FalsePostgres, settings: Record<string, string> = {}, max = 1) {
   const config = configOf(database, settings)
   const sql = postgres({ ...serverOptions(config, config.DB_HOST ?? ''), max })
@@ -94,7 +94,7 @@ describe('a request for the password in plain text', () => {
     async (DB_SSLMODE) => {
       const database = await answering(asked)
       const settings = { DB_SSLMODE }
-      // At once, however long a start may wait.
+      // Immediately, however long a start may wait.
       const waiting = { ...settings, DB_WAIT_SECONDS: '60' }
       expect((await startOf(database, waiting)).said).toContain(IN_CLEAR)
       const refused = await failureOf(poolOf(database, settings)`select 1`)
@@ -131,7 +131,7 @@ describe('a request for the password in plain text', () => {
     expect(database.heard().includes(PASSWORD)).toBe(true)
   })
 
-  test('a plain password request is not answered beside a pooler on this machine whose PostgreSQL is elsewhere', async () => {
+  test('a plain password request is not answered beside a local pooler of a remote PostgreSQL', async () => {
     const database = await answering(asked)
     const { port } = database
     const local = { DB_HOST: '127.0.0.1', DB_LISTEN_HOST: ELSEWHERE, DB_LISTEN_PORT: String(port) }
@@ -147,7 +147,7 @@ describe('a request for the password in plain text', () => {
 })
 
 describe('a server that does not prove that it has the password', () => {
-  /** SCRAM as it should be, but for what a test has otherwise. */
+  /** SCRAM according to the specification, with the test's changes. */
   const scram = (otherwise: { i?: string; end?: Buffer[] | null }) => async (wire: Wire) => {
     wire.write(message('R', 10, 'SCRAM-SHA-256', Buffer.alloc(1)))
     const first = (await wire.next()).body.toString('latin1')
@@ -257,7 +257,7 @@ describe('endless messages from a server', () => {
     return head
   }
 
-  /** For as long as the client takes it. */
+  /** For as long as the client reads it. */
   async function pour(wire: Wire, bytes: Buffer): Promise<void> {
     while (!wire.socket.destroyed) {
       const hasRoom = wire.socket.write(bytes)
@@ -312,7 +312,7 @@ describe('endless messages from a server', () => {
 })
 
 describe('the pause before another attempt', () => {
-  /** The moments at which a server was reached within so many of them. */
+  /** The moments at which a server was reached within the given number of milliseconds. */
   async function momentsOf(
     serve: (wire: Wire) => Promise<void>,
     ask: (sql: postgres.Sql) => Promise<unknown>,

@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * Audit records that no version of this product writes, inserted by someone with a database user. They are left
- * out with a line in the log, and everything else of the audit is read as if they did not exist.
+ * Audit records that no version of this product writes, inserted by someone with a database user. They are omitted
+ * with a line in the log, and the rest of the audit is read as if they did not exist.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -45,7 +45,7 @@ const ORDINARY = {
 
 type Page = { data: { id: string }[]; pagination: { next_cursor: string | null } }
 
-/** As who may write the table puts it there. */
+/** Inserts it like an attacker who may write to the table. */
 async function forge(fields: Partial<typeof ORDINARY>): Promise<string> {
   const row = { id: Bun.randomUUIDv7(), workspace_id: team.workspaceId, ...ORDINARY, ...fields }
   await app.connection.sql`

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A policy that is altered in the database makes its secret unreadable. Who stores a new value would make the
- * altered policy good, and the bounds would be gone in silence: so the old value is opened with it first.
+ * A policy that is altered in the database makes its secret unreadable. Storing a new value would make the altered
+ * policy valid, and silently drop the limits, so the old value is opened with it first.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { openAccount, type Terminal } from '../cli/person.ts'

@@ -225,7 +225,7 @@ describe('a token', () => {
     await move(ada)
     await expectNoToken(id, secret)
     await move(mallory)
-    // For so long a row is kept.
+    // The time for which a row is cached.
     stage.app.clock.advance(6_000)
     expect((await resolve(issued.text)).status).toBe(200)
   })

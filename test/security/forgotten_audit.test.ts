@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * A workspace could never see a change that its endpoint forgot to record, so the pipeline refuses it. Endpoints
- * that leave no record are listed, with the reason, in their contracts and here.
+ * A workspace could never see a change that its endpoint forgot to record, so the pipeline rejects it. Endpoints that
+ * leave no record are listed, with the reason, in their contracts and here.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
@@ -128,7 +128,7 @@ const unknown = {
   encrypted_workspace_key: 'AA==',
 }
 
-/** Every place where a handler says that nothing was changed, but for an account without a workspace. */
+/** Every place where a handler reports that nothing was changed, except for an account without a workspace. */
 const unchanged: Record<string, (world: World, revokedId: string) => Unchanged> = {
   'a domain that is listed already': ({ workspaceId, domain }) => ({
     method: 'POST',

@@ -39,7 +39,7 @@ function unlike(echo: (text: string) => string, before: string, guesses: string[
   return [...looks.values()].find((alike) => alike.length === 1 && looks.size > 1)?.[0]
 }
 
-/** Everything that somebody knows in the end who knows so many characters of the value. */
+/** Everything that an attacker with this number of characters of the value finds in the end. */
 function attack(value: string, length: number): string {
   const echo = echoOf(value)
   let known = value.slice(0, length)

@@ -27,9 +27,9 @@ import { type Person, registerPerson } from '../support/people.ts'
 import { requires } from '../support/requires.ts'
 import { countRowsRead } from '../support/rows_read.ts'
 
-/** A third of what clients read of any answer (16 MiB), and far above what a page of these takes. */
+/** A third of the size that clients accept of any answer (16 MiB), and far above a page of these. */
 const MOST_BYTES = 5 * 1_048_576
-/** The longest page, and the longest list of names in a response that is no page. */
+/** The longest page, and the longest list of names in a response without pages. */
 const MOST_ENTRIES = 1_000
 
 const onPostgres = requires('postgresql')
@@ -125,7 +125,7 @@ async function issueOne(): Promise<void> {
   await owner.api.call(issueAgentToken, { params: { workspace_id, registration_id }, body })
 }
 
-/** Rows that another plan, or a page of other rows, may take besides. */
+/** A write that counts against a quota of active rows, beside an unlimited number of revoked ones. */
 const TOLERANCE = 200
 /** Folding leaves dead index entries until a vacuum that no other snapshot holds back. The store grows by 60,000 counts. */
 const TOLERANCES: Record<string, number> = { 'audit.summary': 10_000 }
@@ -234,9 +234,9 @@ onPostgres.test(
   120_000,
 )
 
-/** Four times of what the dearest answer takes here, 50,000 entries of coverage; most take less than 10 ms. */
+/** Four times the cost of the most expensive answer here, 50,000 entries of coverage; most take less than 10 ms. */
 const MAX_STALL_MS = 200
-/** When the collector runs is chance. */
+/** The collector runs at random times. */
 const ATTEMPTS = 3
 
 /** The most processor time between two turns of the event loop: a busy machine adds nothing to it. */

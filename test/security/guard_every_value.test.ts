@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * The guard knows every value that a token may use, not only those of the call at hand (protocol 6.1): what
- * one call stored at an API, the next does not read back. It holds for what honest APIs make of a value, and
- * for what a call made of it.
+ * The guard covers every value that a token may use, not only those of the current call (protocol 6.1): a value that
+ * one call stored at an API is not read back by the next. It applies to forms that honest APIs give a value, and to
+ * forms that a call gives it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -190,7 +190,7 @@ describe('a value that one call stored at an API', () => {
 
   test('a stored value is not redacted for a token without a grant, which must not learn by redaction either', async () => {
     const other = await agent.issue()
-    // Shown as it is, and so without the mark of the canary.
+    // Shown unchanged, and so without the mark of the canary.
     const value = 'value-of-staging-0123'
     await agent.store('SHOWN', value, { environment: 'staging' })
     stage.upstream.on('/other', answerOf(200, {}, value))

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Case 93: a token that an API hands out for a secret's signature is guarded as the secret is, in the answer that hands
- * it out and in later ones.
+ * Case 93: a token that an API returns for a secret's signature is guarded like the secret, in the answer that
+ * returns it and in later ones.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'

@@ -1,5 +1,8 @@
 // tier: all
-/** Two server processes on one PostgreSQL: a release reaches every waiting call, and no memory has the value before it. */
+/**
+ * Two server processes on one PostgreSQL: a release reaches every waiting call, and no memory has the value before
+ * it.
+ */
 import { beforeEach, expect } from 'bun:test'
 import { denyApproval, revokeApproval } from '../../src/features/approvals/contract.ts'
 import { openStage, resolveAs, type Stage } from '../support/agent.ts'
@@ -75,7 +78,7 @@ test('equal calls of two processes wait for one request, and a release lets one 
   expect(await held.pending()).toHaveLength(1)
   await held.release(id)
   expect((await Promise.race(calls)).status).toBe(200)
-  // The other call makes a request of a later time.
+  // The other call creates a request at a later time.
   const other = await pendingId()
   expect(other).not.toBe(id)
   await held.project.owner.api.call(denyApproval, { params: params(other), body: {} })

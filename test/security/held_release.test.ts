@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** A release is good for what a member signed, and for nothing else (protocol 14.3). */
+/** A release is valid for what a member signed, and for nothing else (protocol 14.3). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
@@ -41,7 +41,7 @@ const scope = () => ({
   methods: ['GET' as const, 'POST' as const],
   path_prefix: '/echo',
 })
-/** Makes processes read the workspace again, as a change by a member would. */
+/** Makes processes read the workspace again, like a change by a member. */
 const raiseVersion = () =>
   sql()`update workspaces set policy_version = policy_version + 1 where id = ${held.project.workspaceId}`
 
@@ -144,7 +144,7 @@ describe('a window', () => {
     const params = { workspace_id: held.project.workspaceId, approval_id: id }
     await held.project.owner.api.call(revokeApproval, { params, body: {} })
     await expectRefused()
-    // To revoke again changes nothing.
+    // Revoking again changes nothing.
     await held.project.owner.api.call(revokeApproval, { params, body: {} })
   })
 

@@ -1,9 +1,9 @@
 // tier: all
 /**
- * Whatever a caller sends and an upstream answers, a call of another tenant goes on meanwhile (protocol 6.2;
- * cases 70 and 82), from the socket of one to the socket of the other. Held against a bound is the most
- * processor time that the server used between two turns of its event loop: it is what another tenant waits
- * for, and a busy machine does not add to it. When the collector runs is chance, so each has three tries.
+ * Whatever a caller sends and an upstream answers, another tenant's call continues meanwhile (protocol 6.2; cases 70
+ * and 82), from socket to socket. The bound limits the most processor time that the server used between two turns of
+ * its event loop: other tenants wait for it, and a busy machine does not add to it. The collector runs at random
+ * times, so each case has three tries.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
@@ -22,7 +22,7 @@ const STALL_MS = 50
 const CPU_MS_PER_MIB = 60
 /** CPU time of a call that carries no secret, including its neighbours and the collector. */
 const CPU_MS = 500
-/** A few milliseconds are usual, and hundreds where what is long is done in one go. */
+/** A few milliseconds are usual, and hundreds if a long text is processed without a pause. */
 const MAX_STALL_MS = 2 * STALL_MS
 const SLACK = 4
 const ATTEMPTS = 3
@@ -36,7 +36,7 @@ let upstream: Upstream
 let attacker: Agent
 let neighbour: Agent
 
-/** 400 that are as short as a guarded value can be, and 1,000 in all. */
+/** 400 values of the shortest guarded length, and 1,000 in total. */
 const short = Array.from({ length: 400 }, (_, at) => `k%${(at + 4096).toString(16)}&\\`)
 const long = Array.from({ length: 600 }, (_, at) => marked(`sk_live_${at}_`))
 
@@ -66,7 +66,7 @@ async function storeAll(
 
 const url = (path: string) => `https://${API}:${upstream.port}${path}`
 
-/** Makes a call beside those of another tenant, as often as it takes to keep within the bounds. */
+/** Makes a call beside those of another tenant, repeated until it stays within the bounds. */
 async function expectNoStall<T>(mib: number, act: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     await server.readCost()
@@ -89,7 +89,7 @@ async function withNeighbours<T>(act: () => Promise<T>): Promise<{ result: T; se
   const calling = (async () => {
     do {
       served.push((await neighbour.resolve({ target_url: url('/') })).status)
-      // A neighbour that calls now and then, not a second flood.
+      // A neighbour that calls at intervals, not a second flood.
       await Bun.sleep(5)
     } while (!isOver)
   })()

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Attacks that a stranger can make on a listener with bytes alone: odd hosts, paths, methods and bodies. The
- * runtime handles most of it; these tests verify that. inbound_listeners.test.ts has smuggling and strange hosts
- * on the real listeners.
+ * Attacks that a stranger can make on a listener with bytes alone: odd hosts, paths, methods and bodies. The runtime
+ * handles most of it; these tests verify that. inbound_listeners.test.ts has smuggling and unknown hosts on the real
+ * listeners.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { CALLER, openTiny, PROJECT, type TinyListener, WORKSPACE } from '../http/tiny_listener.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** Smuggled requests, strange hosts and oversized bodies on the listeners that the product opens. */
+/** Smuggled requests, unknown hosts and oversized bodies on the listeners that the product opens. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
@@ -39,9 +39,9 @@ type Side = {
   /** A request with a body that is read. */
   line: string
   headers(): string[]
-  /** A request that is answered to anybody, its route, and words that only its answer has. */
+  /** A request without authentication, its route, and words that only its answer has. */
   open: { line: string; route: string; says: string }
-  /** The body of a refusal. */
+  /** The body of an error. */
   refusal(code: FaultCode): unknown
 }
 
@@ -127,7 +127,7 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
   })
 
   test('a listener answers 400 invalid_host to every unknown Host (44)', async () => {
-    // The good Host before it, on the same connection, must not vouch for it.
+    // The valid Host before it, on the same connection, must not authorize it.
     const answers = strangeHosts.map(async ([name, headers]) => {
       const parts = [[HOST], headers].map((lines) => rawRequest(side.open.line, lines))
       const { statuses, text } = await sendRaw(side.origin(), parts, SEPARATELY)

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Names are not signed. Who holds a stolen session renames, who writes the database as well: a name, the personal
- * workspace and the project of an agent lead where they led before, or nowhere.
+ * Names are not signed. An attacker with a stolen session can rename, and so can one with the database: a name, the
+ * personal workspace and an agent's project select the same objects as before, or none.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 let app: TestApp
 let ada: Terminal
 let eve: Terminal
-/** The attacker's workspace, and the one that ada means. */
+/** The attacker's workspace, and the one that ada intends. */
 let theirs: string
 let live: string
 
@@ -37,7 +37,7 @@ afterAll(async () => {
   await app.stop()
 })
 
-/** Exchanges what two rows are called, as who may rename does in three calls. */
+/** Exchanges the names of two rows, which a person with the right to rename can do in three calls. */
 async function swap(table: 'workspaces' | 'projects' | 'agents', one: string, other: string) {
   const { sql } = app.connection
   await sql.unsafe(`
@@ -47,7 +47,7 @@ async function swap(table: 'workspaces' | 'projects' | 'agents', one: string, ot
     drop table swapped`)
 }
 
-/** Code and kind of an error, and what it says. */
+/** Code and kind of an error, and its message. */
 async function refused(...args: string[]) {
   const { code, err } = await ada.run(['--json', ...args])
   const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '')

@@ -1,5 +1,5 @@
 // tier: quick
-/** A credential in the path of a call does not come back in the links of the answer. */
+/** A credential in the path of a call is not returned in the links of the answer. */
 import { afterAll, expect, test } from 'bun:test'
 import { createAgentWithToken, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * An SDK with a token as its API key follows the links in an answer. Every URL of the called host leads back,
- * and a redirect to another allowed host takes none of the first host's credentials along.
+ * An SDK with a token as its API key follows the links in an answer. Every URL of the called host returns through the
+ * resolver, and a redirect to another allowed host carries none of the first host's credentials.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { LinkRewriter } from '../../src/outbound/answer/links_in_body.ts'

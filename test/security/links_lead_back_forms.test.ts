@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * A link in an answer must not lead a client through Cloakroom to another host with the first host's credentials:
- * neither one that clients resolve to above its host, nor one that names Cloakroom itself. Every place of a link,
- * in every form.
+ * A link in an answer must not send a client through Cloakroom to another host with the first host's credentials:
+ * neither a link that clients resolve to above its host, nor one that names Cloakroom itself. Tests every place of a
+ * link, in every form.
  */
 import { describe, expect, test } from 'bun:test'
 import { LinkRewriter } from '../../src/outbound/answer/links_in_body.ts'
@@ -28,7 +28,7 @@ const bases: [address: string, base: LinkBase][] = [
   [PASSWORD_URL, proxyLinks(PASSWORD_URL, null)],
 ]
 
-/** Links of the called host that end up at another one, if they are only moved below a base. */
+/** Links of the called host that would reach another one, if they were only moved below a base. */
 const climbs = ['..', '%2e%2e', '.%2E', 'a/../..', './..', 'a/%2e%2e/%2e%2e'].map(
   (climb) => `https://${OWN}/${climb}/${OTHER}/file`,
 )
@@ -39,7 +39,7 @@ const climbing = [
   `https://${OWN}/{/../../${OTHER}/file}`,
 ]
 
-/** Ways to write an address of Cloakroom's own that leads to the other host. */
+/** Ways to write an address of Cloakroom itself that selects the other host. */
 function ownAddresses(address: string): string[] {
   const { pathname } = new URL(address)
   const place = `${pathname}/${OTHER}/file`
@@ -134,7 +134,7 @@ describe.each(bases)('links under %s', (address, base) => {
 })
 
 describe.each(bases)('a link to %s', (address, base) => {
-  // The guard has looked at the answer already.
+  // The guard has already searched the answer.
   test.each(['\t', '\n', '\r'])('a link does not join what %j splits', (parting) => {
     for (const text of [
       `${address}/${OTHER}/sk_te${parting}st_1${parting}2`,

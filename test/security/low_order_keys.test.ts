@@ -31,7 +31,7 @@ type Order = [method: string, path: string, body: (token: unknown) => Record<str
 const base64 = (hex: string) => toBase64(Uint8Array.fromHex(hex))
 const message = 'must not be of low order'
 
-/** Every call that takes a token which the client made. */
+/** Every call with a token that the client made. */
 const orders: [what: string, order: () => Order | Promise<Order>][] = [
   ['a new agent', () => ['POST', workspacePath('agents/'), (token) => ({ name: unique(), token })]],
   [

@@ -1,8 +1,8 @@
 // tier: all
 /**
  * Input that is not a message gets an error, and the server continues: a line that is too long once ended it
- * silently, and the sender waited for ever. Text that tools show is escaped. The executable reads the pipes of
- * its process.
+ * silently, and the sender waited forever. Text in tool output is escaped. The executable reads the pipes of its
+ * process.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { executable } from '../binary/executable.ts'

@@ -1,5 +1,8 @@
 // tier: quick
-/** Cases 80 and 94: a header that asks the upstream for another method or path, in its header, query or body, does not get around a policy. */
+/**
+ * Cases 80 and 94: a header that requests another method or path from the upstream, in its header, query or body,
+ * does not bypass a policy.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   type Agent,
@@ -191,7 +194,7 @@ const part = (disposition: string, value: string) =>
 const headed = (headers: string, end = '\r\n') =>
   ['--b', headers, '', 'DELETE', '--b--', ''].join(end)
 const field = 'Content-Disposition: form-data; name="_method"'
-/** Servers disagree about what these bodies are: some read a field `_method` in each. */
+/** Servers read these bodies differently: some read a field `_method` in each. */
 const UNPLAIN: [type: string, body: string][] = [
   ...[
     'Content-Disposition: form-data;\r\n name="_method"',

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A narrowed token, which an SDK holds as its API key, is worth nothing at other hosts and for other secrets,
- * whatever the workspace allows and whatever the database holds beside the grant.
+ * A narrowed token, which an SDK uses as its API key, is useless at other hosts and for other secrets, whatever the
+ * workspace allows and whatever the database contains beside the grant.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
@@ -86,7 +86,7 @@ describe('a narrowed token', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('a narrowed token cannot use another secret that is named like a part of its own', async () => {
+  test('a narrowed token cannot use another secret that is named like a part of its secret', async () => {
     const { status, body } = await resolveAs(stage.app.resolver, narrowed.text, using('URL__KEY'))
     expect([status, (body as { error_code?: string }).error_code]).not.toEqual([200, undefined])
     expect(JSON.stringify(stage.upstream.received)).not.toContain('own')
@@ -138,7 +138,7 @@ describe('in a signed workspace', () => {
   type Stored = Pick<typeof tokens.$inferInsert, 'hosts' | 'secrets' | 'limits'>
   let rows: SignedRows
 
-  // A process on the embedded database gets no notice of a row that is written past it, so each case has its own
+  // A process on the embedded database gets no notice of a row that is written directly, so each case has its own
   // rows.
   const openRows = async () => {
     rows = await signedRows(stage, {

@@ -1,5 +1,5 @@
 // tier: quick
-/** A policy that limits operations, or permits only reads, holds for every door, body and override. */
+/** A policy that limits operations, or permits only reads, applies to every route, body and override. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { createAgentWithToken, expectRefused, sharedStage } from '../support/agent.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A store of objects that is asked by a header or a body for another object than that of the path does not get around a
- * policy, and no object can be made, or answered, so that a value in it is no longer recognised.
+ * An object store that gets a header or a body for another object than that of the path does not bypass a policy, and
+ * no object can be created, or returned, so that a value in it is no longer recognised.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createAgentWithToken, expectRefused, sharedStage } from '../support/agent.ts'

@@ -58,7 +58,7 @@ async function sealedTo(email: string, key: Uint8Array, epoch: number): Promise<
   await app.connection.sql`update workspaces set epoch = ${epoch} where id = ${workspaceId}`
 }
 
-/** Does something while the rows are others, and puts them back. */
+/** Runs an action with changed rows, and restores them. */
 async function during(change: () => Promise<void>, act: () => Promise<void>): Promise<void> {
   const { sql } = app.connection
   const [{ all }] = (await sql`

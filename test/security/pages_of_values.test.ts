@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A page of values is bounded in bytes, not only in rows, and the pages of one workspace are read two at a time:
- * anyone who may read much keeps nobody else waiting for it.
+ * A page of values is bounded in bytes, not only in rows, and the pages of one workspace are read two at a time, so a
+ * person with much data delays nobody else.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Semaphores } from '../../src/core/async/semaphore.ts'
@@ -11,7 +11,7 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import { openProject, type ProjectTeam } from '../support/project.ts'
 
 const MIB = 1_048_576
-/** The largest that is taken. */
+/** The largest accepted value. */
 const LARGE = toBase64(new Uint8Array(98_304).fill(7))
 const COUNT = 120
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** A value in an object of S3 cannot be read back in parts, whichever way they are asked for (protocol 6.1). */
+/** A value in an S3 object cannot be read back in parts, whichever way they are requested (protocol 6.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Passkeys under attack: answers that were made for another page, another purpose or another time, authenticators that
- * were copied or verified nobody, and rows that somebody wrote into the database. Each is refused like any other wrong
- * log-in, and beside it the right one goes on.
+ * Passkeys under attack: answers made for another page, purpose or time, authenticators that were cloned or verified
+ * nobody, and rows that an attacker wrote into the database. Each is rejected like any other wrong login, and the
+ * right one still succeeds.
  */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { beginPasskeyLogin } from '../../src/features/passkeys/contract.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * In base-URL mode the proxy's password is in the URL, and programs repeat URLs in Referer: neither an allowed
- * host nor one that is reached over http learns it.
+ * In base-URL mode the proxy's password is in the URL, and programs repeat URLs in Referer: neither an allowed host
+ * nor one that is reached over http receives it.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { openProxyStage } from '../proxy/stage.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * If a policy limits paths, a value in the path cannot form an escape or a dot segment with the text before it.
- * The answer does not reveal whether it would: that would reveal how the value begins.
+ * If a policy limits paths, a value in the path cannot form an escape or a dot segment with the text before it. The
+ * answer does not reveal whether it would, because that would reveal the beginning of the value.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hasOpenPlaceholder } from '../../src/core/policy/path.ts'

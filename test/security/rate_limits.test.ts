@@ -33,7 +33,7 @@ function fromSomewhere(): Record<string, string> {
   return { 'x-forwarded-for': `198.51.100.${networks}` }
 }
 
-/** Spends a limit of `count`; answers the first call over it. */
+/** Uses up a limit of `count`. Returns the first call over it. */
 async function spend(count: number, call: () => Promise<Answer>): Promise<Answer> {
   for (let number = 1; number <= count; number += 1)
     expect({ number, status: (await call()).status }).not.toEqual({ number, status: 429 })
@@ -48,7 +48,7 @@ const failure = {
   request_id: expect.any(String),
 }
 
-/** The refusal as a whole; answers the seconds to wait. */
+/** Compares the whole error. Returns the seconds to wait. */
 function expectRefused(
   { status, body, headers }: Answer,
   limit: string,
@@ -64,7 +64,7 @@ function expectRefused(
   return wait
 }
 
-/** After the wait the same call is no longer refused. */
+/** After the wait the same call is no longer rejected. */
 async function expectPatienceHelps(wait: number, call: () => Promise<Answer>): Promise<void> {
   stage.app.clock.advance(wait * 1000)
   expect((await call()).status).not.toBe(429)

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A command's input may be a pipe, a device or a link that came with a repository: the command ends with an
- * error instead of waiting or reading for ever, and follows no link out of the folder.
+ * A command's input may be a pipe, a device or a link that came with a repository: the command ends with an error
+ * instead of waiting or reading forever, and follows no link out of the folder.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * The server remembers a caller with their role. Here one of both changes without any notice, as another process
- * would change it: the next request is refused, shows nothing, changes nothing, and leaves no record.
+ * The server caches a caller with their role. Here one of both changes without any notice, the way another process
+ * would change it: the next request is rejected, returns nothing, changes nothing, and leaves no record.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken } from '../../src/core/crypto/token.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** An allowed name never leads into the operator's network, whatever DNS answers, and when. */
+/** An allowed name never resolves into the operator's network, whatever DNS answers, and when. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   type Agent,

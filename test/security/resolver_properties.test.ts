@@ -81,7 +81,7 @@ test('for any URL and DNS answers, only the listed name is looked up and only it
     }),
     { numRuns: URL_RUNS },
   )
-  // Most URLs are refused.
+  // Most URLs are rejected.
   expect(served).toBeGreaterThan(URL_RUNS / 30)
 })
 
@@ -141,7 +141,7 @@ test('for any headers, names and secrets, each placeholder is inserted once, or 
   expect(Math.min(sent, refused)).toBeGreaterThan(CALL_RUNS / 20)
 })
 
-/** One pass, the longest name; `null` where the call must be refused. */
+/** One pass with the longest name; `null` if the call must be rejected. */
 function expand(text: string, known: Record<string, string>): string | null {
   let isRefused = false
   const filled = text.replace(/SVC_SECRET_([A-Za-z0-9_]*)/g, (_, name: string) => {
@@ -160,7 +160,7 @@ const CODINGS = {
   zstd: zstdCompressSync,
 }
 
-/** Forms without a look at what surrounds them, and base64 at each alignment. */
+/** Forms regardless of the surrounding text, and base64 at each alignment. */
 function disguisesOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const aligned = ['', 'x', 'xy'].map((lead) => Buffer.concat([Buffer.from(lead), bytes]))

@@ -1,5 +1,5 @@
 // tier: quick
-/** Callers of the resolver: every doubtful token gets one and the same 401. */
+/** Callers of the resolver: every invalid token gets the same 401. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken, mintToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { messageOf } from '../../src/core/fault.ts'
@@ -168,7 +168,7 @@ describe('a token', () => {
       mintToken('wkl').text,
     ]
     for (const text of doubtful) await expectUnknown(text)
-    // A second time, when everything is cached that may be; and whatever the body is.
+    // A second time, with full caches; and with any body.
     for (const text of doubtful) await expectUnknown(text, 'not json')
   })
 

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * An ID is used once (protocol 5.1): a stranger who makes a workspace under the ID of a deleted one would read its audit,
- * and one who makes a token under the ID of a revoked one would make it valid again.
+ * An ID is used once (protocol 5.1): a stranger who creates a workspace under the ID of a deleted one would read its
+ * audit, and one who creates a token under the ID of a revoked one would make it valid again.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -103,7 +103,7 @@ const CHOSEN: Record<
   },
   'agents.register_in_project id': {
     kind: 'agent',
-    // The workspace must be signed: what makes the row is the function of agents.register.
+    // The workspace must be signed, because the function of agents.register creates the row.
     take: (id) =>
       as(stranger, 'POST', `/api/workspaces/${place.signedId}/agents/`, { id, name: newName() }),
   },
@@ -134,7 +134,7 @@ const CHOSEN: Record<
   },
 }
 
-/** Fields that name what exists already, what an authenticator made, or a reported record, unique in its workspace only. */
+/** Fields that name existing objects, authenticators' data, or a reported record, unique in its workspace only. */
 const REFERS =
   /^audit\.record |(workspace_id|project_id|user_id|registration_id|token_id|credential\.id|access_key_id)$/
 

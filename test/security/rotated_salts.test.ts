@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A stranger who asked prelogin before and after a rotation of SECRET_KEY must not learn which addresses have accounts:
- * the salt of an address without one stays as the salt of an account does.
+ * A stranger who calls prelogin before and after a rotation of SECRET_KEY must not learn which addresses have
+ * accounts: the salt of an address without one stays the same, like an account's salt.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHmac, hkdfSync } from 'node:crypto'

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Secrets whose names decide what runs on the machine of everyone who says `cloakroom run`: stored by
- * somebody who may write secrets, or delivered by a server that sealed its own key to the token.
+ * Secrets whose names decide which code runs on the machine of everyone who uses `cloakroom run`: stored by a person
+ * who may write secrets, or delivered by a server that sealed its own key to the token.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'

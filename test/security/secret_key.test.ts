@@ -1,7 +1,7 @@
 // tier: all
 /**
- * SECRET_KEY is what log-ins, sessions and tokens stand on. It is rotated without anybody noticing; a start
- * that would end them by mistake is refused, says what would end, and changes nothing.
+ * Logins, sessions and tokens depend on SECRET_KEY. Its rotation affects nobody; a start that would end them by
+ * mistake is rejected, lists what would end, and changes nothing.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { recoveryVerifier } from '../../src/client/account/keys.ts'
@@ -28,7 +28,7 @@ let running: TestApp | undefined
 let ada: Person
 let agentToken: string
 
-/** Somebody with a session, a recovery key and an agent, made under the old key. */
+/** A person with a session, a recovery key and an agent, created under the old key. */
 beforeEach(async () => {
   database = await freshDatabase()
   const app = await start(OLD)
@@ -40,7 +40,7 @@ afterEach(async () => {
   database.remove()
 })
 
-/** The server on this database, in place of the one that runs. */
+/** A server on this database that replaces the running one. */
 async function start(SECRET_KEY: string, env: Record<string, string> = {}): Promise<TestApp> {
   await stop()
   running = await startTestApp({ ENCRYPTION_KEY, SECRET_KEY, ...env }, { database })
@@ -74,7 +74,7 @@ const beginRecovery = ({ call }: TestApp) =>
     body: { email: ada.email, recovery_verifier: recoveryVerifier(ada.recoveryKey) },
   })
 
-/** The ids of the keys under which what is stored was made. */
+/** The IDs of the keys under which the stored data was created. */
 async function keysInUse({ connection: { sql } }: TestApp) {
   const [row] = await sql<Record<'password' | 'recovery' | 'token', string>[]>`
     select right(password_hash, 8) as password, right(recovery_verifier_hash, 8) as recovery,
@@ -83,7 +83,7 @@ async function keysInUse({ connection: { sql } }: TestApp) {
   return row
 }
 
-/** The rows that SECRET_KEY makes, whole. */
+/** The complete rows that depend on SECRET_KEY. */
 function rows({ connection: { sql } }: TestApp) {
   return sql`
     select u::text, s::text, t::text, k::text

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A request that an API may have acted on is not sent twice because its answer failed: no SDK learns, in any way
- * of calling, that it may repeat a POST or PATCH that went out. Slow answers do not fail in the first place.
+ * A request that an API may have processed is not sent twice because its answer failed: no SDK is allowed, by any way
+ * of calling, to repeat a POST or PATCH that was sent. Slow answers do not fail in the first place.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { outboundMethods } from '../../src/resolver/contract.ts'

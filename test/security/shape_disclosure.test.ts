@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Anyone who may use a credential may read its shape (protocol 6.8). The shape therefore holds no part of the
- * value that is not public by its form, wherever in the value the secret is and however the value is mangled.
+ * Anyone who may use a credential may read its shape (protocol 6.8). The shape therefore contains no part of the
+ * value that is not public by its form, wherever in the value the secret is and however the value is changed.
  */
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'

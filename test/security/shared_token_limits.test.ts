@@ -1,5 +1,5 @@
 // tier: all
-/** Two processes on one PostgreSQL keep a token's limits together: calls exactly, bytes and model tokens within one call. */
+/** Two processes on one PostgreSQL share a token's limits: calls exactly, bytes and model tokens within one call. */
 import { expect } from 'bun:test'
 import type { TokenLimits } from '../../src/core/token_limits.ts'
 import {

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A placeholder in place of a signature is a signature: however the request is bent, the key itself never
- * goes out there, what is signed is what goes out, and what comes back does not show it.
+ * A placeholder in place of a signature is a signature: however the request is changed, the key itself is never sent
+ * there, the signed request is the sent one, and the answer does not show it.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync } from 'node:crypto'

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A process that starts again knows what the ones before it saw of a signed workspace: a database that goes back to
- * what was true then is noticed, and what goes on from there is taken.
+ * A restarted process has the state that earlier ones saw of a signed workspace: an older database is detected, and
+ * newer changes are accepted.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'

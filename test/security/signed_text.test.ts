@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Case 74: who has an HMAC of a text of their choice can pass for the secret, so a secret signs only where
- * its policy allows it, and only the templates that it lists.
+ * Case 74: an attacker with an HMAC of a chosen text can impersonate the secret, so a secret signs only where its
+ * policy allows it, and only the templates that it lists.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'

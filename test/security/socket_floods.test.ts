@@ -1,8 +1,8 @@
 // tier: all
 /**
- * A WebSocket whose frames are as small and as many as can be slows only itself (protocol 6.3), from either
- * side. Held against a bound is the most processor time that the server used between two turns of its event
- * loop, as in hostile_answers_cost.test.ts.
+ * A WebSocket with the smallest and most numerous frames slows only itself (protocol 6.3), from either side. The
+ * bound limits the most processor time that the server used between two turns of its event loop, like in
+ * hostile_answers_cost.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
@@ -56,7 +56,7 @@ async function meet(): Promise<{ caller: Socket; accepted: Accepted }> {
   return { caller, accepted: await accepted.promise }
 }
 
-/** A frame as callers send them; the mask is nothing, so that the payload is as it is. */
+/** A frame in a caller's form; the mask is zero, so the payload is unchanged. */
 function masked(opcode: number, payload: string | Uint8Array = ''): Buffer {
   const bytes = frame(opcode, payload)
   bytes[1] = (bytes[1] ?? 0) | 0x80
@@ -65,7 +65,7 @@ function masked(opcode: number, payload: string | Uint8Array = ''): Buffer {
 
 const takenOf = (wire: Socket) => wire.bytesWritten - wire.writableLength
 
-/** Writes until a second passes in which nothing more is taken, or far too much was. */
+/** Writes until no more is read for a second, or far too much was. */
 async function expectStuck(wire: Socket, unit: Buffer): Promise<void> {
   for (let [last, since] = [0, Date.now()]; Date.now() < since + FLOOD_MS; ) {
     await flood(wire, unit, 50)

@@ -17,7 +17,7 @@ import { marked } from '../support/canary.ts'
 
 const VALUE = marked('sk_live_stranger_1')
 
-/** Counts what arrives, whatever it is. */
+/** Counts all arriving bytes. */
 function openStranger() {
   const arrived = { connections: 0, bytes: 0 }
   const listener = Bun.listen({
@@ -65,7 +65,7 @@ const UNSET = { SERVICE_SERVER_URL: '', SERVICE_RESOLVER_URL: '' }
 
 type Options = { env?: Record<string, string>; stdin?: string; reveals?: boolean }
 
-/** A folder beside the person's own, with a project file as somebody else wrote it. */
+/** A folder beside the person's own, with a project file that another person wrote. */
 function clone(name: string, projectFile: Record<string, unknown>) {
   const cwd = join(ada.home, 'work', name)
   mkdirSync(cwd)
@@ -81,7 +81,7 @@ function theirs() {
   return { server: stranger.address, resolver: stranger.address, project: 'payments' }
 }
 
-/** Other files of a repository, of which none is read for settings. */
+/** Other files of a repository, none of which is read for settings. */
 function bringAlong(name: string): void {
   const { address } = stranger
   ada.write(join(name, 'some.env'), 'A=1\n')
@@ -93,7 +93,7 @@ function ours() {
   return { server: app.controlPlane, resolver: app.resolver, project: 'payments' }
 }
 
-/** Arguments where a word for each would not do. */
+/** Arguments for commands that need more than one word for each. */
 const ARGUMENTS: Record<string, string[]> = {
   run: ['run', '--', 'echo', 'started'],
   inject: ['inject', '-i', 'some.tpl'],
@@ -112,7 +112,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'proposals create': ['proposals', 'create', '--reason', 'why', '--host', 'api.example.com'],
   'policy set': ['policy', 'set', 'KEY', '--methods', 'GET'],
 }
-/** Commands that talk to no server or to the session's own server; MCP has its own test. */
+/** Commands that contact no server or the session's own server; MCP has its own test. */
 const APART = [
   ...['account list', 'account remove', 'account use'],
   ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],
@@ -121,7 +121,7 @@ const APART = [
   ...['completion', 'config', 'echo', 'trust', 'lock', 'logout', 'mcp', 'unlock', 'help'],
 ]
 
-/** Every command with some argument for each that it needs. */
+/** Every command with a value for each argument that it needs. */
 function commandLines(): string[][] {
   const named = [
     ...topLevel.map(({ usage }) => usage),
@@ -136,7 +136,7 @@ function commandLines(): string[][] {
   })
 }
 
-/** Bad input would be refused before the server's address is looked at. */
+/** Bad input would be rejected before the server's address is checked. */
 function exampleOf(argument: string): string {
   if (/email|member/.test(argument)) return 'eve@stranger-project-file.example'
   if (/domain/.test(argument)) return 'api.example.com'
@@ -164,7 +164,7 @@ describe("a stranger's server receives nothing", () => {
     const { run } = clone('by-session', theirs())
     bringAlong('by-session')
     const way = (args: string[]) => run(args, { stdin: `${PASSWORD}\n` })
-    // These ask for a token before they ask where to.
+    // These ask for a token before they ask for the address.
     const propose = 'proposals create --reason why --host api.example.com'
     expect(await refusals(way)).toEqual({
       ...allRefused(),
@@ -258,7 +258,7 @@ describe('after the yes', () => {
     const reader = { SERVICE_TOKEN: workload }
     expect((await run(['run', '--', 'echo', 'started'], { env: reader })).out).toBe('started\n')
     expect((await run(['proxy', '--', 'echo', 'started'], { env })).out).toBe('started\n')
-    // The resolver's own answer.
+    // The resolver's own error.
     expect((await run(['call', 'https://a.example/'], { env })).err).toContain('domain_blocked')
     const stdin = `${PASSWORD}\n`
     const login = [

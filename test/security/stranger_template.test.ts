@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A template of a cloned repository, which names what its author would like to have: the program beside it
- * reads the file that is made of it. It gets what the command was pointed at, and no other environment.
+ * A template of a cloned repository that names values its author would like to have: the program beside it reads the
+ * resulting file. It gets the environment that the command selected, and no other.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
@@ -42,7 +42,7 @@ test.each([
       `cloakroom: 2:1 ${reference} is in ${place}, which this command does not read\n` +
       `nothing was written\n→ to allow it: --from ${place}\n`,
   })
-  // No --force represents it, and naming one environment names no other.
+  // --force does not replace it, and naming one environment names no other.
   expect((await inject('--force', '--from', 'bank/development')).code).toBe(5)
   expect(existsSync(join(ada.cwd, 'app.conf'))).toBe(false)
   expect(await ada.json('audit', 'list', '--limit', '500')).toEqual(before)

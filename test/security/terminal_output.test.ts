@@ -1,7 +1,5 @@
 // tier: quick
-/**
- * Answers of APIs and values of other people do not drive a terminal. A pipe and a file get each byte.
- */
+/** Answers of APIs and values of other people send no escapes to a terminal. A pipe and a file get each byte. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -164,7 +162,7 @@ describe('a value that another person stored', () => {
   )
 })
 
-/** Commands that write past `Output`. What they print has no text of other people, or escapes it. */
+/** Commands that write without `Output`. Their output has no text of other people, or escapes it. */
 const PAST_OUTPUT = [
   'cli/commands/machine/help.ts',
   'cli/commands/machine/version.ts',

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Limits of a token: each call over one is refused before anything is sent, and nothing a caller leaves out helps. */
+/** Limits of a token: each call over one is rejected before it is sent, and omitted fields do not bypass it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import type { TokenLimits } from '../../src/core/token_limits.ts'

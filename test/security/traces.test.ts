@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Traces go to a collector: what they tell is what the audit tells, and less. Strangers neither choose the trace
- * that they are found in nor have us export more than a bound, whatever `traceparent` they send.
+ * Traces are sent to a collector: they contain what the audit contains, and less. Strangers neither choose their
+ * trace nor cause more than a bounded number of exports, whatever `traceparent` they send.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
@@ -167,7 +167,7 @@ describe('traceparent', () => {
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(0[01])$/
 
-/** All headers of that name in the newest request that the upstream has. */
+/** All headers of that name in the newest request that the upstream received. */
 function sentOn(): string[] {
   const { headers } = stage.upstream.received.at(-1) ?? { headers: [] }
   return headers.flatMap(([name, value]) => (name.toLowerCase() === 'traceparent' ? [value] : []))

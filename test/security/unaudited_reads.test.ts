@@ -1,5 +1,5 @@
 // tier: quick
-/** Reads of values, and refusals, are in the audit: with names, and never with a value. */
+/** Reads of values, and rejections, are in the audit: with names, and never with a value. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLogs } from '../../src/database/schema/index.ts'

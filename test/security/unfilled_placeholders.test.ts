@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A placeholder that its secret's policy does not let count where it is goes out as text, and an echo of it looks
- * like success: every way of calling names it, and refuses it on request before anything is sent.
+ * A placeholder in a place that its secret's policy does not permit is sent as text, and an echo of it looks like
+ * success: every way of calling names it, and on request rejects it before the call is sent.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Unfilled } from '../../src/core/policy/unfilled.ts'

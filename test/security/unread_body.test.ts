@@ -1,5 +1,5 @@
 // tier: all
-/** Bodies that are refused before they are read: the answer arrives, and nothing stays open for them. */
+/** Bodies that are rejected before they are read: the answer arrives, and no connection stays open for them. */
 import { beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { sharedApp, startTestApp, type TestApp } from '../support/app.ts'
@@ -11,7 +11,7 @@ beforeAll(async () => {
   app = await sharedApp()
 })
 
-/** Sends a body, in one go as Go's client does or with pauses, and resolves when the connection is closed. */
+/** Sends a body, at once like Go's client or with pauses, and resolves when the connection is closed. */
 function send(
   origin: string,
   path: string,
@@ -76,7 +76,7 @@ test('the rejection of a long body reaches a client that is still sending it', a
 
 test('the rejection reaches a client whose body takes a second, whenever it begins', async () => {
   const body = Array.from({ length: 20 }, () => new Uint8Array(50_000))
-  // The runtime looks for connections that wait every four seconds.
+  // The runtime checks waiting connections every four seconds.
   const sent = Array.from({ length: 8 }, (_, index) => {
     const pausesMs = body.map((_, piece) => (piece === 0 ? index * 500 : 50))
     return send(app.resolver, '/v1/resolve', 'Content-Length: 1000000', body, pausesMs)

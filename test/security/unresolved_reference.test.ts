@@ -1,8 +1,7 @@
 // tier: quick
 /**
- * A value with references is no credential: what it refers to has its own policy, which a call with the
- * composed value would go around. The mark is bound by the ciphertext, so that nobody but its author sets it
- * or removes it.
+ * A value with references is no credential: the referenced secret has its own policy, which a call with the composed
+ * value would bypass. The ciphertext binds the mark, so only the author sets or removes it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy/policy.ts'

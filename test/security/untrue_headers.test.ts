@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * Every door drops headers that are not true of what the caller gets: ranges that it cannot have, and digests and
+ * Every route drops headers that are not true for the caller's answer: ranges that it cannot have, and digests and
  * strong tags of bodies that were decoded or redacted, or that may be redacted after their headers (protocol 6.2).
  */
 import { afterAll, describe, expect, test } from 'bun:test'
@@ -38,10 +38,10 @@ const streaming =
 const through = ({ baseUrl }: { baseUrl: string }) =>
   streaming((path, headers) => fetch(`${baseUrl}/${stage.authorityOf()}${path}`, { headers }))
 
-/** Every door through which an answer comes. */
+/** Every route of an answer. */
 const DOORS: Record<string, Ask> = {
   'POST /v1/resolve': async (path, { headers = {}, onHead } = {}) => {
-    // All of the body comes before its head.
+    // All of the body arrives before its head.
     onHead?.()
     const { body } = await agent.resolve({ target_url: stage.url(path), headers })
     const answer = body as { status_code: number; headers: Record<string, string>; body: string }

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * An attacker writes into the database of a running server and has the server's keys. In a signed workspace
- * only what its members signed counts. tampering.test.ts changes every column; here are the attacks that
- * change more than one row, forge signatures, or depend on what the process saw before.
+ * An attacker writes to the database of a running server and has the server's keys. In a signed workspace only data
+ * that its members signed counts. tampering.test.ts changes every column; here are the attacks that change more than
+ * one row, forge signatures, or depend on the state that the process saw earlier.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
@@ -77,7 +77,7 @@ async function expectSent(rows: SignedRows): Promise<void> {
   expect(stage.upstream.received.length).toBe(sent + 1)
 }
 
-/** Refused with this code, on record, and not one byte was sent; the neighbour goes on. */
+/** Rejected with this code, recorded, and no byte was sent; the neighbour continues. */
 async function expectRefused(rows: SignedRows, code: FaultCode, body = call()): Promise<void> {
   const { bytes } = stage.upstream
   const answer = await rows.resolve(body)

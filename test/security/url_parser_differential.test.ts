@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Two readers of one URL must see one host: what the allowlist judges is compared with an independent
- * implementation of the URL standard, and what is dialled with an independent list of address ranges.
+ * Two readers of one URL must read one host: the allowlist's reading is compared with an independent implementation
+ * of the URL standard, and the dialled address with an independent list of address ranges.
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
 // tier: quick
-/** Requests for approval cost the agent that makes them, and nobody else (protocol 14.2). */
+/** Requests for approval cost the requesting agent, and nobody else (protocol 14.2). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { denyApproval } from '../../src/features/approvals/contract.ts'
 import { openStage, type Stage } from '../support/agent.ts'
@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const WAIT_MS = 120_000
-/** Calls of a workspace that run at once, fewer than wait. */
+/** The number of a workspace's concurrent calls, less than the waiting ones. */
 const CONCURRENCY = 2
 
 let stage: Stage
@@ -55,7 +55,7 @@ describe('calls that wait', () => {
     }
     const answers = await Promise.all(Array.from({ length: CONCURRENCY }, () => usual()))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    // One more of the token is refused, and another token's calls are not.
+    // One more of the token is rejected, and another token's calls are not.
     const refused = await held.resolve(bodyOf('/echo?more', { approval_wait_ms: WAIT_MS }))
     expect(refused).toMatchObject({ status: 429, body: { error_code: 'rate_limited' } })
     expect((await usual(await held.issue())).status).toBe(200)

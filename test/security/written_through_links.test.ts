@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A repository that somebody clones may hold links, and a file may have other names: what the command line
- * writes goes into a new file of the right mode, and nowhere else.
+ * A cloned repository may contain links, and a file may have other names: the command line writes to a new file with
+ * the right mode, and to no other.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
