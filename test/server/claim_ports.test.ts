@@ -1,5 +1,5 @@
 // tier: quick
-/** Ports are found taken before anything is touched, and free ones are each another. */
+/** Occupied ports are detected before anything is touched, and free ones all differ. */
 import { expect, test } from 'bun:test'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { claimPorts, PortsTaken } from '../../src/server/claim_ports.ts'

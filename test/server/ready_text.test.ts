@@ -1,12 +1,12 @@
 // tier: quick
-/** The printed command to try works: curl is run with it, in each kind of installation. */
+/** The printed command to try succeeds: curl runs it, in each kind of installation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hostCheck } from '../../src/core/net/host.ts'
 import { readyText } from '../../src/server/ready_text.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 
-/** Says 200 to what would be let in. */
+/** Returns 200 for requests that would be admitted. */
 let allowed: string[] = []
 const servers: Bun.Server<undefined>[] = []
 let [all, loopback, sixth] = ['', '', '']

@@ -1,5 +1,5 @@
 // tier: all
-/** A start on a DATA_DIR that cannot be used: what it says, and whether a service manager should try again. */
+/** A start with an unusable DATA_DIR: its message, and whether a service manager should retry. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

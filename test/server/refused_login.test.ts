@@ -1,5 +1,5 @@
 // tier: all
-/** PostgreSQL refuses who comes: each command of an operator says what is to be looked at. */
+/** PostgreSQL rejects the connection: each operator's command prints what to check. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { operate, scratch } from '../operator/backup/support.ts'
 import { marked } from '../support/canary.ts'

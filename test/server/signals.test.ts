@@ -13,7 +13,7 @@ afterAll(() => files.remove())
 test('without a terminal, as under nohup or a service manager, the server keeps running', async () => {
   const server = await startServer({ DATA_DIR: files.at('alone') })
   for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP', 'SIGUSR1'] as const) server.kill(signal)
-  // The last is acted on behind the others.
+  // The last one is handled after the others.
   await until(() => server.output().includes('a report was written'))
   expect((await fetch(`${server.controlPlane}/api/status/health/`)).status).toBe(200)
   server.kill('SIGTERM')
