@@ -1,5 +1,5 @@
 // tier: quick
-/** The valid forms of a text, and the cost of refusing others. */
+/** The valid forms of a text, and the cost of rejecting others. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
@@ -89,7 +89,7 @@ describe('a domain', () => {
   test('a domain is what the allowlist stores, except for lists and tables that change over time', () => {
     fc.assert(
       fc.property(fc.oneof(domain, fc.string()), (text) => {
-        // Unicode and public suffixes are looked at when a domain is added, not when links are verified.
+        // Unicode and public suffixes are checked when a domain is added, not when links are verified.
         const isTimeless = !text.includes('xn--') && !text.startsWith('*.')
         const isStored = parseDomain(text)?.text === text
         if (isStored) expect(isDomain(text)).toBe(true)

@@ -1,5 +1,5 @@
 // tier: quick
-/** Properties of every history of a workspace, and links that are refused of each. */
+/** Properties of every history of a workspace, and links that are rejected in each. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -19,7 +19,7 @@ const THERE = '01920000-0000-8000-8000-000000000101'
 const numRuns = effort(40, 200)
 const index = fc.nat({ max: 1_000_000 })
 
-/** A number of places in a list, from any number. */
+/** The given number of positions in a list, from any number. */
 const at = (number: number, length: number) => number % length
 
 async function refused(work: Promise<unknown>): Promise<void> {
@@ -46,7 +46,7 @@ function expected({ members, allowlist, revoked, epoch, isDeleted }: Model) {
   }
 }
 
-/** A text in which the character at a place is another one. */
+/** A text with a different character at one position. */
 function changed(text: string, place: number, shift: number): string {
   const code = text.charCodeAt(at(place, text.length))
   const other = String.fromCharCode(((code - 32 + 1 + at(shift, 94)) % 95) + 32)
@@ -92,7 +92,7 @@ describe('any history', () => {
 })
 
 describe('changes of any history that are rejected', () => {
-  /** Lets a property damage a valid list of links; what it returns must not verify. */
+  /** Lets a property damage a valid list of links; the returned list must not verify. */
   async function neverVerifies(
     damage: (links: SignedText[], one: number, other: number) => SignedText[] | null,
     workspaceId = HERE,

@@ -1,5 +1,5 @@
 // tier: quick
-/** The module is the same for servers, workers and browsers: it needs nothing that only one of them has. */
+/** The module is the same for servers, workers and browsers: it uses no feature that only one of them has. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createContext, runInContext } from 'node:vm'
@@ -13,7 +13,7 @@ test('the code runs with only the language and Web Crypto', async () => {
     entrypoints: [join(FOLDER, 'index.ts')],
     target: 'browser',
     format: 'cjs',
-    // The bundler would replace these in silence; left as they are, they fail here.
+    // The bundler would silently replace these; unchanged, they fail here.
     external: ['node:*', 'bun', 'bun:*'],
   })
   const module: { exports: { replay?: typeof replay } } = { exports: {} }

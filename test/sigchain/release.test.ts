@@ -1,5 +1,5 @@
 // tier: quick
-/** Releases of held secrets (protocol 14.3): their form, and whose count. */
+/** Releases of held secrets (protocol 14.3): their form, and the signers who count. */
 import { describe, expect, test } from 'bun:test'
 import {
   type HeldRelease,
@@ -24,7 +24,7 @@ async function keyOf(name: string, seed?: string): Promise<CryptoKey> {
   return (await identityOf(Uint8Array.fromHex(seed ?? account?.seed ?? ''))).signingKey
 }
 
-/** Signs as somebody, who knew the chain up to a link. */
+/** Signs as a person with the given newest link. */
 async function signBy(name: string, headSeq: number, seed?: string, change: object = {}) {
   const signer = v2.accounts.find((person) => person.name === name)?.user_id ?? ''
   const head = await hashOf(links[headSeq - 1]?.statement ?? '')

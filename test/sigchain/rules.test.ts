@@ -1,5 +1,5 @@
 // tier: quick
-/** Rules that random histories rarely meet, each beside what must go on working. */
+/** Rules that random histories rarely reach, each beside a case that must stay valid. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import {
@@ -57,7 +57,7 @@ async function rotate(person: number, keys: number): Promise<Said> {
   return { type: 'keys.rotated', body: { signing_key, public_key } }
 }
 
-/** The results for a grant and an envelope statement of a signer who knows the newest link. */
+/** The results for a grant and an envelope statement of a signer with the newest link. */
 async function grantAndEnvelope(chain: Chain, signer: number): Promise<string[]> {
   const { signingKey, public_key } = await keysOf(signer, 0)
   const place = { token_id: TOKEN, project_id: PROJECT, environment: 'production' }

@@ -1,5 +1,5 @@
 // tier: quick
-/** Grants, envelope statements and manifests on any history: whose count, and for how long. */
+/** Grants, envelope statements and manifests on any history: the signers who count, and for how long. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
@@ -94,7 +94,7 @@ function couldWrite(model: Model | undefined, { signer, keys }: Signing): boolea
   return somebody?.keys === keys && somebody.role !== 'read_only'
 }
 
-/** Any history with any signing on it, and what it leads to; some must be good, and some not. */
+/** Any history with any signing on it, and its result; some must be valid, and some not. */
 async function forAny(
   check: (history: History, chain: Chain, signing: Signing, last: Model) => Promise<boolean>,
 ): Promise<void> {
@@ -156,7 +156,7 @@ describe('a manifest after a known one', () => {
   test('a manifest names no older link than the known one', async () => {
     expect(await shown(8, 2, seen)).toBe(true)
     expect(await shown(8, 1, seen)).toBe(false)
-    // Kept by a client that did not know.
+    // Kept by a client without the newer state.
     expect(await shown(8, 1, { ...seen, headSeq: undefined })).toBe(true)
   })
 
@@ -201,7 +201,7 @@ test("a person who returns under a member's ID with other keys has none of the m
     const signed = await signManifest(history, { signer: 1, keys, headSeq }, 1)
     return outcome(verifyManifest(chain, signed, { ...scope, rows }))
   }
-  // Stored values stay valid, and are not ones that the other could have signed.
+  // Stored values stay valid, and are not ones that the other person could have signed.
   expect(await stores(0, 2)).toBe(true)
   expect(await stores(1, 2)).toBe(false)
   expect(await stores(0, 4)).toBe(false)
