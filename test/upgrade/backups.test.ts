@@ -8,7 +8,7 @@ import { backupOf, type Fixture, fixtureNames, readFixture } from './fixture.ts'
 import { change, configOf, restored } from './restored.ts'
 import { expectItWorks } from './works.ts'
 
-/** Activity is noted a few seconds later, so after this backup; what is unlogged is in no backup. */
+/** Activity is stored a few seconds later, so after this backup; unlogged tables are in no backup. */
 const APART = new Set(['user_activity', 'live_processes', 'rate_limits', 'token_rates'])
 
 const names = fixtureNames().filter((name) => existsSync(backupOf(name)))
@@ -33,13 +33,13 @@ test.each(names)('a backup of schema %s is restored and usable', async (name) =>
 const files = scratch()
 afterAll(() => files.remove())
 
-/** The schema's migrations after a command that must not change them, because others serve on the schema. */
+/** The schema's migrations after a command that must not change them, because other processes serve on the schema. */
 const appliedIn = (fixture: Fixture, database: TestDatabase) =>
   change(configOf(fixture, database), async ({ sql }) => [
     ...(await sql`select name, sha256 from cloakroom_migrations order by name`),
   ])
 
-/** The first whose keys of then open it, the last that made no backups, and the last before this. */
+/** The first whose original keys open it, the last without backups, and the last before this one. */
 const chosen = ['0004_policy_notices', '0015_passkeys', ...names.slice(-1)]
 
 test.each(chosen)(

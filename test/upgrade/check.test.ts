@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** `cloakroom upgrade --check`: says what a start would do, and writes nothing. */
+/** `cloakroom upgrade --check`: reports what a start would do, and writes nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   mkdirSync,
@@ -104,7 +104,7 @@ describe('the check of an older database', () => {
   test('a start applies the listed migrations, and then none is pending: 0', async () => {
     const app = await startTestApp(fixture.keys, { database })
     let running = await check()
-    // It says its version as soon as it listens for notices.
+    // It reports its version as soon as it listens for notices.
     while (databaseKind === 'postgresql' && running.report.processes.length === 0)
       running = await check()
     if (databaseKind === 'embedded')

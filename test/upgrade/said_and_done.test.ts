@@ -15,7 +15,7 @@ const { describe, test } = requires('postgresql')
 
 type Tables = Map<string, { oid: number; file: number }>
 
-/** Tables with rows of the product, and the files that they are in. */
+/** The tables with rows of the product, and their files. */
 async function tablesIn(sql: postgres.Sql): Promise<Tables> {
   const rows = await sql<{ name: string; oid: number; file: number }[]>`
     select relname as name, oid::int, relfilenode::int as file from pg_class

@@ -12,10 +12,10 @@ import { NEVER_LANDED } from './never_landed.ts'
 import { countsIn, restored } from './restored.ts'
 import { expectItWorks } from './works.ts'
 
-/** Rows that a migration takes to another table or recreates. */
+/** Rows that a migration moves to another table or recreates. */
 const REPLACED = new Set(['audit_statuses', 'audit_deltas', 'audit_rollups', 'audit_terms'])
 
-/** Schemas of the first day: passwords and tokens were not stored under SECRET_KEY yet, and open nothing since. */
+/** Schemas of the first day: passwords and tokens were not stored under SECRET_KEY yet, and no longer open. */
 const UNPEPPERED = new Set(['0001_policy_version', '0002_audit_indexes'])
 
 test('each schema before the newest has a fixture: `bun run fixture` creates missing ones', () => {
@@ -24,7 +24,7 @@ test('each schema before the newest has a fixture: `bun run fixture` creates mis
   expect(wanted.filter((name) => !fixtureNames().includes(name))).toEqual([])
 })
 
-/** Every schema migrates on both databases. The rest is the same code on both, so the embedded one tries a third. */
+/** Every schema migrates on both databases. The rest is the same code on both, so the embedded one runs a third. */
 const tried = fixtureNames().filter((_, at) => databaseKind === 'postgresql' || at % 3 === 0)
 
 describe.each(fixtureNames())('a database of schema %s', (name) => {
