@@ -89,7 +89,7 @@ describe('the code flow', () => {
     ['an HTML page', { answer: cannedAnswers.html }, 'returned 502 without a token'],
     ['a huge answer', { answer: cannedAnswers.huge }, 'more than 1 MiB'],
     ['a lost answer', { losesAnswer: true }, 'could not be reached'],
-  ])('stores nothing after %s', async (_, fault, message) => {
+  ])('the code flow stores nothing after %s', async (_, fault, message) => {
     stage.provider.setFault(fault as never)
     const { code, err } = await stage.connect(['FAILED', ...stage.given])
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining(message) })
@@ -216,7 +216,7 @@ describe('an MCP server', () => {
       { editRedirect: (it: URLSearchParams) => it.delete('iss') },
       'state or issuer differ',
     ],
-  ])('is refused with %s', async (_, fault, message) => {
+  ])('secrets reconnect is rejected with %s', async (_, fault, message) => {
     stage.provider.setFault(fault as never)
     const { code, err } = await stage.connect(['REFUSED', ...mcp()])
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining(message) })

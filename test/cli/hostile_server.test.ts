@@ -78,7 +78,7 @@ const endlessCases: typeof cases = [
 test.each([
   ...cases.map((one) => [...one, 'run'] as const),
   ...endlessCases.map((one) => [...one, 'spawn'] as const),
-])('call says what %s is', async (_, made, said, way) => {
+])('call reports %s', async (_, made, said, way) => {
   answer = made
   expect(await callBy(ada[way])).toEqual(complaint(said))
   const error = { code: 'unusable_answer', message: `${host} ${said}`, hint }

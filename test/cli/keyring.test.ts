@@ -64,7 +64,7 @@ describe('Secret Service', () => {
       { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' },
       complaining('The name org.freedesktop.secrets was not provided by any .service files'),
     ],
-  ])('is absent where %s', async (_, bus, script) => {
+  ])('a Secret Service counts as absent if %s', async (_, bus, script) => {
     program('secret-tool', script)
     const { PATH = '', ENTRIES = '' } = env
     expect(await openKeyring({ PATH, ENTRIES, ...bus }, 'session')).toBeNull()

@@ -131,7 +131,7 @@ describe('the client refuses a server that returns other links', () => {
        update workspace_links set workspace_id = (select id from workspaces where name = 'acme')`,
       'it belongs to another workspace',
     ],
-  ])('%s is refused, and nothing is signed', async (_, change, why) => {
+  ])('%s is rejected, and nothing is signed', async (_, change, why) => {
     const seen = await during(change, inAcme('allowlist', 'add', 'evil.example'))
     expect(seen).toEqual({ code: 5, said: refusal(why) })
     expect(await ada.must(...inAcme('allowlist', 'list'))).not.toContain('evil.example')

@@ -45,11 +45,11 @@ describe('a sealed seed', () => {
     expect(wrap()).not.toBe(wrap())
   })
 
-  test.each(seedsIn(vectors.good))('opens: $name', async (given) => {
+  test.each(seedsIn(vectors.good))('a sealed seed opens: $name', async (given) => {
     expect(await unwrap(given)).toMatchObject({ signing_key: account.signing_key })
   })
 
-  test.each(seedsIn(vectors.hostile))('does not open: $name', async (given) => {
+  test.each(seedsIn(vectors.hostile))('a sealed seed does not open: $name', async (given) => {
     expect(await unwrap(given)).toBeNull()
   })
 

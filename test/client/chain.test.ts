@@ -156,7 +156,7 @@ describe('reading', () => {
     ['a link left out', [ours[0], ours[2]]],
     ['a link of somebody else', [...ours, theirs[2]]],
     ['a link twice', [...ours, ours[2]]],
-  ])('%s is refused after the chain was seen, and what is known stays', async (_, shown) => {
+  ])('%s is rejected after the chain was seen, and the pinned state stays', async (_, shown) => {
     await opened().of(HERE)
     const before = store.get(HERE.id)
     served = shown as SignedText[]
@@ -190,7 +190,7 @@ describe('the key', () => {
   test.each([
     ['another key', shown(1, new Uint8Array(32).fill(8)), 'its key is not the key of epoch 1'],
     ['an epoch that has not begun', shown(2, KEY), 'its key has epoch 2, not 1'],
-  ])('%s is refused, known or not', async (_, workspace, why) => {
+  ])('%s is rejected, pinned or not', async (_, workspace, why) => {
     for (let time = 0; time < 2; time += 1)
       await expect(opened().requireKey(workspace)).rejects.toThrow(why)
   })

@@ -132,7 +132,7 @@ describe('a server that lies is rejected', () => {
     ['a row more', (before: Store) => before.rows.set('D', sealed(workspace, 'D', '4'))],
     ["another name's value", (before: Store) => before.rows.set('A', before.rows.get('B') ?? '')],
     ['no manifest', (before: Store) => Object.assign(before, { manifest: null, rows: new Map() })],
-  ])('with %s', async (_, change) => {
+  ])('a server that lies with %s is rejected', async (_, change) => {
     change(store)
     expect(await refusal(readSecrets(here(), { include: 'value' }))).toMatch(/^(root|revision)$/)
     expect(await refusal(readSecrets(here()))).toMatch(/^(root|revision)$/)

@@ -52,7 +52,7 @@ test.each([
     [founded(ada, 'e'), put(ada, eve, 'f'), removed(ada, ada), put(eve, ada, 'k1')],
     false,
   ],
-])('a workspace %s', (_, changes, expected) => {
+])('the founder of a workspace %s', (_, changes, expected) => {
   expect(isFounder(links(...changes), 'k1')).toBe(expected)
 })
 

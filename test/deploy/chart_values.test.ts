@@ -43,7 +43,7 @@ test.each([
   ['a way out to nobody', '{networkPolicy: {egress: [{to: []}]}}', 'egress'],
   ['a way out without peers', '{networkPolicy: {egress: [{ports: [{port: 1}]}]}}', 'egress'],
   ['a setting that is no name of one', '{settings: {"A, value: b": c}}', 'A, value: b'],
-])('the chart refuses %s', async (_, values, name) => {
+])('the chart rejects %s', async (_, values, name) => {
   const { error, code } = await chart.render(values)
   expect([code, error.includes(name)]).toEqual([1, true])
 })

@@ -114,7 +114,7 @@ describe('an OAuth answer', () => {
     ['an unusable refresh token', token({ refresh_token: 'with space' })],
     ['a refresh token that is a number', token({ refresh_token: 1 })],
     ['a refresh token of 16,385 characters', token({ refresh_token: 'r'.repeat(16_385) })],
-  ])('is tried again for %s', (_, body) => {
+  ])('a GitHub answer is retried for %s', (_, body) => {
     for (const root of [oauth2, refreshing])
       expect(outcome(root, 200, body)).toEqual(retry('invalid_answer'))
   })

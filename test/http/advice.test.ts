@@ -29,7 +29,7 @@ describe.each(faultCodes)('%s', (code) => {
   })
 
   test.each(Object.keys(shapes) as (keyof typeof shapes)[])(
-    'carries docs and fix in the shape of %s, but not if it is a 401',
+    'a code carries docs and fix in the shape of %s, unless it is a 401',
     async (shape) => {
       const body = await shapes[shape](new Fault(code, { fix })).json()
       const { docs = undefined, fix: given = undefined } = body as Record<string, unknown>

@@ -240,7 +240,7 @@ function tinyRoutes(events: Event[]): Route[] {
 async function* drops(): AsyncGenerator<string, void> {
   for (let drop = 0; drop < 18; drop += 1) {
     yield '.'
-    // Takes longer in total, but streams its answer in pieces.
+    // Real time, because the runtime's idle timer uses the real clock only.
     await Bun.sleep(500)
   }
 }

@@ -40,9 +40,12 @@ function inChunks(text: Uint8Array, guard: CallGuard, sizes: readonly number[]):
 const SECRET = `p"a\\s/s'<w>&ö%r😀d +\n=`
 
 describe('a credential that the upstream echoes', () => {
-  test.each(Object.entries(ENCODERS))('is replaced when written %s', (_, encoder) => {
-    expect(guarded(framed(encodeAll(SECRET, encoder)), [SECRET])).toBe(framed(PLACEHOLDER))
-  })
+  test.each(Object.entries(ENCODERS))(
+    'an echoed credential is replaced when written %s',
+    (_, encoder) => {
+      expect(guarded(framed(encodeAll(SECRET, encoder)), [SECRET])).toBe(framed(PLACEHOLDER))
+    },
+  )
 
   test.each([
     ['JSON', JSON.stringify(SECRET).slice(1, -1)],

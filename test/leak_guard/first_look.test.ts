@@ -92,7 +92,7 @@ describe('the quick pre-check', () => {
   )
 
   test.each(Object.entries(WAYS))(
-    'clears no value, fragment or part in the form %s',
+    'the quick pre-check clears no value, fragment or part in the form %s',
     (_, write) => {
       const value = `${KEY} and the word pass1word`
       const guard = guardOf(value).forCall()

@@ -36,7 +36,7 @@ describe('credentials that were sent encoded', () => {
       `{"h":"Basic ${SENT}"}`,
     ],
     ['the value alone', `<${KEY}>`, '<SVC_SECRET_A>'],
-  ])('come back as they were sent in %s', (_, text, expected) => {
+  ])('credentials are returned in their sent form in %s', (_, text, expected) => {
     expect(read(guard().body(utf8(text)))).toBe(expected)
     const stream = guard().stream()
     const pieces = [...utf8(text)].map((byte) => read(stream.push(Uint8Array.of(byte))))

@@ -63,7 +63,7 @@ describe('checkCallerHeaders', () => {
     'a@b',
     '[a]',
     '{a}',
-  ])('refuses %p as a name', (name) => {
+  ])('headers reject %p as a name', (name) => {
     expect(faultOf({ [name]: 'x' }).code).toBe('invalid_header')
   })
 

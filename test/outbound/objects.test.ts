@@ -171,7 +171,7 @@ describe('buffered bytes', () => {
   test.each([
     ['others hold too much', new BodyMemory(0), undefined],
     ['it trickles for too long', new BodyMemory(), 0],
-  ])('streams where %s, and nothing of it is missing', async (_, memory, maxWait) => {
+  ])('an answer streams where %s, and arrives whole', async (_, memory, maxWait) => {
     const read = await readFirst(chunksOf(5), 50, deadline, memory.open('w'), maxWait)
     if (read instanceof Uint8Array) throw new Error('read as a whole')
     const all: number[] = []

@@ -210,7 +210,7 @@ describe('in binary metadata', () => {
     ],
     ['text that could be base64', 'SVC_SECRET_FOO', 'foo-value'],
     ['no placeholder', base64('\xff\xfe'), base64('\xff\xfe')],
-  ])('%s is filled and written as it was', (_, value, expected) => {
+  ])('%s is filled and keeps its encoding', (_, value, expected) => {
     expect(inject(value, 'X-Key-Bin')).toBe(expected)
   })
 

@@ -181,15 +181,18 @@ describe('an echoed credential', () => {
     br: brotliCompressSync,
     zstd: zstdCompressSync,
   }
-  test.each(Object.entries(encoders))('is replaced inside %s', async (coding, encode) => {
-    const body = encode(Buffer.from(`{"key":${JSON.stringify(KEY)}}`))
-    await expectAnswer(answerOf(200, { 'content-encoding': coding.toUpperCase() }, body), {
-      status_code: 200,
-      headers: {},
-      body: '{"key":"SVC_SECRET_KEY"}',
-      redacted: true,
-    })
-  })
+  test.each(Object.entries(encoders))(
+    'an echoed credential is replaced inside %s',
+    async (coding, encode) => {
+      const body = encode(Buffer.from(`{"key":${JSON.stringify(KEY)}}`))
+      await expectAnswer(answerOf(200, { 'content-encoding': coding.toUpperCase() }, body), {
+        status_code: 200,
+        headers: {},
+        body: '{"key":"SVC_SECRET_KEY"}',
+        redacted: true,
+      })
+    },
+  )
 
   test('an echoed credential is replaced when it arrives byte by byte in chunks', async () => {
     const pieces = [...Buffer.from(`a ${KEY} b`)].map((byte) => Uint8Array.of(byte))
@@ -377,7 +380,7 @@ describe('502 upstream_protocol_error', () => {
       'many headers',
       Array.from({ length: 700 }, (_, at) => `x-${at}: ${'a'.repeat(100)}\n`).join(''),
     ],
-  ])('for more than 64 KiB in %s', async (_, headers) => {
+  ])('more than 64 KiB in %s is upstream_too_large', async (_, headers) => {
     await expectFailed(raw(`HTTP/1.1 200 X\n${headers}${length}\nok`), 'upstream_protocol_error')
   })
 

@@ -47,7 +47,7 @@ const codeOf = (given: Given, key?: string) => {
 
 describe('a request', () => {
   test.each(vectors.requests.map((one) => [one.method, one.url, one] as const))(
-    '%s %s has the signature that the SDK makes with the real key',
+    "%s %s has the SDK's signature with the real key",
     (_method, _url, { authorization, headers, ...request }) => {
       const scheme = authorization.split(':')[0]
       const named = { ...headers, authorization: `${scheme}:SVC_SECRET_KEY` } as Record<

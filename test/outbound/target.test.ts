@@ -75,7 +75,7 @@ describe('parseTarget', () => {
     `https://example.com/${'a'.repeat(8192)}`,
     `https://example.com/${'é'.repeat(4090)}`,
     `https://${'a.'.repeat(127)}com/`,
-  ])('refuses %p', (text) => {
+  ])('the parser rejects %p', (text) => {
     expect(codeOf(text)).toBe('invalid_target')
   })
 
@@ -186,7 +186,7 @@ describe('parseTarget', () => {
       ['https://example.com/\ud800', 'has half of a surrogate pair'],
       [`https://example.com/${'a'.repeat(8192)}`, 'is longer than 8192 bytes'],
     ].map(([text = '', objection]) => [text.slice(0, 60), objection, text] as const),
-  )('says of %p: %s', (_, objection, text) => {
+  )('the error for %p is: %s', (_, objection, text) => {
     expect(messageOf(text)).toBe(`target_url ${objection}.`)
   })
 })

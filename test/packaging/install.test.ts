@@ -163,7 +163,7 @@ for (const shell of SHELLS) {
       ['changed', (bytes: Uint8Array) => bytes.with(20, (bytes[20] ?? 0) ^ 1)],
       ['cut off', (bytes: Uint8Array) => bytes.subarray(0, -5)],
       ['empty', () => new Uint8Array()],
-    ])('refuses an executable that is %s', async (_, change) => {
+    ])('the installer rejects an executable that is %s', async (_, change) => {
       const file = join(from, 'cloakroom-linux-x64.gz')
       writeFileSync(file, change(readFileSync(file)))
       const { code, stderr } = await install({ shell })

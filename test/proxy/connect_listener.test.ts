@@ -210,7 +210,7 @@ describe('a host on the allowlist', () => {
   test.each([
     ['in capitals', API.toUpperCase()],
     ['with a trailing dot', `${API}.`],
-  ])('is intercepted however it is written: %s', async (_, name) => {
+  ])('an allowed host is intercepted however it is written: %s', async (_, name) => {
     const socket = await tunnel(open, `${name}:${stage.upstream.port}`)
     const { wire, issuer } = await secure(socket, API, open.certificate)
     expect(issuer).toStartWith('Cloakroom local proxy ')

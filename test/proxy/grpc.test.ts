@@ -292,14 +292,14 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     ['/test/Bomb', 8, expect.stringContaining(''), 'upstream_too_large'],
     ['/test/UnknownCoding', 13, expect.stringContaining(''), 'upstream_protocol_error'],
     ['/test/TooLarge', 8, expect.stringContaining(''), 'upstream_too_large'],
-  ])('what no client could read ends in a status: %s', async (path, code, details, error) => {
+  ])('an unreadable answer ends in a status: %s', async (path, code, details, error) => {
     const got = await call(path)
     expect(got).toMatchObject({ code, details })
     expect(got.trailers['x-service-error'] ?? got.headers['x-service-error']).toBe(error)
   })
 
   test.each(Object.keys(holding))(
-    'a message that holds the value, %s, ends the call',
+    'a message that contains the value, %s, ends the call',
     async (name) => {
       const got = await call(`/test/Holds/${name.replaceAll(' ', '-')}`, { metadata: BEARER })
       expect(got).toMatchObject({
@@ -426,7 +426,7 @@ describe.each(['local', 'remote'] as const)('a continuing program behind the %s 
   test.each([
     ['POST', 'with its body', expect.stringContaining('unknown_secret')],
     ['HEAD', 'with its head', ''],
-  ])('has its stream closed when a %s of HTTP is refused, %s', async (method, _, body) => {
+  ])("a program's stream is closed when a %s of HTTP is rejected, %s", async (method, _, body) => {
     const session = await openSession(proxies[way])
     const authorization = 'Bearer SVC_SECRET_NONE'
     // A body of this type is passed on as it arrives, so the error arrives before its end.

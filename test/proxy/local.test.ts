@@ -68,7 +68,7 @@ describe('a policy', () => {
     ['another domain', '/', { headers: using('ELSEWHERE') }],
     ['any place', '/', { headers: using('NOWHERE') }],
     ['a header, when it names others', '/', { headers: using('IN_QUERY') }],
-  ])('keeps it in for %s', async (_, path, init) => {
+  ])('a policy withholds the value for %s', async (_, path, init) => {
     await expectRefused(send(path, init), 'policy_blocked')
   })
 

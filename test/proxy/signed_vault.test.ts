@@ -77,7 +77,7 @@ test.each([
   ['an older value', () => store.rows.set('KEY', sealed(workspace, 'KEY', 'older'))],
   ['a value more', () => store.rows.set('MORE', sealed(workspace, 'MORE', 'more'))],
   ['nothing at all', () => Object.assign(store, { rows: new Map(), manifest: null })],
-])('%s ends it: nothing is sent', async (_, change) => {
+])('%s ends the use of the vault: nothing is sent', async (_, change) => {
   await cache.current()
   change()
   await expect(later()).rejects.toMatchObject({

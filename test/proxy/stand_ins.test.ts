@@ -173,7 +173,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     ['policy_blocked', { method: 'POST', headers: () => bearer('GET_ONLY') }],
     ['policy_blocked', { method: 'GET', headers: () => bearer('IN_QUERY') }],
   ] as [FaultCode, { method: string; headers: () => Record<string, string> }][])(
-    'a stand-in is refused as its placeholder would be: %s',
+    'a stand-in is rejected like its placeholder: %s',
     async (code, { method, headers }) => {
       const sent = upstream.bytes
       const answer = await send('/', { method, headers: headers() })

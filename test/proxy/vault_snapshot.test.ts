@@ -135,7 +135,7 @@ describe('a vault that did not change', () => {
     ['another value', () => agent.store('KEY', marked('another value'))],
     ['another policy', () => agent.store('KEY', value, { policy: { allowed_methods: [] } })],
     ['one secret more', () => agent.store('MORE', marked('another value'))],
-  ])('is read whole again after %s', async (_, change) => {
+  ])('a vault is read again completely after %s', async (_, change) => {
     const guard = await (await cache.current()).guard()
     await change()
     const snapshot = await later()

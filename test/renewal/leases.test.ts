@@ -135,7 +135,7 @@ describe('taking a lease', () => {
     ['a revoked token', () => sql`update tokens set revoked_at = now() where id = ${tokenId}`],
     ['an expired token', () => sql`update tokens set expires_at = now() where id = ${tokenId}`],
     ['a deleted secret', () => sql`delete from secrets where workspace_id = ${workspaceId}`],
-  ])('refuses %s', async (_, change) => {
+  ])('a lease is refused for %s', async (_, change) => {
     await change()
     expect(await take()).toEqual({ kind: 'stale' })
   })

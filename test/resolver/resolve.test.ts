@@ -406,7 +406,7 @@ describe('the target', () => {
     `https://api.upstream.example/${'a'.repeat(8192)}`,
   ]
   test.each(bad.map((url) => [url.slice(0, 60), url]))(
-    'is 400 invalid_target: %j',
+    'the target is 400 invalid_target: %j',
     async (_, url) => {
       const record = await expectRefused(
         stage,

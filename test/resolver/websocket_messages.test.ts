@@ -155,7 +155,7 @@ const kinds: Record<string, string> = {
   'too short to be guarded': 'x7',
   words: 'correct horse battery staple',
 }
-test.each(Object.entries(kinds))('a value that is %s goes out', async (_, value) => {
+test.each(Object.entries(kinds))('a value is sent: %s', async (_, value) => {
   await agent.store('KIND', value, LISTED)
   const { caller, upstream } = await join()
   caller.socket.send(JSON.stringify({ token: 'SVC_SECRET_KIND' }))

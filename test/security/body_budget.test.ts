@@ -168,7 +168,7 @@ const orderOf = (name: string) => {
 }
 
 describe.each(sample('body budget, places', places))(
-  '%s: a %s at %p as large as a body may be (82)',
+  '%s: a %s at %p of the maximum body size (82)',
   (name, kind, path) => {
     test('a body of maximum size is 422 within the budget', async () => {
       const order = orderOf(name)

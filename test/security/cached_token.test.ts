@@ -140,7 +140,7 @@ describe.each(doors)('%s', (_, knock, good) => {
     ['revoked', 'revoked_at = clock_timestamp()'],
     // The column has milliseconds and rounds, so the current time may be half of one ahead.
     ['expired', "expires_at = clock_timestamp() - interval '1 ms'"],
-  ])('answers 401 to a token that was just %s, whole or sealed', async (what, change) => {
+  ])('a token that was just %s is 401, whole or sealed', async (what, change) => {
     const { text, id, sealed } = await warm(knock, good)
     await stage.app.connection.sql.unsafe(`update tokens set ${change} where id = '${id}'`)
     await expectUnknown(knock, what, text)

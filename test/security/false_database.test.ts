@@ -169,7 +169,7 @@ describe('a server that does not prove that it has the password', () => {
     ['as it should', {}],
     ['with few iterations, as scram_iterations may say', { i: '1' }],
     ['with many', { i: '1000000' }],
-  ])('SCRAM %s', async (_, otherwise) => {
+  ])('a server that completes SCRAM %s is accepted', async (_, otherwise) => {
     const database = await answering(scram(otherwise))
     expect(await poolOf(database)`select 1`).toHaveLength(0)
   })
@@ -182,7 +182,7 @@ describe('a server that does not prove that it has the password', () => {
     ['no signature', { end: [AUTHENTICATED, READY] }],
     ['nothing at the end', { end: [READY] }],
     ['another request', { end: [message('R', 5, Buffer.alloc(4)), AUTHENTICATED, READY] }],
-  ])('is left at %s', async (_, otherwise) => {
+  ])('the connection is closed at %s', async (_, otherwise) => {
     const database = await answering(scram(otherwise))
     expect(await codeOf(poolOf(database)`select 1`)).toBe('CONNECTION_UNPROVEN')
     expect((await startOf(database)).said).toContain('did not prove that it knows the password')
@@ -191,7 +191,7 @@ describe('a server that does not prove that it has the password', () => {
   test.each<[string, Parameters<typeof scram>[0]]>([
     ['a wrong signature', { end: [message('R', 12, Buffer.from('v=AAAA')), AUTHENTICATED, READY] }],
     ['an empty signature', { end: [message('R', 12), AUTHENTICATED, READY] }],
-  ])('is left by the driver at %s', async (_, otherwise) => {
+  ])('the driver closes the connection at %s', async (_, otherwise) => {
     const database = await answering(scram(otherwise))
     const failure = await failureOf(poolOf(database)`select 1`)
     expect(failure.code).toBe('SASL_SIGNATURE_MISMATCH')
@@ -204,7 +204,7 @@ describe('a server that does not prove that it has the password', () => {
     ['with an authentication that there is not', message('R', 99)],
     ['with a signature first', message('R', 12, Buffer.from('v=null'))],
     ['once more after it was authenticated', Buffer.concat([AUTHENTICATED, message('R', 5, 1)])],
-  ])('is left when it goes on %s', async (_, words) => {
+  ])('the connection is closed when the server continues %s', async (_, words) => {
     const database = await answering(async (wire) => {
       wire.write(words)
       await answerAll(wire)
@@ -367,7 +367,7 @@ describe('the pause before another attempt', () => {
       },
     ],
   ])(
-    'grows where the server %s',
+    'the pause grows when the server %s',
     async (_, serve) => {
       const found = pauses(await momentsOf(serve, (sql) => sql.unsafe('select 1'), 7))
       // At least half of 100, 200, 400, 800 and 1,000 ms, less the accuracy of timers.

@@ -62,7 +62,7 @@ describe.each([
   ['a key of Stripe', STRIPE, [8, 15, 16, 20]],
 ])('an attacker with the beginning of %s', (what, value, lengths) => {
   test.each(sample(`fragments of ${what}`, lengths, 4))(
-    '%d characters: finds none beyond the window that it has',
+    'an attacker with %d characters finds none beyond the window that they complete',
     (length) => {
       const known = attack(value, length)
       expect(value.startsWith(known)).toBe(true)

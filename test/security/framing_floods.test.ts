@@ -145,7 +145,7 @@ function token(text: string): string {
   return `x-service-token: ${text}\r\n`
 }
 
-describe.each(Object.entries(LISTENERS))('a client of %s that sends without end', (_, at) => {
+describe.each(Object.entries(LISTENERS))('a client of %s that sends endlessly', (_, at) => {
   const [origin, head] = at
   test.each(Object.entries(AFTER_HEAD))(
     'the memory for %s is bounded, and others are served',

@@ -77,20 +77,23 @@ describe('the token behind a ticket', () => {
     ['whole', TOKEN],
     ['in base64', Buffer.from(TOKEN).toString('base64')],
     ['in halves', `${TOKEN.slice(0, 30)} ${TOKEN.slice(-30)}`],
-  ])('is redacted in a later call that does not use it, %s', async (_, stored) => {
-    const ticket = await ticketFor(TOKEN)
-    expect(ticket).toStartWith('SVC_SECRET_ROBOT-ticket-')
-    expect((await use(ticket)).status).toBe(200)
-    expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${TOKEN}`)
-    stage.upstream.on('/stored', answerOf(200, {}, `stored: ${stored}`))
-    for (const token of [agent.token, second.text]) {
-      const asked = { target_url: stage.url('/stored') }
-      const { body } = await resolveAs(stage.app.resolver, token, asked)
-      expect(body).toMatchObject({ status_code: 200, redacted: true })
-      const text = (body as { body: string }).body
-      expect([text.includes(TOKEN.slice(0, 16)), text.includes(stored)]).toEqual([false, false])
-    }
-  })
+  ])(
+    'the token behind a ticket is redacted in a later call that does not use it, %s',
+    async (_, stored) => {
+      const ticket = await ticketFor(TOKEN)
+      expect(ticket).toStartWith('SVC_SECRET_ROBOT-ticket-')
+      expect((await use(ticket)).status).toBe(200)
+      expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${TOKEN}`)
+      stage.upstream.on('/stored', answerOf(200, {}, `stored: ${stored}`))
+      for (const token of [agent.token, second.text]) {
+        const asked = { target_url: stage.url('/stored') }
+        const { body } = await resolveAs(stage.app.resolver, token, asked)
+        expect(body).toMatchObject({ status_code: 200, redacted: true })
+        const text = (body as { body: string }).body
+        expect([text.includes(TOKEN.slice(0, 16)), text.includes(stored)]).toEqual([false, false])
+      }
+    },
+  )
 
   test('the token behind a ticket is redacted after the workspace changed, and not in answers to tokens that may not use the secret', async () => {
     await use(await ticketFor(TOKEN))

@@ -75,7 +75,7 @@ describe('a release of one call', () => {
       'another header',
       () => ({ ...bodyOf(), headers: { authorization: 'Bearer SVC_SECRET_KEY', a: 'b' } }),
     ],
-  ])('is not for a call with %s', async (_, other) => {
+  ])('a release does not cover a call with %s', async (_, other) => {
     await held.release(await held.request(bodyOf()))
     await expectRefused(other())
   })

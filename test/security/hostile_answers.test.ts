@@ -31,7 +31,7 @@ const bodies: Record<string, string> = {
 }
 
 test.each(Object.entries(bodies))(
-  'an answer of nothing but %s keeps nobody else waiting',
+  'an answer of only %s delays no other caller',
   async (name, body) => {
     stage.upstream.on(`/${name}`, answerOf(200, { 'content-type': 'text/plain' }, body))
     let isOver = false

@@ -334,7 +334,7 @@ describe('an agent', () => {
   test.each([
     ['every project', 'null'],
     ['another project', "(select id from projects where name = 'decoy')"],
-  ])('is not bound to %s by its row', async (_, other) => {
+  ])('an agent is not bound to %s by its row', async (_, other) => {
     const { sql } = app.connection
     const [row] = await sql`select project_id from agents where id = ${bot}`
     await sql.unsafe(`update agents set project_id = ${other} where id = '${bot}'`)

@@ -114,7 +114,7 @@ describe.each(doors)('%s', (_, base, program) => {
     ['application/problem+json', (text: string) => text],
     ['application/x-ndjson', (text: string) => `${text}\n${text}\n`],
     ['text/event-stream', (text: string) => `data: ${text}\n\n`],
-  ])('leads JSON strings of %s back', async (type, written) => {
+  ])('JSON strings of %s return through the resolver', async (type, written) => {
     const body = (origin: string) =>
       written(
         JSON.stringify({

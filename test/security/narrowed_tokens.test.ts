@@ -68,7 +68,7 @@ describe('a narrowed token', () => {
     ['another allowed host', () => using('KEY', OTHER), OTHER],
     ['a host that nobody allowed', () => using('KEY', 'none.example'), 'none.example'],
     ['another secret', () => using('OTHER_KEY'), 'OTHER_KEY'],
-  ])('is refused for %s', async (_, call, named) => {
+  ])('a narrowed token is rejected for %s', async (_, call, named) => {
     const before = stage.upstream.bytes
     const { status, body } = await resolveAs(stage.app.resolver, narrowed.text, call())
     expect([status, body]).toMatchObject([403, { error_code: 'scope_required' }])

@@ -32,7 +32,7 @@ async function expectNothingSent(act: () => Promise<unknown>): Promise<void> {
 describe.each([
   ['the token', () => agent.token],
   ['its secret part', () => secret],
-])('%s is refused', (_, textOf) => {
+])('%s is rejected', (_, textOf) => {
   const calls: [where: string, call: (text: string) => object][] = [
     ['in the path', (text) => ({ target_url: stage.url(`/${text}/x`) })],
     ['in the query', (text) => ({ target_url: stage.url(`/?key=${text}.SVC_SECRET_KEY`) })],

@@ -279,15 +279,18 @@ describe.each(Object.entries(DELETIONS))('the IDs of %s', (_, remove) => {
     ids = await remove()
   })
 
-  test.each(Object.entries(CHOSEN))('are refused in %s', async (_field, { kind, take }) => {
-    for (const id of ids[kind] ?? []) {
-      const { status, body } = await take(id)
-      expect({ status, body }).toMatchObject({
-        status: 409,
-        body: { error_code: 'already_exists' },
-      })
-    }
-  })
+  test.each(Object.entries(CHOSEN))(
+    'used IDs are rejected in %s',
+    async (_field, { kind, take }) => {
+      for (const id of ids[kind] ?? []) {
+        const { status, body } = await take(id)
+        expect({ status, body }).toMatchObject({
+          status: 409,
+          body: { error_code: 'already_exists' },
+        })
+      }
+    },
+  )
 })
 
 test('no data of a deleted workspace changes hands: audit, summary, export, calls, or a revoked token', async () => {

@@ -57,7 +57,7 @@ describe.each([
   ['in a presigned URL', presignedWith, { ANY: 403, QUERY: 200, OTHER: 403, TOKEN: 403 }],
 ] as const)('a session token %s', (_, callWith, expected) => {
   test.each(Object.entries(expected))(
-    'of the secret %s is answered with %i',
+    'a session token of the secret %s is answered with %i',
     async (name, status) => {
       const sent = stage.upstream.bytes
       const answer = await agent.resolve(callWith(name))

@@ -54,7 +54,7 @@ const passed = (answers: readonly { status: number }[]) =>
 test.each<[string, Partial<TokenLimits>]>([
   ['a day', { calls_per_day: 7 }],
   ['a minute', { calls_per_minute: 7 }],
-])('calls of %s are refused beyond the limit, whichever process has them', async (_, limits) => {
+])('calls of %s are rejected beyond the limit, whichever process has them', async (_, limits) => {
   const token = await limited(limits)
   const calls = Array.from({ length: 10 }, () => processes().map((app) => token.call(app))).flat()
   const answers = await Promise.all(calls)

@@ -163,7 +163,7 @@ describe('a signature that is made again', () => {
     ],
     ['decimal bytes', (signature) => JSON.stringify([...raw(signature)])],
     ['base64 of itself', (signature) => Buffer.from(signature).toString('base64')],
-  ])('is masked whole in %s', async (_, formOf) => {
+  ])('a signature that is made again is masked whole in %s', async (_, formOf) => {
     const answer = await echo((signature) => `<${formOf(signature)}>`)
     expect(answer).toContain('SVC_SECRET_ROBOT')
     expect(answer.length).toBeLessThan(60)
@@ -180,7 +180,7 @@ describe('a signature that is made again', () => {
       (signature) => raw(signature).subarray(0, 128).toString('hex'),
       0,
     ],
-  ])('is masked in its %s', async (_, formOf, most) => {
+  ])('a signature that is made again is masked in its %s', async (_, formOf, most) => {
     const answer = await echo((signature) => `<${formOf(signature)}>`)
     expect(answer).toContain('[REDACTED]')
     expect(answer.replaceAll('[REDACTED]', '').length).toBeLessThanOrEqual(2 + 1 + most)

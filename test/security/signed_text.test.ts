@@ -139,12 +139,15 @@ describe('a signature of AWS, in place of which the client had a placeholder', (
     ['USUAL', {}],
     ['SHOWN', { allowed_locations: ['header'], allowed_headers: ['Authorization'] }],
     ['SHOWN_TOO', { allowed_locations: ['header', 'sign'], sign_templates: [STRIPE] }],
-  ])('%s needs a header, and is made again', async (name, policy) => {
-    await store(name, policy)
-    expect((await agent.resolve(signed(name))).body).toMatchObject({ status_code: 200 })
-    await store(name, policy, { allowed_locations: ['query'] })
-    expect((await agent.resolve(presigned(name))).body).toMatchObject({ status_code: 200 })
-  })
+  ])(
+    'an AWS signature of the secret %s needs a header, and is made again',
+    async (name, policy) => {
+      await store(name, policy)
+      expect((await agent.resolve(signed(name))).body).toMatchObject({ status_code: 200 })
+      await store(name, policy, { allowed_locations: ['query'] })
+      expect((await agent.resolve(presigned(name))).body).toMatchObject({ status_code: 200 })
+    },
+  )
 
   test.each<[string, Policy, string]>([
     ['SIGNING', { allowed_locations: ['sign'] }, 'location (allowed_locations: sign)'],
@@ -158,13 +161,16 @@ describe('a signature of AWS, in place of which the client had a placeholder', (
       { allowed_locations: ['header'], allowed_headers: ['X-Other'] },
       'header (allowed_headers: X-Other)',
     ],
-  ])('%s has none, and is refused', async (name, policy, what) => {
-    await store(name, policy)
-    const refusal = (part: string) =>
-      `The policy of the secret ${name}_${part} does not permit this ${what}.`
-    await expectRefused(stage, agent, signed(name), 'policy_blocked', refusal('ACCESS_KEY_ID'))
-    await store(name, policy, { allowed_locations: ['query'] })
-    const ofKey = refusal('SECRET_ACCESS_KEY')
-    await expectRefused(stage, agent, presigned(name), 'policy_blocked', ofKey)
-  })
+  ])(
+    'an AWS signature of the secret %s is rejected, because its policy does not permit the place',
+    async (name, policy, what) => {
+      await store(name, policy)
+      const refusal = (part: string) =>
+        `The policy of the secret ${name}_${part} does not permit this ${what}.`
+      await expectRefused(stage, agent, signed(name), 'policy_blocked', refusal('ACCESS_KEY_ID'))
+      await store(name, policy, { allowed_locations: ['query'] })
+      const ofKey = refusal('SECRET_ACCESS_KEY')
+      await expectRefused(stage, agent, presigned(name), 'policy_blocked', ofKey)
+    },
+  )
 })

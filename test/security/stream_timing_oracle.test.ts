@@ -60,11 +60,11 @@ const forms: Record<string, (text: string) => string> = {
   'numbers of bytes': (text) => JSON.stringify([...Buffer.from(text)], null, 1),
 }
 
-describe.each(Object.entries(VALUES))('beginnings of %s', (_, value) => {
+describe.each(Object.entries(VALUES))('the beginnings of %s', (_, value) => {
   // A window of 16 known characters is recognised.
   const beginnings = Array.from({ length: 11 }, (_, at) => value.slice(0, at + 2))
   if (!/\S{16}/.test(value)) beginnings.push(value.slice(0, -1))
-  test.each(Object.entries(forms))('written as %s wait like any other text', (_, form) => {
+  test.each(Object.entries(forms))('guesses written as %s wait like any other text', (_, form) => {
     for (const beginning of beginnings) {
       const [probe, other] = [form(beginning), form(likeness(beginning))]
       // Guesses with different encoded lengths cannot be compared.

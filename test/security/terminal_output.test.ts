@@ -145,7 +145,7 @@ describe('a value that another person stored', () => {
     ['inject', '-i', 'template'],
   ]
   test.each(commands.map((command) => [command.join(' '), command] as const))(
-    '`%s` drives no terminal, and is whole in a pipe',
+    '`%s` sends no escapes to a terminal, and all bytes to a pipe',
     async (_, command) => {
       const env = {
         HOME: ada.home,

@@ -29,7 +29,7 @@ test.each<[code: number, args: string[]]>([
   [1, ['backup', 'never']],
   [1, ['backup', 'never', '--json']],
 ])(
-  'exit code %i, and a line each: %j',
+  'the command exits with %i, and prints a line each: %j',
   async (code, args) => {
     const ports = { PORT: '0', RESOLVER_PORT: '0' }
     const ran = await operate({ ...database.env, ...ports }, ...args)

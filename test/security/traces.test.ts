@@ -199,14 +199,17 @@ describe('the upstream', () => {
       () => resolve({ trace: true, headers: { TraceParent: 'another' } }, { traceparent }),
     ],
     ['forward mode', () => forward({ 'x-service-trace': 'true', traceparent })],
-  ])('is named the span of its call when %s asks, and no other', async (_, ask) => {
-    const response = await ask()
-    expect(response.status).toBe(200)
-    await response.text()
-    const [call] = named(await spansNow(), 'call')
-    expect(call?.traceId).toBe(TRACE)
-    expect(sentOn()).toEqual([`00-${TRACE}-${call?.spanId}-01`])
-  })
+  ])(
+    'the upstream receives the span of its call when %s requests it, and no other',
+    async (_, ask) => {
+      const response = await ask()
+      expect(response.status).toBe(200)
+      await response.text()
+      const [call] = named(await spansNow(), 'call')
+      expect(call?.traceId).toBe(TRACE)
+      expect(sentOn()).toEqual([`00-${TRACE}-${call?.spanId}-01`])
+    },
+  )
 
   test('the upstream receives the sampling decision of a caller that does not sample', async () => {
     expect((await resolve({ trace: true }, { traceparent: `00-${TRACE}-${SPAN}-00` })).status).toBe(

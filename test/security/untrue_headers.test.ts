@@ -81,11 +81,14 @@ describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
   test.each([
     ['redacted', {}, `it is ${KEY}`, 'it is SVC_SECRET_KEY'],
     ['decoded', { 'content-encoding': 'gzip' }, gzipSync('plain'), 'plain'],
-  ] as const)('has no digests and a weak tag where it is %s', async (__, headers, body, text) => {
-    sent(headers, body)
-    const shown = await ask('/')
-    expect([digestsIn(shown), shown.headers.etag, shown.body]).toEqual([[], 'W/"v1"', text])
-  })
+  ] as const)(
+    'an answer has no digests and a weak tag if it is %s',
+    async (__, headers, body, text) => {
+      sent(headers, body)
+      const shown = await ask('/')
+      expect([digestsIn(shown), shown.headers.etag, shown.body]).toEqual([[], 'W/"v1"', text])
+    },
+  )
 
   test('an answer with a value after the headers has no digests and a weak tag', async () => {
     const { promise: isGoingOn, resolve: goOn } = Promise.withResolvers<void>()
@@ -133,8 +136,11 @@ describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
     ['deflate', deflateSync('plain'), 'plain'],
     ['deflate', deflateRawSync('plain'), 'plain'],
     ['deflate', deflateRawSync(''), ''],
-  ] as const)('is decoded from %s, empty or not, raw or not', async (coding, body, text) => {
-    sent({ 'content-encoding': coding }, body)
-    expect(await ask('/')).toMatchObject({ status: 200, body: text })
-  })
+  ] as const)(
+    'an answer is decoded from %s, empty or not, raw or not',
+    async (coding, body, text) => {
+      sent({ 'content-encoding': coding }, body)
+      expect(await ask('/')).toMatchObject({ status: 200, body: text })
+    },
+  )
 })

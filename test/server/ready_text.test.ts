@@ -53,7 +53,7 @@ test.each<[string[], string | undefined, () => string, (port: string) => string]
     () => 'https://vault.example.com/console/',
   ],
 ])(
-  'of %j and %s the console can be opened',
+  "the console's address opens with %j and %s",
   async (names, SERVICE_SERVER_URL, origin, expected) => {
     allowed = names
     const config = { ALLOWED_HOSTS: names, SERVICE_SERVER_URL }
@@ -77,7 +77,7 @@ requires('curl').test.each([
   ['all addresses and a host name', ['vault.example.com'], () => all, ASK],
   ['IPv6', ['[::1]'], () => sixth, ASK],
   ['the resolver alone', ['resolver.example.com'], () => all, '/healthz'],
-])('%s: the line that is to be tried works', async (_, names, origin, path) => {
+])('%s: the printed command succeeds', async (_, names, origin, path) => {
   allowed = names
   const isResolver = path === '/healthz'
   const line = tryLine({

@@ -57,7 +57,7 @@ test.each<[command: string, ...rest: string[]]>([
   ['rekey-outer', '--dry-run'],
   ['calculate_metrics'],
 ])(
-  '%s says at once that nothing listens, whatever a start waits',
+  '%s reports immediately that nothing listens, whatever DB_WAIT_SECONDS is',
   async (command, ...args) => {
     const unreachable = { DB_PORT: '1', DB_WAIT_SECONDS: '3600' }
     const { code: exitCode, text } = await said('', unreachable, command, ...args)

@@ -24,7 +24,7 @@ test.each([
   ['where its log is elsewhere', (log: string) => `2>${log}`],
   ['where its log was there too', () => ''],
 ])(
-  'it stops gracefully with its terminal, %s',
+  'a server stops gracefully with its terminal, %s',
   async (name, redirect) => {
     const log = files.at(`${name}.log`.replaceAll(' ', '_'))
     const line = `exec "$0" "$1" serve ${redirect(log)}`

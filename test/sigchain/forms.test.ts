@@ -41,7 +41,7 @@ describe('a text', () => {
     ['is null', 'null'],
     ['is empty', ''],
     ['has NUL at its end', `${text}\0`],
-  ])('is refused when it %s', (_, statement) => {
+  ])('a text is rejected when it %s', (_, statement) => {
     expect(reasonOf(statement)).toMatchObject({ name: 'Refusal', reason: 'form' })
   })
 

@@ -223,7 +223,7 @@ describe('a rekey is due', () => {
     ['when somebody left', 2, () => remove(2)],
     ['when somebody may only read any more', 0, readOnly],
     ['when somebody has new keys', 2, () => rotate(2, 1)],
-  ])('%s, until the key is a new one', async (_, signer, change) => {
+  ])('a rekey is due %s, until the key is a new one', async (_, signer, change) => {
     const changed = await say(chain, signer, await change())
     expect([isRekeyDue(chain), isRekeyDue(changed)]).toEqual([false, true])
     const next = await say(changed, 0, rekey)

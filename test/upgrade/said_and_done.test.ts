@@ -34,7 +34,7 @@ async function blockedBy(tx: postgres.TransactionSql, before: Tables) {
   return ofWriters.some((mode) => modes.has(mode)) ? 'writers' : 'nobody'
 }
 
-describe.each(fixtureNames())('of a database of schema %s', (name) => {
+describe.each(fixtureNames())('the check of a database of schema %s', (name) => {
   test('upgrade --check lists what is applied, which sessions wait, and which tables are rewritten', async () => {
     const fixture = readFixture(name)
     const database = await restored(fixture)

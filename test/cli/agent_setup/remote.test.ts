@@ -258,7 +258,7 @@ const refused: string[][] = [
   ['https://mcp.linear.app/mcp', '--name', 'a.b'],
   ['https://mcp.linear.app/mcp', '--secret', 'a-b'],
 ]
-test.each(refused.map((args) => [args] as const))('--mcp-server %j is refused', async (args) => {
+test.each(refused.map((args) => [args] as const))('--mcp-server %j is rejected', async (args) => {
   const { code, err } = await setUp('cursor', '--mcp-server', ...args, '--print')
   expect([code, err]).toEqual([2, expect.not.stringContaining('user:word')])
 })

@@ -71,7 +71,7 @@ test('every secret has a file variable, and no other setting has', () => {
   expect(named.filter(({ file }) => file === null)).toEqual([])
 })
 
-test.each(Object.keys(VALUES))('%s_FILE says what the variable would say', (name) => {
+test.each(Object.keys(VALUES))('%s_FILE has the effect of the variable', (name) => {
   const { [name]: value = '', ...rest } = VALUES
   const given = read({ ...VALUES }).config
   expect(read({ ...rest, [`${name}_FILE`]: put(value) })).toEqual({ config: given, warnings: [] })

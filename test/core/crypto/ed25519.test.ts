@@ -128,7 +128,7 @@ describe('a point', () => {
   const signs = [0n, 2n ** 255n]
 
   test.each(signs.flatMap((sign) => [...low, ...above].map((y) => littleEndian(y + sign).toHex())))(
-    '%s is not sound',
+    '%s is not a valid key',
     async (hex) => {
       const point = Uint8Array.fromHex(hex)
       expect(isSoundPoint(point)).toBe(false)

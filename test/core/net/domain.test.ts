@@ -20,7 +20,7 @@ describe('parseDomain', () => {
     ['*.someone.github.io', '*.someone.github.io'],
     ['*.corp.internal', '*.corp.internal'],
     [`${'a'.repeat(63)}.com`, `${'a'.repeat(63)}.com`],
-  ])('stores %p as %p', (text, stored) => {
+  ])('the allowlist stores %p as %p', (text, stored) => {
     expect(parseDomain(text)?.text).toBe(stored)
   })
 
@@ -86,7 +86,7 @@ describe('parseDomain', () => {
     '::1',
     '::ffff:1.2.3.4',
     'foo.0x10',
-  ])('refuses %p', (text) => {
+  ])('the allowlist rejects %p', (text) => {
     expect(parseDomain(text)).toBeNull()
   })
 

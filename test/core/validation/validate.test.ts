@@ -164,7 +164,7 @@ describe('a line of text', () => {
     ['nothing', ''],
     ['spaces', '   '],
     ['no-break spaces', '\u00a0\u2003'],
-  ])('%s is not', (_, text) => {
+  ])('%s is not a line of text', (_, text) => {
     expect(accepts(line(100), text)).toBe(false)
   })
   test('a line of text may be empty if the schema allows it', () => {

@@ -87,7 +87,7 @@ describe('log-in', () => {
       'role',
       'is not a field of this request',
     ],
-  ])('refuses bad input %#', async (body, path, message) => {
+  ])('prelogin rejects bad input %#', async (body, path, message) => {
     const answer = await writesNothing(app, () => app.call('POST', LOGIN, { body }))
     expect(said(answer)).toEqual(refusedField(path, message))
   })

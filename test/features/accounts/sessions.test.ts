@@ -277,7 +277,7 @@ describe('logout', () => {
     ['no body', () => undefined],
     ['an empty object', () => ({})],
     ['the refresh token', (person: { refresh: string }) => ({ refresh_token: person.refresh })],
-  ])('with %s ends the session', async (_, bodyOf) => {
+  ])('a logout with %s ends the session', async (_, bodyOf) => {
     const session = await logInAs(app, ada)
     const answer = await end(session.token, bodyOf(session))
     expect(said(answer)).toEqual({ status: 200, body: { status: 'success' } })

@@ -418,7 +418,7 @@ describe('a rekey changes nothing', () => {
     ['gone', null],
     ['left out', undefined],
     ['no JSON text', { allowed_methods: ['\ud800'] }],
-  ])('when a policy is %s', async (_, changed) => {
+  ])('a rekey changes nothing when a policy is %s', async (_, changed) => {
     const index = body.secrets.findIndex(({ policy }) => policy !== null)
     body.secrets[index] = {
       ...(body.secrets[index] as RekeyBody['secrets'][number]),

@@ -133,7 +133,7 @@ describe('a rekey', () => {
   test.each([
     ['a generation that is no longer stored', () => [moved('ONE', 4), moved('TWO', 7)]],
     ['a secret without a state', () => [moved('PLAIN', 1)]],
-  ])('is refused for %s, and changes nothing', async (_, derived) => {
+  ])('a rekey is rejected for %s, and changes nothing', async (_, derived) => {
     expectFailure(await rekey(derived()), 'conflict')
     expect((await states()).map(([key, generation]) => [key, generation])).toEqual([
       ['ONE', 5],

@@ -33,7 +33,7 @@ describe('vectors', () => {
     ['X25519 (RFC 7748)', { x25519: () => ({ shared: wrong, publicKey: wrong }) }],
     ['Ed25519 (RFC 8032)', { sign: async () => wrong }],
     ['Argon2id (RFC 9106)', { argon2id: async () => wrong }],
-  ])('%s that is computed wrongly fails by its name', async (name, other) => {
+  ])('%s with a wrong result fails by its name', async (name, other) => {
     await expect(checkVectors({ ...primitives, ...other })).rejects.toThrow(
       `computed wrongly here: ${name}`,
     )
@@ -101,7 +101,7 @@ describe('files', () => {
     [join(data, 'keys.env'), 0o600, 0o604, 'keys.env can be read or written by others: chmod 0600'],
     [join(data, 'signed_state.sqlite'), 0o600, 0o660, 'signed_state.sqlite can be read or written'],
     [authorities, 0o644, 0o664, 'ca.pem can be written by others: chmod go-w'],
-  ])('%s is to be as private as it was made', (path, right, wrong, words) => {
+  ])('%s must keep its private mode', (path, right, wrong, words) => {
     chmodSync(path, wrong)
     expect(() => checkFiles(places)).toThrow(words)
     chmodSync(path, right)

@@ -69,7 +69,7 @@ test.each([
     `DefaultEndpointsProtocol=https;AccountName=store;AccountKey=${base64(64)};EndpointSuffix=core.example`,
     /^DefaultEndpointsProtocol=https;AccountName=store;AccountKey=[A-Za-z0-9+/]{86}==;EndpointSuffix=core\.example$/,
   ],
-])('the stand-in of %s is like it', async (value, like) => {
+])('the stand-in of %s has its form', async (value, like) => {
   const text = await standIn(value)
   expect(text).toMatch(like)
   expect(text).not.toBe(value)
@@ -140,7 +140,7 @@ describe('a private key', () => {
     ['EC, PKCS #8', pem(ec, 'pkcs8')],
     ['EC, SEC 1', pem(ec, 'sec1')],
     ['Ed25519', pem(ed25519, 'pkcs8')],
-  ])('%s is another one of the same type', async (_, value) => {
+  ])('the stand-in of %s is another key of the same type', async (_, value) => {
     const text = await standIn(value)
     const [given, made] = [createPrivateKey(value), createPrivateKey(text)]
     expect(made.asymmetricKeyType).toBe(given.asymmetricKeyType)
@@ -208,7 +208,7 @@ test.each([
   [drawn('hex', 15), 22],
   [drawn('hex', 16), 16],
 ])(
-  'the stand-in of %s has %d characters: what is short is not told how short',
+  'the stand-in of %s has %d characters, so a short length is not revealed',
   async (value, length) => {
     expect(await standIn(value)).toHaveLength(length)
   },

@@ -125,7 +125,7 @@ describe('reported model tokens', () => {
       43,
     ],
     ['streamed Gemini events', events([gemini({}), gemini(geminiUsage)]), EVENTS, 43],
-  ])('of %s are counted', (_, text, kind, tokens) => {
+  ])('model tokens of %s are counted', (_, text, kind, tokens) => {
     expect(tokensIn(text, kind)).toBe(tokens)
   })
 
@@ -170,7 +170,7 @@ describe('usage that is not the vendor’s', () => {
     ['behind other brackets', '{"a":[}],"usage":{"total_tokens":9}}', 0],
     ['in the second of two documents', '{"a":1}\n{"usage":{"total_tokens":9}}', 9],
     ['with a long member', `{"usage":{"x":"${'y'.repeat(20_000)}","total_tokens":9}}`, 0],
-  ])('%s is read as it should be', (_, text, tokens) => {
+  ])('%s is read correctly', (_, text, tokens) => {
     expect(tokensIn(text)).toBe(tokens)
   })
 
