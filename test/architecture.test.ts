@@ -96,7 +96,7 @@ const rules: Record<string, readonly string[]> = {
   http: ['database', 'core'],
   database: ['core'],
   core: [],
-  /** Builds and generators: nothing of them is in the executable. */
+  /** Builds and generators: the executable contains none of them. */
   dev: [
     'cli',
     'console',
@@ -112,7 +112,7 @@ const rules: Record<string, readonly string[]> = {
   ],
 }
 
-/** Code that runs on a member's machine, or for either side, never sees the database. */
+/** Code that runs on a member's machine, or on both sides, never accesses the database. */
 const withoutDatabase = [
   'cli',
   'console',
@@ -128,7 +128,7 @@ const withoutDatabase = [
 const longFiles: readonly string[] = []
 const MAX_LINES = 250
 
-/** The folder that the rules speak of; a feature is a separate folder. */
+/** The folder that a rule applies to; a feature is a separate folder. */
 function roomOf(path: string): string {
   const [first = path, second = ''] = path.split('/')
   return first === 'features' ? `${first}/${second}` : first
@@ -143,7 +143,7 @@ function isAllowed(from: string, target: string): boolean {
   const [room, other] = [roomOf(from), roomOf(target)]
   if (room === other) return true
   if (withoutDatabase.includes(room) && target.startsWith('database/')) return false
-  // A feature shows others its index and its contract, nothing else.
+  // A feature exports only its index and its contract to other features.
   const isFace = /^features\/\w+\/(index|contract)\.ts$/.test(target)
   if (room.startsWith('features/') && other.startsWith('features/')) return isFace
   const allowed = rules[room] ?? rules[room.split('/')[0] ?? ''] ?? []
@@ -153,7 +153,7 @@ function isAllowed(from: string, target: string): boolean {
   )
 }
 
-/** Being moved; the list must be empty at the end of it. */
+/** Files that are being moved. The list must be empty afterwards. */
 const pending: readonly string[] = []
 
 function neighboursOf(room: string): string[] {
@@ -179,7 +179,7 @@ describe('dependencies', () => {
     expect(broken.filter((arrow) => !pending.includes(arrow))).toEqual([])
   })
 
-  test('features know each other in no circle', () => {
+  test('features import each other in no circle', () => {
     const features = [...new Set(sources.map(({ path }) => roomOf(path)))].filter((room) =>
       room.startsWith('features/'),
     )
@@ -197,7 +197,7 @@ describe('dependencies', () => {
     expect(odd).toEqual([])
   })
 
-  test('the rule sees type-only imports, re-exports and dynamic imports', () => {
+  test('the rule covers type-only imports, re-exports and dynamic imports', () => {
     const text = [
       "import type { A } from '../secrets/queries.ts'",
       "export * from '../projects/contract.ts'",
@@ -208,7 +208,7 @@ describe('dependencies', () => {
     expect(seen).toEqual(found.map((name) => `features/${name}`))
   })
 
-  test('the rule tells what is allowed from what is not', () => {
+  test('the rule accepts permitted imports and rejects others', () => {
     const judged = (from: string, ...targets: string[]) =>
       targets.map((target) => isAllowed(from, target))
     const feature = 'features/allowlist/index.ts'
@@ -255,14 +255,14 @@ describe('dependencies', () => {
     expect(importing.map(({ path }) => path)).toEqual([])
   })
 
-  test('only what composes a server imports serve.ts', () => {
+  test('serve.ts is imported only by the modules that compose a server', () => {
     const importing = sources
       .filter((source) => innerImportsOf(source).includes('http/serve.ts'))
       .map(({ path }) => roomOf(path))
     expect(new Set(importing)).toEqual(new Set(['server']))
   })
 
-  test('only serve.ts, the reference page and the benches know Elysia', () => {
+  test('Elysia is imported only by serve.ts, the reference page and the benches', () => {
     const knowing = sources
       .filter((source) => importsOf(source).some((target) => /^(elysia|@elysiajs\/)/.test(target)))
       .map(({ path }) => path)
@@ -271,7 +271,7 @@ describe('dependencies', () => {
     expect(knowing).toEqual([])
   })
 
-  test('the environment is read by config.ts, the command line and the start of a server only', () => {
+  test('the environment is read only by config.ts, the command line and the start of a server', () => {
     const readers = sources
       .filter(({ text }) => /\b(?:process|Bun)\.env\b|\bimport\.meta\.env\b/.test(text))
       .map(({ path }) => path)
@@ -279,9 +279,9 @@ describe('dependencies', () => {
         (path) =>
           ![
             'core/config/config.ts',
-            // Starts the program again without what would bend it.
+            // Starts the program again without variables that would change it.
             'core/clean_environment.ts',
-            // Texts of what others write.
+            // Messages about variables of other programs.
             'client/agents/set_up_texts.ts',
             // Gives the console's build PATH and HOME, and nothing else.
             'console/build_on_demand.ts',
@@ -296,12 +296,12 @@ describe('dependencies', () => {
       .filter(({ text }) => /\bprocess\.(?:env|cwd|stdin|stdout|stderr)\b|\bhomedir\(/.test(text))
       .map(({ path }) => path)
     expect(users.sort()).toEqual([
-      // A server that shows itself, on one machine and once.
+      // A demo server on one machine, without configuration.
       'cli/demo/index.ts',
-      // Standard input is read in another way where it is that of the process.
+      // Standard input is read differently if it is the process's own.
       'cli/files/read.ts',
       'cli/host.ts',
-      // A child in a pseudo-terminal, and a reader that is gone: both belong to the process.
+      // A child in a pseudo-terminal, and a closed pipe: both belong to the process.
       'cli/terminal/child.ts',
       'cli/terminal/streams.ts',
       // Runs as a separate process.
@@ -322,7 +322,7 @@ describe('migrations', () => {
     readFileSync(join(root, 'drizzle/meta/_journal.json'), 'utf8'),
   )
 
-  test('every file is registered, in the order of the journal', () => {
+  test('every migration file is registered, in the order of the journal', () => {
     const tags = journal.entries.map(({ tag }) => tag)
     const files = readdirSync(join(root, 'drizzle')).filter((name) => name.endsWith('.sql'))
     expect(migrations.map(({ name }) => name)).toEqual(tags)
@@ -332,7 +332,7 @@ describe('migrations', () => {
     }
   })
 
-  test('together they make the schema that the queries are typed by', async () => {
+  test('all migrations together create the schema that the queries are typed by', async () => {
     const last = journal.entries.at(-1)
     const number = String(last?.idx ?? 0).padStart(4, '0')
     const snapshot = JSON.parse(

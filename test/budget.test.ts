@@ -31,13 +31,13 @@ test('no package is patched', () => {
   expect(readFileSync(join(root, 'package.json'), 'utf8')).not.toContain('patchedDependencies')
 })
 
-test('no folder has more files than a reader can take in', () => {
+test('no folder has more files than the limit', () => {
   const counts = Map.groupBy(files, (path) => dirname(path))
   const full = [...counts].filter(([, inside]) => inside.length > FILES_IN_A_FOLDER)
   expect(full.map(([folder, inside]) => `${folder}: ${inside.length}`)).toEqual([])
 })
 
-test('exported names that have two owners do not become more', () => {
+test('the number of exported names with two owners does not grow', () => {
   const exported = /^export (?:async )?(?:function\*?|const|let|class|type|interface) (\w+)/gm
   const owners = new Map<string, Set<string>>()
   for (const { path, text } of sources) {

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * `dependencies` are the packages that the program imports, no more and no fewer: `bun install --production` is all
- * that the demo and a server from source install.
+ * `dependencies` are exactly the packages that the program imports: `bun install --production` installs only them for
+ * the demo and a server from source.
  */
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -23,7 +23,7 @@ test('the program imports each of `dependencies`, and no other package', () => {
   expect([...packagesOf(files)].sort()).toEqual(Object.keys(project.dependencies).sort())
 })
 
-test('the walk reaches the server, the commands, the demo and the threads, and not the console', () => {
+test('the walk over imports reaches the server, the commands, the demo and the threads, but not the console', () => {
   const reached = [...files].map((path) => path.slice(SOURCE.length + 1))
   for (const path of [
     'server/serve.ts',

@@ -19,7 +19,7 @@ function circlesAmong(files: readonly Source[]): string[] {
   return circles
 }
 
-test('source files import each other in no circles, types included', () => {
+test('source files, with their type imports, do not import each other in circles', () => {
   expect(circlesAmong(sources)).toEqual([])
 })
 

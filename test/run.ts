@@ -44,7 +44,7 @@ const { values, positionals: words } = parseArgs({
 const EXECUTABLE = join(ROOT, 'test', 'binary', 'executable.ts')
 /** One more than there are cores, because tests often wait. */
 const PROCESSES = availableParallelism() + 1
-/** Reduces the compiler's effort: an embedded database of a test ends before more of it would pay. */
+/** Reduces the compiler's effort: an embedded database of a test ends before more of it would pay off. */
 const LESS_COMPILING = { BUN_JSC_thresholdForOMGOptimizeAfterWarmUp: '500000' }
 
 const started = Date.now()
@@ -171,7 +171,7 @@ function conclude(passes: readonly Pass[], outcomes: readonly Outcome[], leftOut
   return failed.length === 0 && (passed > 0 || values.changed) ? 0 : 1
 }
 
-/** A quick file does more in `test:all`, so its time there is not the one that has a budget. */
+/** A quick file does more in `test:all`, so its time there is not compared with the budget. */
 function recordTier(passes: readonly Pass[]): void {
   const tier = values.all ? 'all' : 'quick'
   const ofTier = new Set(listTestFiles().flatMap((file) => (file.tier === tier ? [file.path] : [])))

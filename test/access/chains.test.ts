@@ -1,5 +1,5 @@
 // tier: quick
-/** Chains are verified once and continued, and a process does not go back to what is older or another. */
+/** Chains are verified once and continued, and a process never accepts an older or different one. */
 import { describe, expect, spyOn, test } from 'bun:test'
 import { ChainCache, LINKS_PAGE } from '../../src/access/signed/chains.ts'
 import {
@@ -18,7 +18,7 @@ const founder = {
   identity: await identityOf(new Uint8Array(32).fill(1)),
 }
 
-/** A chain of so many links, each of which allows a domain. */
+/** A chain of the given length, with one allowed domain per link. */
 async function chainOf(workspaceId: string, count: number, suffix = ''): Promise<SignedText[]> {
   const links = [await firstLink(founder, { workspaceId, workspaceKey: new Uint8Array(32) })]
   let chain = await extend(emptyChain(workspaceId), links)
@@ -35,7 +35,7 @@ async function chainOf(workspaceId: string, count: number, suffix = ''): Promise
   return links
 }
 
-/** A table of links that can be changed, and what was read of it. */
+/** A table of links that can be changed, and a log of what was read. */
 function stored(links: readonly SignedText[]) {
   const reads: number[] = []
   const table = { links, reads }
@@ -49,7 +49,7 @@ function stored(links: readonly SignedText[]) {
 
 const unverified = { code: 'unverified_state', status: 409 }
 
-test('a chain is read and verified once, and then only what follows', async () => {
+test('a chain is read and verified once, and later only its new links', async () => {
   const id = signedId()
   const links = await chainOf(id, 4)
   const { table, read } = stored(links.slice(0, 3))
@@ -63,7 +63,7 @@ test('a chain is read and verified once, and then only what follows', async () =
     'h2.example',
     'h3.example',
   ])
-  // The newest that is known is read with what follows.
+  // The newest known link is read together with the ones that follow.
   expect(table.reads).toEqual([3, 1, 2])
 })
 
@@ -75,7 +75,7 @@ test('a chain of several pages is read to its end', async () => {
   expect(table.reads).toEqual([LINKS_PAGE, 1])
 })
 
-test('requests that come at once are given one verified chain', async () => {
+test('concurrent requests get one verified chain', async () => {
   const id = signedId()
   const { read } = stored(await chainOf(id, 20))
   const chains = new ChainCache()
@@ -94,7 +94,7 @@ test('a reader that began before a link was committed gets no older chain than t
   expect(await slow).toBe(newer)
 })
 
-describe('a chain that differs from the one that was seen is refused, permanently:', () => {
+describe('a chain that differs from the one that was seen is rejected, permanently:', () => {
   async function seen(count = 4) {
     const id = signedId()
     const links = await chainOf(id, count)
@@ -148,7 +148,7 @@ describe('a chain that differs from the one that was seen is refused, permanentl
   })
 })
 
-test('the refusal names the error, without what is stored', async () => {
+test('the error has a code, and none of the stored data', async () => {
   const id = signedId()
   const links = await chainOf(id, 3)
   const [first, , third] = links
@@ -158,14 +158,14 @@ test('the refusal names the error, without what is stored', async () => {
   )
 })
 
-test('a workspace without links is refused', async () => {
+test('a workspace without links is rejected', async () => {
   await expect(new ChainCache().of(signedId(), stored([]).read)).rejects.toMatchObject(unverified)
 })
 
 describe('a long chain', () => {
   const count = LINKS_PAGE + 2
 
-  test('is verified on another thread, to the same state', async () => {
+  test('a long chain is verified on another thread, to the same state', async () => {
     const id = signedId()
     const links = await chainOf(id, count)
     const verify = spyOn(crypto.subtle, 'verify')
@@ -179,7 +179,7 @@ describe('a long chain', () => {
     }
   })
 
-  test('is refused there with the link that is wrong, and others are verified after it', async () => {
+  test('a long chain is rejected with its invalid link, and other chains are verified after it', async () => {
     const id = signedId()
     const links = await chainOf(id, count)
     const [table, read] = [
@@ -191,7 +191,7 @@ describe('a long chain', () => {
     expect(await chains.of(id, table.read)).toMatchObject({ seq: count })
   })
 
-  test('without end is not read without end', async () => {
+  test('an endless chain is not read endlessly', async () => {
     const [first = missing()] = await chainOf(signedId(), 1)
     let pages = 0
     const read = async () => {

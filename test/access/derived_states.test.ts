@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Snapshots hold the states of derived credentials, and a process goes back to no older one. */
+/** Snapshots contain the states of derived credentials, and a process never accepts an older one. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { openReader } from '../../src/access/reader.ts'
 import { ChainCache } from '../../src/access/signed/chains.ts'
@@ -42,7 +42,7 @@ beforeEach(async () => {
   snapshots = new SnapshotCache(openReader(sql), outer, verifier)
 })
 
-/** As it is now: by name, and with its whole environment. */
+/** Reads the current state by name, and with its whole environment. */
 async function read() {
   const { workspaceId, projectId, environment, key } = place
   snapshots.forget(workspaceId)
@@ -96,7 +96,7 @@ test('a state that does not open in its place counts as absent', async () => {
   expect(await read()).toMatchObject({ generation, state: null })
 })
 
-test('a policy that PostgreSQL cannot take apart makes no state unreadable', async () => {
+test('a policy that PostgreSQL cannot parse makes no state unreadable', async () => {
   const generation = await store('first')
   const policy = JSON.stringify({ kind: 'oauth2', sign_templates: ['\u0000'] })
   await sql`update secrets set policy = ${policy}::text::json where workspace_id = ${place.workspaceId}`
@@ -109,7 +109,7 @@ test('a secret whose policy has no kind has no state', async () => {
   expect(await read()).toBeUndefined()
 })
 
-test('a generation below one that was seen is refused, and a missing row makes none acceptable', async () => {
+test('a generation below a seen one is rejected, and a missing row makes no lower one acceptable', async () => {
   const generation = await store('first')
   const { workspaceId } = place
   expect(await store('second')).toBe(generation + 1)
@@ -127,7 +127,7 @@ test('a generation below one that was seen is refused, and a missing row makes n
   await read()
 })
 
-test('a read that a newer state overtook is made again, and is no older state', async () => {
+test('a read that was overtaken by a newer state is repeated, and never returns an older state', async () => {
   const { workspaceId, environment, key } = place
   const generation = await store('first')
   await store('second')

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The entries that a notice of a change removes from the caches, and those that it leaves. */
+/** The entries that a change notice removes from the caches, and those that stay. */
 import { describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -16,7 +16,7 @@ function filled() {
 }
 
 describe('forgetting the keys of a workspace', () => {
-  test('removes them immediately and wipes them, except a key that a caller has just received', async () => {
+  test("forgetting removes a workspace's keys immediately and wipes them, except a key that a caller has just received", async () => {
     const cache = filled()
     const given = cache.get('one/a')
     const kept = cache.get('two/a')
@@ -31,7 +31,7 @@ describe('forgetting the keys of a workspace', () => {
     cache.close()
   })
 
-  test('without a workspace takes all', async () => {
+  test('forgetting without a workspace removes all keys', async () => {
     const cache = filled()
     const given = [cache.get('one/a'), cache.get('one/b'), cache.get('two/a')]
     cache.forget()
@@ -41,7 +41,7 @@ describe('forgetting the keys of a workspace', () => {
     cache.close()
   })
 
-  test('does not keep a key that was asked for before and opened after', () => {
+  test('forgetting also drops a key that was requested before it and opened after it', () => {
     const cache = new KeyCache(3600, clock)
     const { generation } = cache
     cache.forget('one/')

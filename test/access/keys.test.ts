@@ -1,5 +1,5 @@
 // tier: quick
-/** Opened environment keys: few, for a short time, and wiped when they leave. */
+/** Opened environment keys: few, cached briefly, and wiped on eviction. */
 import { afterEach, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -33,7 +33,7 @@ test('a key is kept for its time, not longer, and then wiped', () => {
   expect(bytesOf(held)).toEqual([0])
 })
 
-test('use does not prolong the time, and neither does a second put', () => {
+test('a use or a second put does not prolong the time', () => {
   const cache = open(60)
   cache.put('a', key(7))
   now += 30_000
@@ -43,7 +43,7 @@ test('use does not prolong the time, and neither does a second put', () => {
   expect(cache.get('a')).toBeNull()
 })
 
-test('KEY_CACHE_SECONDS=0 keeps nothing', () => {
+test('KEY_CACHE_SECONDS=0 keeps no key', () => {
   const cache = open(0)
   cache.put('a', key(7))
   expect(cache.get('a')).toBeNull()
@@ -67,7 +67,7 @@ test('a key that is in use is not wiped by another request that opened the same 
   expect(cache.get('a')).toBe(held)
 })
 
-test('the number is bounded: the one unused for longest is wiped, not the one just taken', () => {
+test('the number of keys is bounded: the least recently used one is wiped, not the one just added', () => {
   const cache = open(60)
   cache.put('first', key(1))
   cache.put('second', key(2))

@@ -39,7 +39,7 @@ function scripted(answer: (query: string) => unknown[] | Promise<unknown[]>) {
 const ID = '018f3a1e-0000-7000-8000-000000000001'
 const row = (version: number) => ({ version, epoch: 1, domains: ['a.example'] })
 
-test('requests that come at once share one read, and later ones need none', async () => {
+test('concurrent requests share one read, and later ones need none', async () => {
   const { book, queries } = scripted(() => [row(1)])
   const snapshots = await Promise.all(Array.from({ length: 10 }, () => book.of('w')))
   snapshots.push(await book.of('w'))
@@ -47,7 +47,7 @@ test('requests that come at once share one read, and later ones need none', asyn
   expect(queries.length).toBe(1)
 })
 
-test('a read that failed is not remembered', async () => {
+test('a failed read is not cached', async () => {
   let attempts = 0
   const { book } = scripted(() => {
     attempts += 1
@@ -58,12 +58,12 @@ test('a read that failed is not remembered', async () => {
   expect((await book.of('w')).policyVersion).toBe(1)
 })
 
-test('a workspace that is gone is 401 to its tokens', async () => {
+test('a deleted workspace is 401 to its tokens', async () => {
   const { book } = scripted(() => [])
   await expect(book.of('w')).rejects.toMatchObject({ code: 'invalid_token' })
 })
 
-test('a part that is of a newer version than the snapshot is never mixed into it', async () => {
+test('a part of a newer version than the snapshot is never mixed into it', async () => {
   let version = 1
   const { book } = scripted((query) =>
     query.includes('secrets s') || query.includes('token_envelopes')
@@ -86,7 +86,7 @@ test('a part that is of a newer version than the snapshot is never mixed into it
   expect((await book.of('w')).policyVersion).toBe(2)
 })
 
-test('names that nobody has do not fill the memory: the snapshot is read again', async () => {
+test('unknown names do not fill the memory: the snapshot is read again', async () => {
   const { book } = scripted((query) =>
     query.includes('secrets s') ? [{ version: 1, key: null }] : [row(1)],
   )
@@ -100,7 +100,7 @@ test('names that nobody has do not fill the memory: the snapshot is read again',
   expect(snapshot.secrets.size).toBeLessThanOrEqual(5_001)
 })
 
-test('a reader stops waiting after its patience with 503 unavailable, and passes errors on', async () => {
+test('a reader stops waiting after its time limit with 503 unavailable, and passes errors on', async () => {
   const never = openReader((() => new Promise(() => {})) as never, 10)
   await expect(never`select 1`).rejects.toMatchObject({ code: 'unavailable' })
   const failing = openReader((() => Promise.reject(new Error('boom'))) as never, 10)
@@ -144,12 +144,12 @@ test('the ciphertexts of a small environment are read once, those of a large one
   expect([await read(), await read(), await read()]).toEqual([1, 0, 0])
   environment = 'large'
   expect([await read(), await read()]).toEqual([1, 1])
-  // An environment that is delivered as a whole is kept, however large.
+  // An environment that is delivered as a whole is cached, however large.
   await book.environment(snapshot, ID, environment)
   expect(await read()).toBe(0)
 })
 
-test('environments that are kept do not fill a snapshot, so that it is not read again for ever', async () => {
+test('cached environments do not fill a snapshot, so it is not read again forever', async () => {
   const rows = Array.from({ length: 2_000 }, (_, at) => ({
     ...{ version: 1, project: ID, projectId: ID, environment: 'e', policy: null },
     ...{ key: `K${at}`, sealed: new Uint8Array(40) },
@@ -162,7 +162,7 @@ test('environments that are kept do not fill a snapshot, so that it is not read 
   expect(snapshot.environments.size).toBe(1)
 })
 
-test('snapshots of signed workspaces make room for one another, the least used first', () => {
+test('snapshots of signed workspaces evict one another, the least used first', () => {
   const kept = (workspaceId: string, names: number): [string, { snapshot: Snapshot }] => {
     const known = { workspaceId, policyVersion: 1, epoch: 1, allowlist: [], hasReleases: false }
     const snapshot = emptySnapshot(known, emptyChain(workspaceId))

@@ -1,5 +1,5 @@
 // tier: quick
-/** A token's row is kept for minutes, and what is out of date refuses no token that fits (protocol 4). */
+/** A token's row is cached for minutes, and an outdated row rejects no valid token (protocol 4). */
 import { expect, test } from 'bun:test'
 import type { AccessReader } from '../../src/access/reader.ts'
 import { TokenCache, type TokenRow } from '../../src/access/tokens.ts'
@@ -15,7 +15,7 @@ const pepper = Pepper.parse('k'.repeat(36))
 const WORKSPACE = '018f3a1e-0000-7000-8000-000000000001'
 const OTHER = '018f3a1e-0000-7000-8000-000000000002'
 
-/** A cache over one row, which the test may change. */
+/** A cache over one row, which the test can change. */
 function cacheOf(token: { id: string; text: string }) {
   const presented = parseToken(token.text)
   if (!presented) throw new Error('no token')
@@ -36,7 +36,7 @@ function cacheOf(token: { id: string; text: string }) {
 
 const refused = { code: 'invalid_token' }
 
-test('a call after minutes of rest asks for no row, one after a quarter of an hour does', async () => {
+test('a call after minutes without calls reads no row, one after a quarter of an hour does', async () => {
   const token = mintToken('agt')
   const { cache, stage } = cacheOf(token)
   await cache.verify(token.text)
@@ -48,7 +48,7 @@ test('a call after minutes of rest asks for no row, one after a quarter of an ho
   expect(stage.queries).toBe(2)
 })
 
-test('a revoked token is refused from the moment that anybody asked, or heard of it', async () => {
+test('a revoked token is rejected as soon as it was looked up, or a notice arrived', async () => {
   const token = mintToken('agt')
   const { cache, stage, row } = cacheOf(token)
   const live = await cache.verify(token.text)
@@ -62,7 +62,7 @@ test('a revoked token is refused from the moment that anybody asked, or heard of
   await expect(cache.verify(token.text)).rejects.toMatchObject(refused)
 })
 
-test('a row that does not fit is read again before the token is refused', async () => {
+test('a row that does not match is read again before the token is rejected', async () => {
   const token = mintToken('agt')
   const { cache, stage, row } = cacheOf(token)
   stage.row = { ...row, workspaceId: OTHER }
@@ -71,7 +71,7 @@ test('a row that does not fit is read again before the token is refused', async 
   expect((await cache.verify(token.text)).workspaceId).toBe(WORKSPACE)
 })
 
-test('a refusal costs one query, whether the token exists, is cached, or does not', async () => {
+test('a rejected token costs one query, whether it exists, is cached, or does not exist', async () => {
   const token = mintToken('agt')
   const { cache, stage } = cacheOf(token)
   const wrong = formatToken('agt', token.id, new Uint8Array(32).fill(1))

@@ -24,7 +24,7 @@ beforeEach(async () => {
   await app.connection.sql`delete from audit_logs where workspace_id = ${WORKSPACE}`
 })
 
-/** Opens records as a separate process does. */
+/** Opens records the way a separate process does. */
 function openRecords(isMoving = true): ChangeRecords {
   const log = openLog('warning', (line) => logged.push(line))
   return new ChangeRecords({ ...app.connection, log, timers }, isMoving)
@@ -41,7 +41,7 @@ const names = async () => {
   return rows.map((row) => String(row.name))
 }
 
-test('several thousand are moved once, in their order, by two that move at the same time', async () => {
+test('several thousand changes are moved once, in order, by two concurrent movers', async () => {
   const [one, other] = [openRecords(), openRecords()]
   const stored = Array.from({ length: 2_500 }, (_, index) => `KEY_${index}`)
   await one.store(app.connection.db, actor, stored.map(change))
@@ -50,7 +50,7 @@ test('several thousand are moved once, in their order, by two that move at the s
   expect(logged).toEqual([])
 })
 
-test('changes that a process left behind are moved by another one within five seconds', async () => {
+test('changes of an ended process are moved by another one within five seconds', async () => {
   const gone = openRecords(false)
   await gone.store(app.connection.db, actor, [change('LEFT')])
   openRecords()
@@ -58,19 +58,19 @@ test('changes that a process left behind are moved by another one within five se
   await until(async () => (await names()).length === 1)
 })
 
-test('a change that commits after the next move is moved by the one behind it', async () => {
+test('a change that commits after the next move is moved by the following one', async () => {
   const records = openRecords()
   await records.settle()
   await app.connection.db.transaction(async (tx) => {
     await records.store(tx, actor, [change('LATE')])
-    // A move that sees nothing of it; the embedded database has one connection and would wait.
+    // A move that finds no row; the embedded database has one connection and would wait.
     if (app.connection.kind === 'postgresql') await records.settle()
   })
   await timers.advance(250)
   await until(async () => (await names()).join() === 'LATE')
 })
 
-test('a change that was rolled back is no record', async () => {
+test('a change that was rolled back leaves no record', async () => {
   const records = openRecords()
   const failing = app.connection.db.transaction(async (tx) => {
     await records.store(tx, actor, [change('NEVER')])
@@ -81,7 +81,7 @@ test('a change that was rolled back is no record', async () => {
   expect(await names()).toEqual([])
 })
 
-test('while the trail takes no records they wait, and the log reports it', async () => {
+test('while the audit accepts no records the changes wait, and the log reports it', async () => {
   const { sql } = app.connection
   const records = openRecords()
   await sql.unsafe(`create function full_disk() returns trigger language plpgsql as

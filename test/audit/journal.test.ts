@@ -39,7 +39,7 @@ afterAll(async () => {
   await stage.stop()
 })
 
-/** As of another process. */
+/** Writes as another process. */
 function openTrail(): AuditTrail {
   const trail = new AuditTrail(sql, log)
   trails.push(trail)
@@ -108,7 +108,7 @@ const open = ({ id }: Entry) => ({
 })
 const ended = ({ id }: Entry) => ({ ...open({ id } as Entry), status_code: 201, redacted: true })
 
-test('an intent is in the journal until its record is written, and then no more', async () => {
+test('an intent is in the journal until its record is written', async () => {
   const [trail, entry] = [openTrail(), entryOf()]
   expect(await trail.record(entry)).toBe('recorded')
   expect(await journaled()).toContain(entry.id)
@@ -129,7 +129,7 @@ test('a record has every field of its entry', async () => {
   expect(new Date(row?.timestamp)).toEqual(timestamp)
 })
 
-test('records of one batch that differ in one field each keep their own', async () => {
+test('records of one batch that differ in one field each keep their own value', async () => {
   const [trail, first] = [openTrail(), entryOf()]
   const different: Partial<Entry> = {
     registration_id: null,
@@ -159,7 +159,7 @@ test('records of one batch that differ in one field each keep their own', async 
   }
 })
 
-test('intents are read from the journal as they were written', async () => {
+test('intents are read from the journal the way they were written', async () => {
   const entries = [
     entryOf(),
     entryOf({
@@ -175,7 +175,7 @@ test('intents are read from the journal as they were written', async () => {
   await openTrail().adopt(null)
 })
 
-test('an upgrade puts on record what the release before left in the journal', async () => {
+test('an upgrade records the intents that the previous release left in the journal', async () => {
   const { policy_version, reason, status_code, duration_ms, redacted, ...entry } = entryOf()
   const intents = JSON.stringify([{ ...entry, policy_version, proof: 1 }])
   await sql`insert into audit_journal (id, live, intents) values (${Bun.randomUUIDv7()}, '1', ${intents})`
@@ -184,7 +184,7 @@ test('an upgrade puts on record what the release before left in the journal', as
   expect(await journaled()).toEqual([])
 })
 
-test('intents that a process left behind are recorded by another, once, without their outcome', async () => {
+test('intents that an ended process left are recorded by another one, once, without their outcome', async () => {
   const [gone, entries] = [openTrail(), [entryOf(), entryOf(), entryOf()]]
   await Promise.all(entries.map((entry) => gone.record(entry)))
   const [one, two] = [openTrail(), openTrail()]
@@ -193,7 +193,7 @@ test('intents that a process left behind are recorded by another, once, without 
   expect(await journaled()).toEqual([])
 })
 
-test('a young intent belongs to a process that is alive', async () => {
+test('a recent intent belongs to a live process', async () => {
   const [trail, entry] = [openTrail(), entryOf()]
   await trail.record(entry)
   await openTrail().adopt(10)
@@ -203,7 +203,7 @@ test('a young intent belongs to a process that is alive', async () => {
   expect(await recordsOf(entry)).toEqual([open(entry)])
 })
 
-test('the outcome of a call is there in the end, when another process took its own for dead', async () => {
+test('the outcome of a call is recorded in the end, even if another process considered its process dead', async () => {
   const [trail, entry] = [openTrail(), entryOf()]
   await trail.record(entry)
   await openTrail().adopt(null)
@@ -212,7 +212,7 @@ test('the outcome of a call is there in the end, when another process took its o
   expect(await recordsOf(entry)).toEqual([ended(entry)])
 })
 
-test('an outcome is not taken back by what is still in the journal', async () => {
+test('an intent that is still in the journal does not remove a recorded outcome', async () => {
   const [trail, entry] = [openTrail(), entryOf()]
   await trail.record(entry)
   const [row] = await sql`select * from audit_journal where intents like ${`%${entry.id}%`}`
@@ -224,7 +224,7 @@ test('an outcome is not taken back by what is still in the journal', async () =>
   expect(await journaled()).toEqual([])
 })
 
-test('intents of a group that had no live token or an old policy are never recorded', async () => {
+test('intents of a group without a live token or with an old policy are never recorded', async () => {
   const trail = openTrail()
   const [good, old, unknown] = [
     entryOf(),
@@ -256,7 +256,7 @@ test('an intent alone in its group is stored only for a live token of its worksp
   expect(await recordsOf(...stale, expired, good)).toEqual([open(good)])
 })
 
-test('a record that the database will not take holds up no other, and is kept whole, once', async () => {
+test('a record that the database rejects delays no other, and is kept whole, once', async () => {
   const [trail, good] = [openTrail(), Array.from({ length: 5 }, () => entryOf())]
   const bad = entryOf({ target_path: 'NUL \0' })
   const all = [...good.slice(0, 3), bad, ...good.slice(3)]
@@ -281,7 +281,7 @@ test('a record that the database will not take holds up no other, and is kept wh
   expect(complaints()).toHaveLength(1)
 })
 
-test('a row of the journal that nobody can read stops no other: it is kept with what was refused, counted and logged once', async () => {
+test('an unreadable row of the journal delays no other: it is kept with the rejected ones, counted and logged once', async () => {
   const entry = entryOf()
   const whole = { ...entry, proof: 1 }
   const rows = [
@@ -314,7 +314,7 @@ test('a row of the journal that nobody can read stops no other: it is kept with 
   await sql`delete from audit_refused`
 })
 
-test('two intents of one id in the journal do not hold up the others', async () => {
+test('two intents with one id in the journal do not delay the others', async () => {
   const [entry, other] = [entryOf(), entryOf()]
   const intents = JSON.stringify([1, 2].map(() => ({ ...entry, proof: 1 })))
   await sql`insert into audit_journal (id, live, intents) values (${Bun.randomUUIDv7()}, '1', ${intents})`
@@ -335,7 +335,7 @@ test('an intent in the journal gives no outcome to a record that is not of a cal
   expect(await journaled()).toEqual([])
 })
 
-test('a refused record that gets its outcome later is there with it, and the first is not rewritten', async () => {
+test('a rejected record that gets its outcome later is kept with it, and the first one is not rewritten', async () => {
   const [trail, bad] = [openTrail(), entryOf({ target_path: 'NUL \0' })]
   await trail.record(bad)
   await trail.flush()
@@ -350,13 +350,13 @@ test('a refused record that gets its outcome later is there with it, and the fir
   await sql`delete from audit_refused`
 })
 
-test('a refused intent is tried again when it is moved back into the journal', async () => {
+test('a rejected intent is retried when it is moved back into the journal', async () => {
   const [trail, bad] = [openTrail(), entryOf({ target_path: 'NUL \0' })]
   await trail.record(bad)
   trail.conclude(outcomeOf(bad))
   await trail.flush()
   const again = scriptOf('docs/guides/monitoring.md', 'refused')
-  // As a release would that no longer records such a path.
+  // A later release that no longer records such a path.
   await sql`update audit_refused set intent = replace(intent, '\\u0000', '') where id = ${bad.id}`
   await sql.unsafe(again)
   await openTrail().adopt(null)
@@ -364,7 +364,7 @@ test('a refused intent is tried again when it is moved back into the journal', a
   expect([...(await sql`select 1 from audit_refused where id = ${bad.id}`)]).toEqual([])
 })
 
-test('a call that takes longer than a second is in the list without its outcome, then with it', async () => {
+test('a call that takes longer than a second is listed without its outcome, then with it', async () => {
   const arrived = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   stage.upstream.on('/long', async (_, wire) => {
@@ -418,7 +418,7 @@ test('an upgrade loses no record', async () => {
   database.remove()
 })
 
-test('the journal takes no more room after many calls than after some', async () => {
+test('the journal takes no more space after many calls than after a few', async () => {
   const trail = openTrail()
   const sizes: number[] = []
   const rounds = effort(5, 8)

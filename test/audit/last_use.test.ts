@@ -21,7 +21,7 @@ async function usesOf(id: string): Promise<unknown[]> {
   return rows.map(({ last_used_at }) => new Date(String(last_used_at)))
 }
 
-test('the latest use of several processes stays, and the row of the token is not written', async () => {
+test('the latest use among several processes is kept, and the row of the token is not written', async () => {
   const { sql } = stage.app.connection
   const row = () => sql`select xmin::text, last_used_at from tokens where id = ${agent.tokenId}`
   const before = [...(await row())]
@@ -34,7 +34,7 @@ test('the latest use of several processes stays, and the row of the token is not
   expect([...(await row())]).toEqual(before)
 })
 
-test('while the database keeps a statement waiting, no other follows; uses that came meanwhile are written then', async () => {
+test('no other write starts while a statement waits; uses that arrive meanwhile are written next', async () => {
   const held = Promise.withResolvers<void>()
   const asked: unknown[] = []
   const unsafe = async (_: string, [due]: [string]) => {

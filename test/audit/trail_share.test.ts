@@ -35,7 +35,7 @@ function entryOf(workspace: string): Entry {
   }
 }
 
-test('a workspace that fills its share of the queue is refused; others are recorded, and it is again later', async () => {
+test('a workspace that fills its share of the queue is rejected, others are recorded, and later it is accepted again', async () => {
   const opened = Promise.withResolvers<void>()
   let statements = 0
   /** A database that waits until it is released, and then stores nothing. */
@@ -61,7 +61,7 @@ test('a workspace that fills its share of the queue is refused; others are recor
   await trail.close(100)
 })
 
-test('a burst of one workspace does not stand before the call of another, and keeps its own order', async () => {
+test("a burst of one workspace does not delay another's call, and keeps its own order", async () => {
   const groups: Entry[][] = []
   const unsafe = async (text: string, [, , , , intents = '']: string[]) => {
     if (!text.includes('insert into audit_journal')) return []
@@ -85,7 +85,7 @@ test('a burst of one workspace does not stand before the call of another, and ke
   await trail.close(100)
 })
 
-test('while a look at the journal waits for the database no other one begins', async () => {
+test('no other check of the journal begins while one waits for the database', async () => {
   const opened = Promise.withResolvers<never[]>()
   let statements = 0
   const unsafe = () => {

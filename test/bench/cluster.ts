@@ -7,12 +7,12 @@ import { type Running, startProcess } from './processes.ts'
 
 export type BenchCluster = {
   pid: number
-  /** Makes an empty database and answers the variables that select it. */
+  /** Creates an empty database and returns the variables that select it. */
   createDatabase(): Promise<Record<string, string>>
   stop(): Promise<void>
 }
 
-/** @throws Error where PostgreSQL is not installed */
+/** @throws Error if PostgreSQL is not installed */
 export async function startBenchCluster(): Promise<BenchCluster> {
   const home = mkdtempSync(join(tmpdir(), 'cr-bench-pg-'))
   const owner = unprivileged()

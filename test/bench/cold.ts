@@ -1,6 +1,6 @@
 /**
- * `bench cold`: what who calls seldom meets: the first answer after a start, the processor time of the first
- * thousand calls, and one call after a rest, beside nginx, Go and the least that a broker can be.
+ * `bench cold` measures infrequent callers: the first answer after a start, the processor time of the first thousand
+ * calls, and one call after an idle time, beside nginx, Go and a minimal broker.
  */
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -81,7 +81,7 @@ async function isAnswered({ shot }: Contestant): Promise<boolean> {
   }
 }
 
-/** All rest at the same time, and are then called one after the other. */
+/** All contestants idle at the same time, and are then called one after the other. */
 async function measureRest(
   contestants: readonly Contestant[],
   seconds: number,
@@ -99,7 +99,7 @@ async function measureRest(
   return measured
 }
 
-/** The time that the disk takes for the sync of a commit. */
+/** The time that the disk needs to sync a commit. */
 function syncMs(): number {
   const path = join(tmpdir(), `cr-bench-sync-${process.pid}`)
   const file = openSync(path, 'w')

@@ -1,6 +1,6 @@
 /**
- * `bench commands`: what a command of the compiled executable takes, in turns with `true` and `--version`, against a
- * server on this machine, and how many requests it makes, one after the other or at once.
+ * `bench commands` measures commands of the compiled executable, alternating with `true` and `--version`, against a
+ * server on this machine, and counts their sequential and concurrent requests.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { benchSettings, serverCommand, startServer } from './server.ts'
 
 const ENTRY = join(import.meta.dir, '../../src/main.ts')
 const SECRETS = 10
-/** How long an answer is held while requests are counted: those that are made at once overlap then. */
+/** How long an answer is held while requests are counted, so that concurrent ones overlap. */
 const HELD_MS = 100
 
 const RUN = ['run', '--', 'true']
@@ -59,7 +59,7 @@ type Place = { executable: string; directory: string; origin: string }
 type Person = { run(args: string[], env?: Env): Promise<string>; envOf(name: Name): Env }
 type Env = Record<string, string>
 
-/** An account with a signed workspace, secrets, a token, and a session that is unlocked. */
+/** An account with a signed workspace, secrets, a token, and an unlocked session. */
 async function openPerson(
   { executable, directory, origin }: Place,
   email: string,
@@ -115,7 +115,7 @@ async function countAll(person: Person, { take }: Counter): Promise<Map<string, 
   return counts
 }
 
-/** Passes requests on, and counts how often one began while no other was under way. */
+/** Passes requests on, and counts how often one began while no other was open. */
 function countRequests(target: string) {
   let counts = { requests: 0, rounds: 0 }
   let open = 0
@@ -137,7 +137,7 @@ function countRequests(target: string) {
   })
   return {
     origin: `http://127.0.0.1:${server.port}`,
-    /** The requests and round trips since it was called last. */
+    /** The requests and round trips since the previous call. */
     take: () => {
       const { requests, rounds } = counts
       counts = { requests: 0, rounds: 0 }

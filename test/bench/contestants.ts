@@ -1,4 +1,4 @@
-/** The participants of `bench resolver`: the same upstream request on different ways. */
+/** The contestants of `bench resolver`: the same upstream request in different ways. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,30 +16,30 @@ import { benchSettings, serverCommand, startServer } from './server.ts'
 const HOST = 'api.bench.example'
 const API_KEY = 'bench_live_9fT2wQm4Zr8Kc1Vx'
 const PATH = '/v1/charges'
-/** Agents that call, one after the other: connections to upstreams are of one token each. */
+/** Agents that call, one after the other: a connection to an upstream belongs to one token. */
 const TOKENS = 16
 
 export type Contestant = {
   name: string
   shot: Shot
-  /** The process with the CPU time that counts; the upstream's for the direct way. */
+  /** The process whose CPU time counts: the upstream for direct calls. */
   pid: number
-  /** The database server's main process, where there is one. */
+  /** The database server's main process, if there is one. */
   databasePid: number | null
-  /** Ends the process, and starts another on the same data; returns when that was begun. */
+  /** Ends the process, and starts another one on the same data. Returns when the start has begun. */
   restart(): Promise<number>
 }
 
 export type Field = { contestants: Contestant[]; clear(): Promise<void> }
 
 export type FieldOptions = {
-  /** Names of those who take part. */
+  /** Names of the contestants. */
   only: RegExp
-  /** Another checkout of the product, to be measured in the same rounds. */
+  /** Another checkout of the product, measured in the same rounds. */
   against?: string | undefined
-  /** The file for the CPU profile of the product's first process, once it has stopped. */
+  /** The file for the CPU profile of the product's first process, written when it stops. */
   profile?: string | undefined
-  /** An executable in place of the sources. */
+  /** An executable to use instead of the sources. */
   executable?: string | undefined
 }
 
@@ -65,7 +65,7 @@ type Variant =
   | 'embedded'
   | 'no audit'
   | 'the other checkout'
-/** Makes a shot from the server's origin and the agents' tokens. */
+/** Creates a load from the server's origin and the agents' tokens. */
 type ShotOf = (upstream: string, resolver: string, tokens: readonly string[]) => Shot
 
 const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
@@ -89,7 +89,7 @@ const entrantsAgainst: typeof entrants = {
     enterOurs(ground, 'the other checkout', forwarding),
 }
 
-/** Starts everybody whose name matches. */
+/** Starts every contestant with a matching name. */
 export async function gather(options: FieldOptions): Promise<Field> {
   const ground = await prepareGround(options)
   const clear = async () => {
@@ -165,7 +165,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** nginx and the bare broker are given the key: they are only to pass it on. */
+/** nginx and the bare broker get the key, because they only pass it on. */
 function keyShot(url: string): Shot {
   return { url, method: 'GET', headers: { authorization: `Bearer ${API_KEY}` }, body: null }
 }
@@ -184,7 +184,7 @@ async function enterNginx({ directory, names, upstream, caFile }: Ground): Promi
   return { launch, databasePid: null }
 }
 
-/** @throws Error where Go is not installed */
+/** @throws Error if Go is not installed */
 async function enterGo({ directory, names, upstream, caFile }: Ground): Promise<Entrant> {
   const go = Bun.which('go', { PATH: `${process.env.PATH}:/usr/local/go/bin` })
   if (!go) throw new Error('Go is not installed')
@@ -218,7 +218,7 @@ function listening(running: Running): Launched {
   return { ...running, shot: keyShot(`http://127.0.0.1:${portOf(running)}${PATH}`) }
 }
 
-/** A server for each way to call it: what is called both ways by turns is compiled again at each. */
+/** One server for each way of calling: code that is called both ways in turn would be compiled again each time. */
 async function enterOurs(
   { directory, names, upstream, caFile, options, cluster: start }: Ground,
   variant: Variant,
@@ -251,7 +251,7 @@ function secretOf(variant: Variant, domain: string): { value: string; policy: Po
   return { value: API_KEY, policy: variant === 'held' ? { approval } : null }
 }
 
-/** From which the upstream's key is derived. */
+/** The upstream's key is derived from this. */
 function rootAt(domain: string): string {
   const client = { client_id: 'bench', client_secret: 'bench-secret-of-a-client' }
   return JSON.stringify({ token_url: `https://${domain}${TOKEN_PATH}`, ...client })
@@ -287,7 +287,7 @@ function resolving(upstream: string, resolver: string, tokens: readonly string[]
   }
 }
 
-/** As an SDK calls it: token and placeholder are its API key. */
+/** Calls the way an SDK does: token and placeholder are its API key. */
 function forwarding(upstream: string, resolver: string, tokens: readonly string[]): Shot {
   return {
     url: `${resolver}/v1/forward/${upstream}${PATH}`,
@@ -310,7 +310,7 @@ async function checkAnswer({ name, shot }: Contestant): Promise<void> {
   }
 }
 
-/** One call, by the next authorization in turn. */
+/** One call with the next authorization in turn. */
 export async function fire(
   { url, method, headers, authorizations, body }: Shot,
   call = 0,

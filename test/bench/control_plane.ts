@@ -1,6 +1,7 @@
 /**
- * The control plane's table in `bench secrets`: each operation next to "bare", an Elysia route with one prepared statement
- * in its own process and database. Bare takes the same requests and returns as much, so the rest is our cost.
+ * The control plane's table in `bench secrets`: each operation next to "bare", an Elysia route with one prepared
+ * statement in its own process and database. Bare accepts the same requests and returns as much, so the difference is
+ * the product's cost.
  */
 import { getSecret, listSecrets, upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { startBenchCluster } from './cluster.ts'
@@ -24,7 +25,7 @@ import { CONCURRENCY, type Contestant, loadOf, type Pace, type Result, takeTurns
 const KEY = 'SECRET_5'
 const SIGNED = `write one secret, signed, ${CONCURRENCY} workspaces`
 
-/** Bare's answers may be so much smaller or larger than ours. */
+/** How much smaller or larger bare's answers may be than the product's. */
 const TOLERANCE = 0.1
 
 type Options = { against?: string | undefined; profile?: string | undefined; pace: Pace }
@@ -37,7 +38,7 @@ type Subject = {
   customer: Customer
 }
 
-/** Bare and ours, then the other checkout. */
+/** Bare and the product, then the other checkout. */
 type Subjects = [Subject, Subject, ...Subject[]]
 
 /** The rows of the table that `--only` selects. */
@@ -126,7 +127,7 @@ function writingShot({ origin, customer }: Place, key: string, value: string): S
   }
 }
 
-/** Stores the ciphertext that is stored already. */
+/** Stores the ciphertext that is already stored. */
 async function rewritingShot(place: Place): Promise<Shot> {
   const { value } = JSON.parse(await bodyOf(readingShot(place))).data
   return writingShot(place, KEY, value)
@@ -144,7 +145,7 @@ async function contestantsOf(operation: string, subjects: Subjects): Promise<Con
   return subjects.map((subject, index) => ({ ...subject, applyLoad: loadOf(shots[index]) }))
 }
 
-/** The other checkout is left out: this client may not sign what its server accepts. */
+/** The other checkout is left out, because this client may not sign what its server accepts. */
 async function signedContestants([bare, ours]: Subjects): Promise<Contestant[]> {
   const writers = await openWriters({ controlPlane: ours.origin }, CONCURRENCY, KEY)
   return [bare, ours].map(({ origin, ...subject }) => {

@@ -1,4 +1,4 @@
-/** People and agents as the benches employ them: by the client of this checkout, in a signed or a plain workspace. */
+/** People and agents in the benches, created by the client of this checkout, in a signed or a plain workspace. */
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -31,10 +31,10 @@ export type Customer = {
   projectId: string
 }
 
-/** `plain` is what older clients made; with a directory, the client of that checkout registers one. */
+/** `plain` creates a workspace the way older clients did; with a directory, the client of that checkout registers one. */
 export type Kind = 'signed' | 'plain' | { directory: string }
 
-/** Somebody with a workspace and a project. */
+/** A person with a workspace and a project. */
 export async function registerCustomer(
   server: Pick<Server, 'controlPlane'>,
   kind: Kind,
@@ -52,13 +52,13 @@ export async function registerCustomer(
   return { session, workspace, projectId: project.id }
 }
 
-/** The module with registration and login in a checkout: in older ones it is the module that seals and opens. */
+/** The module with registration and login in a checkout: in older ones the module that seals and opens. */
 function clientIn(directory: string): string {
   const newer = resolve(directory, 'src/client/account/log_in.ts')
   return existsSync(newer) ? newer : resolve(directory, 'src/client/vault.ts')
 }
 
-/** The signing that a session of the command line adds to a signed workspace; it is remembered in memory. */
+/** The signing that a command line session adds to a signed workspace. It is kept in memory. */
 function signing({ api, seed }: ownLogIn.OpenSession, workspace: WorkspaceKey) {
   if (seed === null) throw new Error('the account cannot sign')
   const entries = new Map<string, KnownEntry>()
@@ -78,13 +78,13 @@ export function headersOf({ session }: Customer): Record<string, string> {
   return { authorization: `Bearer ${session.access}`, 'content-type': 'application/json' }
 }
 
-/** A hundred secrets, unless told otherwise. */
+/** A hundred secrets by default. */
 export function valuesOf(word: string, count = COUNT): Record<string, string> {
   const names = Array.from({ length: count }, (_, index) => `SECRET_${index}`)
   return Object.fromEntries(names.map((name) => [name, `${word}-${crypto.randomUUID()}`]))
 }
 
-/** Stores them as the command line does: the manifest of the result goes with each request. */
+/** Stores secrets the way the command line does: each request carries the manifest of its result. */
 export async function storeSecrets(
   { session: { api }, workspace, projectId }: Customer,
   values: Readonly<Record<string, string>>,
@@ -96,7 +96,7 @@ export async function storeSecrets(
   await uploadSecrets(place, entries, true)
 }
 
-/** Stores the secrets, allows the domain, and returns the tokens of so many agents that may use both. */
+/** Stores the secrets, allows the domain, and returns the tokens of the given number of agents with access to both. */
 export async function employAgents(
   customer: Customer,
   values: Readonly<Record<string, string>>,
@@ -130,7 +130,7 @@ async function createAgentWithToken(customer: Customer, name: string): Promise<s
   return made.text
 }
 
-/** Has each token make its call, and releases the held secret to it for an hour. */
+/** Makes each token's call, and releases the held secret to it for an hour. */
 export async function releaseWindows(
   { session: { api }, workspace }: Customer,
   { url, headers, authorizations, body }: Shot,

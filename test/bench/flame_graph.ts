@@ -1,6 +1,6 @@
 /**
- * Draws a flame graph of a CPU profile: `bun test/bench/flame_graph.ts in.cpuprofile out.svg [title]`. The
- * same profile gives the same picture. Widths are shares of the time that the process was not idle.
+ * Draws a flame graph of a CPU profile: `bun test/bench/flame_graph.ts in.cpuprofile out.svg [title]`. The same
+ * profile gives the same picture. Widths are shares of the time that the process was not idle.
  */
 
 type ProfileNode = {
@@ -20,7 +20,7 @@ type Frame = {
 const COLOURS = { ours: '#f59e0b', package: '#60a5fa', runtime: '#cbd5e1' }
 const IDLE = /^\((idle|program)\)$/
 const [WIDTH, ROW, TOP] = [1200, 16, 44]
-/** Narrower frames are left out, and texts of narrower ones. */
+/** Narrower frames are left out, and so are labels of narrow ones. */
 const [MIN_WIDTH, MIN_TEXT] = [1.5, 24]
 const CHARACTER = 6.2
 
@@ -42,7 +42,7 @@ ${boxes.join('\n')}
 `
 }
 
-/** Stacks with the same names are one. Time is counted in samples: between two, the process may have slept. */
+/** Stacks with the same names are merged. Time is counted in samples, because the process may sleep between two. */
 function treeOf({ nodes, samples }: Profile): Frame {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const parents = new Map(
@@ -86,7 +86,7 @@ function kindOf(url: string): Frame['kind'] {
 
 type Place = { x: number; depth: number; scale: number }
 
-/** Returns how many rows there are. */
+/** Returns the number of rows. */
 function drawFrames(frame: Frame, { x, depth, scale }: Place, boxes: string[]): number {
   const width = frame.time * scale
   if (width < MIN_WIDTH) return depth

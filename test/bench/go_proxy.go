@@ -1,5 +1,5 @@
-// The Go standard library's reverse proxy to one upstream: plain HTTP in front, TLS 1.3 behind, as it is
-// used by most who need a proxy and write it themselves. It checks nothing and records nothing.
+// The Go standard library's reverse proxy to one upstream: plain HTTP in front, TLS 1.3 behind. Most people who write
+// their own proxy use it. It checks nothing and records nothing.
 //
 //	go_proxy https://api.bench.example:8443 ca.pem
 package main
@@ -24,7 +24,7 @@ func main() {
 	roots.AppendCertsFromPEM(authority)
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) { request.SetURL(upstream) },
-		// As many idle connections as the bench has open: the default of two would shake hands again and again.
+		// As many idle connections as the bench has open, because the default of two would cause repeated handshakes.
 		Transport: &http.Transport{
 			MaxIdleConns:        1024,
 			MaxIdleConnsPerHost: 512,

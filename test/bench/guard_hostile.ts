@@ -1,13 +1,13 @@
 /**
- * The time that the leak guard takes for answers that an upstream made for the values of a call: every value of
- * `test/leak_guard/hostile.ts`, and texts of it in every encoding that is searched. Ratios to prose count, which
- * is measured in between: the machine may be busy.
+ * The time that the leak guard takes for answers that an upstream crafted for the values of a call: every value of
+ * `test/leak_guard/hostile.ts`, and texts of it in every searched encoding. Each is measured next to prose and
+ * compared as a ratio, because the machine may be busy.
  */
 import { type CallGuard, prepareGuard } from '../../src/leak_guard/guard.ts'
 import { HOSTILE, hostileText, WRITINGS } from '../leak_guard/hostile.ts'
 import { cpuMs, figure, markdownTable, median } from './measure.ts'
 
-/** Bytes of an answer: with shorter ones, opening the decoders would count. */
+/** Bytes of an answer: shorter ones would mainly measure opening the decoders. */
 const BYTES = 131_072
 const PER_MB = 1_048_576 / BYTES
 const SHOWN = 12
@@ -73,7 +73,7 @@ function report(rows: readonly Row[], prose: number): void {
   )
 }
 
-/** The least of a few rounds: others use the machine, and the compiler takes part at first. */
+/** The minimum of a few rounds, because other programs use the machine and the compiler runs at first. */
 function leastMs(guard: CallGuard, text: Uint8Array, rounds: number): number {
   return (
     PER_MB * Math.min(...Array.from({ length: rounds }, () => cpuMs(() => void guard.body(text))))

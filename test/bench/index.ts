@@ -25,7 +25,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   large: benchLarge,
 }
 
-/** Takes a quarter of an hour and gigabytes: only when it is asked for. */
+/** Takes a quarter of an hour and gigabytes, so it runs only on request. */
 const LONG = 'large'
 
 const [name, ...args] = process.argv.slice(2)

@@ -1,5 +1,5 @@
 /**
- * `bench isolation`: what one workspace notices of another that keeps a thousand calls to a slow upstream
+ * `bench isolation` measures how one workspace is affected by another that keeps a thousand calls to a slow upstream
  * running: latencies with and without that, in turns.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { benchSettings, type Server, startServer } from './server.ts'
 
 const HOST = 'api.bench.example'
 const API_KEY = 'bench_live_9fT2wQm4Zr8Kc1Vx'
-/** For the slow workspace to open its connections, of which each costs a handshake at the upstream. */
+/** Time for the slow workspace to open its connections, each of which needs a handshake at the upstream. */
 const SETTLING_MS = 5_000
 const WARM_SECONDS = 8
 
@@ -76,7 +76,7 @@ async function prepare(workers: string, undo: (() => unknown)[]): Promise<Shots>
   }
 }
 
-/** Each shot uses its own workspace. */
+/** Each load uses its own workspace. */
 async function shotOf(server: Server, domain: string, path: string): Promise<Shot> {
   const customer = await registerCustomer(server, 'signed')
   const [token = ''] = await employAgents(customer, { API_KEY }, domain, 1)

@@ -1,6 +1,6 @@
 /**
- * `bench large`: backups, restores, moves and a rekey of a database as years of use make it, and what others notice of
- * them meanwhile. Takes gigabytes and minutes: docs/guides/scaling.md.
+ * `bench large` measures backups, restores, moves and a rekey of a database after years of use, and their effect on
+ * other requests. Takes gigabytes and minutes: docs/guides/scaling.md.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
@@ -109,7 +109,7 @@ async function backups({ subject, directory, report }: Stage): Promise<void> {
   }
 }
 
-/** The one that was missed is made at the start. */
+/** The missed backup is made at the start. */
 async function backupByClock(stage: Stage): Promise<void> {
   const folder = join(stage.directory, 'by the clock')
   mkdirSync(folder)
@@ -188,7 +188,7 @@ function keysOf({ env }: Subject): Record<string, string> {
   return { SECRET_KEY: env.SECRET_KEY ?? '', ENCRYPTION_KEY: env.ENCRYPTION_KEY ?? '' }
 }
 
-/** While nobody else asks. */
+/** Without other requests. */
 async function alone(subject: Subject, env: Record<string, string>, args: string[]) {
   let measured: Partial<Row> = {}
   const tookMs = await timed(async () => {
@@ -211,7 +211,7 @@ async function command({ env, server }: Subject, args: string[]) {
   return { commandMb, serverMb, diskMb }
 }
 
-/** The most memory of each, and the most of the disk that all of it took meanwhile. */
+/** The highest memory of each process, and the highest disk usage of all meanwhile. */
 async function watching(pids: readonly number[], work: () => Promise<unknown>) {
   const most = pids.map(() => 0)
   const free = freeMb()

@@ -1,4 +1,4 @@
-/** `bench lists`: pages of the audit with a million records, by each filter and by some together. */
+/** `bench lists` measures pages of the audit with a million records, by each filter and by some together. */
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../src/core/config/config.ts'

@@ -1,4 +1,4 @@
-/** The load: so many connections, each with one request at a time, from its own process. */
+/** The load: the given number of connections, each with one request at a time, from its own process. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,13 +24,13 @@ export type LoadResult = {
 
 export type LoadPlan = { shot: Shot; concurrency: number; seconds: number }
 
-/** wrk where it is installed, otherwise the small client of load_client.ts. */
+/** wrk if it is installed, otherwise the small client of load_client.ts. */
 export async function applyLoad(plan: LoadPlan): Promise<LoadResult> {
   const wrk = Bun.which('wrk')
   return wrk ? await byWrk(wrk, plan) : await byClient(plan)
 }
 
-/** @throws Error for a refusal: no one's failures are to be measured */
+/** @throws Error for a rejected request, because failures must not be measured */
 export async function bodyOf({ url, method, headers, body }: Shot): Promise<string> {
   const answer = await fetch(url, { method, headers, body })
   const text = await answer.text()
@@ -48,7 +48,7 @@ async function byWrk(wrk: string, { shot, concurrency, seconds }: LoadPlan): Pro
   return resultIn(output)
 }
 
-/** Lua strings take the escapes of JSON but `\u` and `\/`, which nothing here needs. */
+/** Lua strings accept the escapes of JSON except `\u` and `\/`, which do not occur here. */
 function scriptOf({ method, headers, authorizations = [], body }: Shot): string {
   const lines = Object.entries(headers).map(
     ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,

@@ -1,6 +1,6 @@
 /**
- * The load generator where wrk is missing: raw sockets and a parser that knows just what the
- * contestants answer, which costs a fraction of `fetch`.
+ * The load generator without wrk: raw sockets and a parser for exactly the contestants' answers, which costs a
+ * fraction of `fetch`.
  */
 import type { Socket } from 'bun'
 import type { LoadPlan, LoadResult, Shot } from './load.ts'
@@ -36,7 +36,7 @@ export async function generateLoad({ shot, concurrency, seconds }: LoadPlan): Pr
         hostname,
         port: Number(port),
         data: { sentAt: 0, received: '' },
-        // The contestants' certificates are not what is measured.
+        // The contestants' certificates are not measured.
         ...(protocol === 'https:' ? { tls: { rejectUnauthorized: false } } : {}),
         socket: { open: send, data: receive, error: fail },
       }),
@@ -69,7 +69,7 @@ function requestOf({ url, method, headers, body }: Shot): string {
   return `${method} ${pathname}${search} HTTP/1.1\r\n${head}\r\n${body ?? ''}`
 }
 
-/** The status of an answer that has arrived whole; `null` while some of it is missing. */
+/** The status of a complete answer, or `null` while a part of it is missing. */
 function statusOf(received: string): number | null {
   const border = received.indexOf('\r\n\r\n')
   if (border < 0) return null

@@ -1,12 +1,12 @@
 /**
- * Names as users have them: a name server on loopback, to which the contestants' `/etc/resolv.conf` points.
- * Each runs in its own mount namespace for that; what it resolves, and how often, is left to it.
+ * Host names like those of real users: a name server on loopback, which the contestants' `/etc/resolv.conf` names.
+ * Each contestant runs in its own mount namespace and decides itself what it resolves, and how often.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Names = {
-  /** The command, so that it asks this name server. */
+  /** The command, wrapped so that it uses this name server. */
   within(cmd: readonly string[]): string[]
   stop(): void
 }
@@ -20,7 +20,7 @@ export async function serveNames(directory: string, address: string): Promise<Na
   if (!program || process.getuid?.() !== 0) {
     throw new Error('a name server of the bench’s own needs root, and unshare')
   }
-  // A separate address of loopback: two benches may run at the same time.
+  // A separate loopback address, so that two benches can run at the same time.
   const hostname = `127.53.${(process.pid >> 8) & 255}.${process.pid & 255}`
   const socket = await Bun.udpSocket({
     hostname,
@@ -38,7 +38,7 @@ export async function serveNames(directory: string, address: string): Promise<Na
   }
 }
 
-/** RFC 1035, section 4.1: the question again, and behind it one A record where that was asked for. */
+/** RFC 1035, section 4.1: the question again, followed by one A record if the question is for one. */
 function answerTo(query: Buffer, address: string): Buffer {
   let end = 12
   while (query[end]) end += (query[end] ?? 0) + 1

@@ -8,7 +8,7 @@ type Upstream = { host: string; port: number; caFile: string }
 
 export type Nginx = { pid: number; origin: string; stop(): Promise<void> }
 
-/** @throws Error where nginx is not installed */
+/** @throws Error if nginx is not installed */
 export async function startNginx(
   directory: string,
   upstream: Upstream,
@@ -28,7 +28,7 @@ export async function startNginx(
   return { pid, origin, stop }
 }
 
-/** Without a master the one process is the worker: its CPU time is the whole. */
+/** Without a master the one process is the worker, so its CPU time is the whole. */
 function configOf(
   home: string,
   port: number,

@@ -26,7 +26,7 @@ const SLOW_MS = 1_000
 
 const ANSWER_BYTES = 500
 
-/** An API over TLS 1.3 with an answer of 500 bytes for who knows the key. */
+/** An API over TLS 1.3 that returns 500 bytes to callers with the key. */
 async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Promise<void> {
   const item = answerOf(ANSWER_BYTES)
   const headers = { 'content-type': 'application/json' }
@@ -37,7 +37,7 @@ async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Pr
       : new Response('{"error":"unauthorised"}', { status: 401, headers })
   listen({
     tls: { cert, key },
-    // The bench does not measure which connections outlast a minute of rest.
+    // The bench does not measure which connections survive an idle minute.
     idleTimeout: 0,
     fetch: (request) => {
       if (request.url.endsWith(TOKEN_PATH)) return Response.json(token)
@@ -48,7 +48,7 @@ async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Pr
   })
 }
 
-/** As an API of payments answers. */
+/** Answers the way a payment API does. */
 function answerOf(bytes: number): string {
   const charge = {
     id: 'ch_1001',
@@ -75,11 +75,11 @@ export type BrokerSettings = {
   host: string
   port: number
   ca: string
-  /** The database that records each request before it goes out; optional. */
+  /** The database that records each request before it is sent; optional. */
   database?: Record<string, string>
 }
 
-/** The least that a broker on this runtime can be: Bun.serve in front, fetch behind, no checks. */
+/** A minimal broker on this runtime: Bun.serve in front, fetch behind, no checks. */
 async function serveBroker({ host, port, ca, database }: BrokerSettings): Promise<void> {
   const session = new Bun.FetchSession({ tls: { ca, rejectUnauthorized: true } })
   const record = database ? await openRecord(database) : async () => {}
@@ -96,7 +96,7 @@ async function serveBroker({ host, port, ca, database }: BrokerSettings): Promis
   })
 }
 
-/** The least that a durable record can be: requests that wait share one row, and one commit. */
+/** A minimal durable record: waiting requests share one row, and one commit. */
 async function openRecord(database: Record<string, string>): Promise<() => Promise<void>> {
   const sql = await connect(database, 1)
   await sql`create table if not exists records (ids text)`
@@ -127,7 +127,7 @@ async function connect(
   return postgres({ host: DB_HOST, database: DB_NAME, user: DB_USER, max })
 }
 
-/** The product with a trail that records nothing: what is left of the cost without the audit. */
+/** The product with a trail that records nothing, which shows the cost without the audit. */
 async function serveWithoutAudit(env: Record<string, string>): Promise<void> {
   const { AuditTrail } = await import('../../src/audit/trail.ts')
   Object.assign(AuditTrail.prototype, {
@@ -142,7 +142,7 @@ async function serveWithoutAudit(env: Record<string, string>): Promise<void> {
   process.stdout.write(`  control plane  ${app.controlPlane}\n  resolver       ${app.resolver}\n`)
 }
 
-/** A route of Elysia that answers the given text, and does nothing else. */
+/** An Elysia route that answers the given text, and does nothing else. */
 async function serveRoute(text: string): Promise<void> {
   const { Elysia } = await import('elysia')
   const headers = { 'content-type': 'application/json' }
@@ -150,7 +150,7 @@ async function serveRoute(text: string): Promise<void> {
   announce(Number(app.listen({ hostname: '127.0.0.1', port: 0 }).server?.port))
 }
 
-/** The least that a store of secrets can be: one route and one prepared statement for a request, no checks. */
+/** A minimal secret store: one route and one prepared statement per request, no checks. */
 async function serveStore(database: Record<string, string>): Promise<void> {
   const { Elysia } = await import('elysia')
   const sql = await connect(database, 10)

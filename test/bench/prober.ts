@@ -1,4 +1,4 @@
-/** How long requests take while something else is done: one at a time of each kind, a few milliseconds apart. */
+/** Measures how long requests take while other work is done: one at a time of each kind, a few milliseconds apart. */
 
 import type { Subject } from '../load/subject.ts'
 import { type Kind, trafficOf } from '../load/traffic.ts'
@@ -10,7 +10,7 @@ const PAUSE_MS = 20
 export type Latencies = Record<string, { p50: number; p99: number; most: number; failed: number }>
 export type Probed<T> = { result: T; tookMs: number; latencies: Latencies }
 
-/** Asks while the work is done, and until what was asked then is answered. */
+/** Sends requests while the work runs, and until the last of them is answered. */
 export async function probing<T>(subject: Subject, work: () => Promise<T>): Promise<Probed<T>> {
   let isOver = false
   const probes = await Promise.all(KINDS.map((kind) => probeOf(kind, subject)))
@@ -51,7 +51,7 @@ async function probeOf(kind: Kind, subject: Subject) {
     await answer.arrayBuffer()
     return answer.ok
   }
-  // The first of each opens what is kept afterwards.
+  // The first request of each kind fills the caches.
   for (let warm = 0; warm < 5; warm += 1) await ask()
   return { kind, ask }
 }

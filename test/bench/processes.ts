@@ -5,14 +5,14 @@ import { join } from 'node:path'
 
 export type Running = {
   pid: number
-  /** The named groups of the pattern that told that it is ready. */
+  /** The named groups of the pattern that reported that the process is ready. */
   ready: Record<string, string>
   stop(): Promise<void>
 }
 
 type Options = {
   env?: Record<string, string>
-  /** Matched against standard output; absent for programs that say nothing. */
+  /** Matched against standard output; absent for programs without output. */
   ready?: RegExp
   /** The file for standard error; discarded unless given. */
   log?: string
@@ -22,7 +22,7 @@ type Options = {
 
 const START_MS = 60_000
 
-/** @throws Error when the program ends, or is silent for a minute, before it is ready */
+/** @throws Error when the program ends, or prints nothing for a minute, before it is ready */
 export async function startProcess(cmd: string[], options: Options): Promise<Running> {
   const child = Bun.spawn(cmd, {
     env: { PATH: process.env.PATH ?? '', ...options.env },
@@ -62,7 +62,7 @@ export function startPart(
   })
 }
 
-/** A port that nobody listens on at this moment. */
+/** A port that is free at this moment. */
 export function freePort(): number {
   const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
   const { port } = server
@@ -89,10 +89,10 @@ async function waitFor(
   return found.promise
 }
 
-/** Ticks of /proc in a second: USER_HZ is 100 wherever Linux runs today. */
+/** Ticks of /proc in a second: USER_HZ is 100 on all current Linux systems. */
 const TICKS = 100
 
-/** User and system time in seconds of a process with all its threads; NaN where there is no /proc. */
+/** User and system time in seconds of a process with all its threads; NaN without /proc. */
 export function cpuSeconds(pid: number): number {
   const [user, system] = statOf(pid).slice(11, 13)
   return (Number(user) + Number(system)) / TICKS
@@ -119,7 +119,7 @@ export function residentMb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) / 1024
 }
 
-/** The fields of /proc/<pid>/stat from the third on: the second may contain anything. */
+/** The fields of /proc/<pid>/stat from the third on, because the second may contain anything. */
 function statOf(pid: number): string[] {
   const text = readProc(`${pid}/stat`)
   return text.slice(text.lastIndexOf(')') + 2).split(' ')

@@ -1,7 +1,6 @@
 /**
- * `bench record`: what the durable record of a call costs by itself, in the process and in the database,
- * without a call around it. Each sample is its own process (part `record`), of this checkout or of the
- * one given by `--against`.
+ * `bench record` measures the durable record of a call by itself, in the process and in the database, without a call
+ * around it. Each sample is its own process (part `record`), of this checkout or of the one given by `--against`.
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -19,7 +18,7 @@ export type RecordSettings = {
   databasePid: number
   concurrency: number
   seconds: number
-  /** Nothing is recorded: what the loop costs. */
+  /** Nothing is recorded, which shows the cost of the loop. */
   isEmpty: boolean
 }
 

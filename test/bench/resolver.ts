@@ -1,6 +1,6 @@
 /**
- * `bench resolver`: what the resolver costs next to no proxy, nginx, and the least that a broker on
- * the same runtime can be. CPU time per request is what noise of the machine disturbs least.
+ * `bench resolver` compares the resolver with no proxy, nginx, and a minimal broker on the same runtime. CPU time per
+ * request is least affected by the machine's noise.
  */
 import { parseArgs } from 'node:util'
 import { type Contestant, type FieldOptions, gather } from './contestants.ts'
@@ -21,7 +21,7 @@ type Sample = {
 
 const SAMPLE_COLUMNS = ['perSecond', 'p50Ms', 'p99Ms', 'cpuUs', 'databaseUs', 'failures'] as const
 
-/** Before the first round, with so many connections. */
+/** Time before the first round, with this number of connections. */
 const WARM_CONCURRENCY = 16
 
 type Row = { contestant: string; concurrency: number; result: Sample }
@@ -41,14 +41,14 @@ export async function benchResolver(args: string[]): Promise<void> {
 type Options = FieldOptions & {
   seconds: number
   rounds: number
-  /** For the compiler of the runtime, which is at work for the first tens of thousands of requests. */
+  /** For the runtime's compiler, which is active for the first tens of thousands of requests. */
   warmSeconds: number
   levels: number[]
   plot: string
 }
 
 const FULL = { seconds: '2', rounds: '5', warm: '10', concurrency: '1,16,64,256' }
-/** Enough to see a difference of ten percent while something is changed. */
+/** Enough to detect a difference of ten percent during development. */
 const QUICK = { seconds: '2', rounds: '4', warm: '6', concurrency: '16' }
 
 function readOptions(args: string[]): Options {
@@ -79,8 +79,8 @@ function readOptions(args: string[]): Options {
 }
 
 /**
- * Everybody's turn comes in every round, so that a bad minute of the machine is shared by all, and each begins one: of two
- * with the same code the one that was always first took 5 to 9 % more of the processor.
+ * Each contestant runs once per round, so that a bad minute of the machine affects all, and each begins some rounds:
+ * of two with the same code, the one that was always first used 5 to 9 % more processor time.
  */
 async function takeRounds(
   contestants: readonly Contestant[],

@@ -1,4 +1,4 @@
-/** `bench secrets`: storing, listing and delivering a hundred secrets, and logging in, on both databases. */
+/** `bench secrets` measures storing, listing and delivering a hundred secrets, and logging in, on both databases. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ type Subject = {
   pid: number
   customer: Customer
   token: string
-  /** Customers of the servers where the writes are measured, by turns. */
+  /** Customers of the servers whose writes are measured in turns. */
   writers: { kind: string; customer: Customer }[]
 }
 
@@ -120,7 +120,7 @@ async function benchWrites(subjects: readonly Subject[], rounds: number): Promis
   )
   const samples = new Map<string, number[]>()
   for (let round = 0; round < rounds; round += 1) {
-    // The second writer finds the server warmer.
+    // The second writer uses a warmer server.
     for (const { name, customer } of round % 2 === 0 ? writers : writers.toReversed()) {
       for (const [column, took] of await writeAll(customer, round)) {
         samples.set(`${name}/${column}`, [...(samples.get(`${name}/${column}`) ?? []), took])

@@ -1,6 +1,6 @@
 /**
- * Fills a workspace's audit with synthetic records, to see what a large one feels like:
- * `bun test/bench/seed_audit.ts <rows> <workspace_id>`, with the variables that select the database.
+ * Fills a workspace's audit with synthetic records, to test a large one: `bun test/bench/seed_audit.ts <rows>
+ * <workspace_id>`, with the variables that select the database.
  */
 import type postgres from 'postgres'
 import { readConfig } from '../../src/core/config/config.ts'

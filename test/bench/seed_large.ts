@@ -1,4 +1,7 @@
-/** A database as years of use make it: many audit records, and many secrets with versions, sealed as the server opens them. */
+/**
+ * A database after years of use: many audit records, and many secrets with versions, sealed so that the server opens
+ * them.
+ */
 import { randomBytes } from 'node:crypto'
 import type postgres from 'postgres'
 import { readConfig } from '../../src/core/config/config.ts'
@@ -13,11 +16,11 @@ export type Sizes = { database: number; audit: number; secrets: number }
 
 const PER_PROJECT = 1000
 const PER_ENVIRONMENT = 100
-/** The size that a client makes of a value of 16 to 200 bytes: header, nonce and tag are 29 more. */
+/** The sealed size of a value of 16 to 200 bytes: header, nonce and tag add 29. */
 const LEAST_BYTES = 45
 const MOST_BYTES = 230
 
-/** While no server has the database. `env` are its settings. Returns what there is on the disk, in bytes. */
+/** Runs while no server uses the database. `env` are its settings. Returns the size on disk, in bytes. */
 export async function seedLarge(
   env: Record<string, string>,
   { workspaceId, records, secrets, versions }: Wanted,

@@ -1,4 +1,4 @@
-/** The product as the benches start it: `cloakroom serve` in its own process, on free ports. */
+/** The product the way the benches start it: `cloakroom serve` in its own process, on free ports. */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,11 +28,11 @@ type Command = {
   executable?: string | undefined
   /** A checkout other than this one. */
   directory?: string | undefined
-  /** The file for a CPU profile when the server has stopped. */
+  /** The file for a CPU profile, written when the server has stopped. */
   profile?: string | undefined
 }
 
-/** `cloakroom serve`, from the sources unless told otherwise. */
+/** `cloakroom serve`, from the sources by default. */
 export function serverCommand({ executable, directory, profile }: Command = {}): string[] {
   if (executable) return [executable, 'serve']
   const profiling = profile
@@ -43,14 +43,14 @@ export function serverCommand({ executable, directory, profile }: Command = {}):
 
 const BANNER = /control plane {2}(?<controlPlane>\S+)\n(?:.*\n)*? {2}resolver {7}(?<resolver>\S+)\n/
 
-/** Its log goes to a file, as it would under a service manager. */
+/** Its log is written to a file, like under a service manager. */
 export async function startServer(
   env: Record<string, string>,
   cmd: string[] = serverCommand(),
 ): Promise<Server> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-log-'))
   const running = await startProcess(cmd, {
-    // Set, it starts in the clean environment at once: the options of the runtime stay.
+    // With this variable it starts in the clean environment immediately, and the runtime's options stay.
     env: { ...runtimeSettings, ...env },
     ready: BANNER,
     log: join(directory, 'server.log'),

@@ -1,4 +1,4 @@
-/** `bench sigchain`: what it takes to verify a long chain, to continue one, and to verify what names it. */
+/** `bench sigchain` measures verifying a long chain, continuing one, and verifying the statements that name it. */
 import { ChainCache, LINKS_PAGE } from '../../src/access/signed/chains.ts'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
 import {
@@ -31,7 +31,7 @@ function idOf(version: 7 | 8, number: number): string {
   return `01920000-0000-${version}000-8000-${number.toString(16).padStart(12, '0')}`
 }
 
-/** As the database gives them. */
+/** Links in the form in which the database returns them. */
 function pagesOf(links: readonly SignedText[]) {
   return async (after: number) => links.slice(after, after + LINKS_PAGE)
 }
@@ -67,7 +67,7 @@ export async function benchSigchain(): Promise<void> {
   process.stdout.write(`${markdownTable(head, figures)}\n`)
 }
 
-/** The longest time for which nothing else of this thread ran. */
+/** The longest time in which no other work of this thread ran. */
 async function longestPause(work: () => Promise<void>): Promise<number> {
   let [longest, last] = [0, performance.now()]
   const look = () => {
@@ -93,7 +93,7 @@ async function signChain(key: CryptoKey): Promise<SignedText[]> {
   return links
 }
 
-/** Fifty people come and change their roles; domains, tokens and epochs come and go. */
+/** Fifty people join, leave and change roles, with changing domains, tokens and epochs. */
 async function changeAt(at: number): Promise<Omit<LinkChange, 'at' | 'signer'>> {
   if (at === 0) {
     const founder = { ...(await personOf(0)), user_id: OWNER }

@@ -1,6 +1,6 @@
 /**
- * Writes to signed workspaces as a load. A workspace takes writes one after the other, each with the next revision of its
- * manifest, so each connection has a workspace. Requests are signed before the clock starts.
+ * Writes to signed workspaces as a load. A workspace accepts writes one after the other, each with the next revision
+ * of its manifest, so each connection has its own workspace. Requests are signed before the measurement starts.
  */
 import { type MemberSigner, signManifest } from '../../src/client/signed/statements.ts'
 import { listSecrets, upsertSecrets } from '../../src/features/secrets/contract.ts'
@@ -22,14 +22,14 @@ const MOST_PER_SECOND = 200
 export type Writer = {
   projectId: string
   headers: Record<string, string>
-  /** The stored ciphertext, which is written again: the manifest's root stays. */
+  /** The stored ciphertext is written again, so the manifest's root stays. */
   secrets: Record<string, string>
   signer: MemberSigner
   revision: number
   root: string
 }
 
-/** Signed workspaces with the bench's secrets, of which each writer replaces one. */
+/** Signed workspaces with the bench's secrets, one of which each writer replaces. */
 export async function openWriters(
   server: Pick<Server, 'controlPlane'>,
   count: number,
@@ -64,7 +64,7 @@ async function openWriter(customer: Customer, key: string): Promise<Writer> {
   }
 }
 
-/** Each connection uses `fetch`, for ours and for bare, so compare p50 with bare's only. */
+/** Each connection uses `fetch`, for the product and for bare, so compare p50 with bare's only. */
 export async function writeSigned(
   origin: string,
   writers: readonly Writer[],

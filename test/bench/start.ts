@@ -1,4 +1,4 @@
-/** `bench start`: the compiled executable: its size, how long until it answers, and what it holds idle. */
+/** `bench start` measures the compiled executable: its size, the time until it answers, and its idle memory. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { freePort, residentMb, startProcess } from './processes.ts'
 import { benchSettings } from './server.ts'
 
 const ENTRY = join(import.meta.dir, '../../src/main.ts')
-/** Memory is read when what starting needed has had time to be given back. */
+/** Memory is read after the runtime has had time to release what the start needed. */
 const IDLE_MS = 5_000
 
 type Start = { readyMs: number; idleMb: number }

@@ -1,4 +1,4 @@
-/** Contestants under the same load by turns: medians of rounds, each after a warm-up. */
+/** Contestants under the same load in turns: medians of rounds, each after a warm-up. */
 import { applyLoad, type LoadResult, type Shot } from './load.ts'
 import { median } from './measure.ts'
 import { cpuSeconds } from './processes.ts'
@@ -34,10 +34,10 @@ export async function takeTurns(
   { rounds, seconds, warmSeconds }: Pace,
 ): Promise<Result[]> {
   const taken = contestants.map((contestant) => ({ contestant, samples: [] as Sample[] }))
-  // The compiler is still busy for some seconds of load.
+  // The compiler is still active for some seconds of load.
   for (const contestant of contestants) await contestant.applyLoad(warmSeconds)
   for (let round = 0; round < rounds; round += 1) {
-    // Each begins a round: the one that is always first takes a few percent more of the processor.
+    // Each contestant begins a round, because the one that is always first uses a few percent more processor time.
     const first = round % taken.length
     for (const { contestant, samples } of [...taken.slice(first), ...taken.slice(0, first)]) {
       samples.push(await takeSample(contestant, seconds))

@@ -1,5 +1,5 @@
 // tier: all
-/** The executable's small commands: exit codes that scripts rely on, and nothing left behind. */
+/** The executable's small commands: exit codes for scripts, and no files left behind. */
 import { beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The runtime would run 256 outbound calls at a time and let all others wait. The server lifts that, however
- * it is started: calls that an upstream holds back delay nobody else's.
+ * The runtime would run 256 outbound calls at a time and let all others wait. The server raises that limit, however
+ * it is started: calls that an upstream holds open delay no other workspace.
  */
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -37,7 +37,7 @@ const starts: Record<string, (env: Record<string, string>) => Promise<Running>> 
 }
 
 for (const [name, start] of Object.entries(starts)) {
-  test(`${name}: ${CALLS} calls that are held back at once delay no other workspace`, async () => {
+  test(`${name}: ${CALLS} calls that are held open concurrently delay no other workspace`, async () => {
     const scene = await openScene()
     const server = await start(scene.env)
     const [slow, other] = [await staff(scene, server), await staff(scene, server)]
@@ -66,7 +66,7 @@ async function staff(scene: Scene, { controlPlane }: Running): Promise<Employee>
   return employ(customer)
 }
 
-/** By its own socket: `fetch` in this process has the runtime's limit. */
+/** Uses its own socket, because `fetch` in this process has the runtime's limit. */
 function statusOf(resolver: string, { token }: Employee, target_url: string): Promise<number> {
   const { hostname, port, host } = new URL(resolver)
   const body = JSON.stringify({ target_url })

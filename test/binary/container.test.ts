@@ -1,5 +1,5 @@
 // tier: all
-/** The files that an image is built from: what they promise must be in them. */
+/** The files that an image is built from exist and contain what they must. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import runtimes from '../../src/dev/release/package.json'
@@ -7,7 +7,7 @@ import runtimes from '../../src/dev/release/package.json'
 const ROOT = join(import.meta.dir, '..', '..')
 const read = (name: string) => Bun.file(join(ROOT, name)).text()
 
-test('the image is built by the Bun of the lockfile and has nothing but the executable in it', async () => {
+test('the image is built by the Bun of the lockfile and contains only the executable', async () => {
   const dockerfile = await read('Dockerfile')
   const [, build = '', final = ''] = dockerfile.split(/^FROM /m)
   expect(build).toStartWith(`oven/bun:${runtimes.dependencies.bun} AS build`)
@@ -21,7 +21,7 @@ test('the image is built by the Bun of the lockfile and has nothing but the exec
   expect(final).toContain(`ENV HOST=0.0.0.0 DATA_DIR=${volume}`)
 })
 
-test('a .env never reaches the builder', async () => {
+test('a .env file is never copied to the builder', async () => {
   const rules = (await read('.dockerignore')).split('\n').filter((line) => !line.startsWith('#'))
   expect(rules[0]).toBe('*')
   expect(rules.slice(1).filter((rule) => /env|^!\*/.test(rule))).toEqual([])

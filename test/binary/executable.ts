@@ -1,4 +1,4 @@
-/** The compiled program: built once per run, started in empty directories with little around it. */
+/** The compiled program: built once per run, started in empty directories with a minimal environment. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,8 +14,8 @@ const TIMEOUT_MS = 40_000
 let built: Promise<string> | undefined
 
 /**
- * The path of the program. The runner builds it for files of `tier: all`, and prepares a script that starts it
- * from source for quick ones. Without a runner the first call builds it.
+ * The path of the program. The runner builds it for files of `tier: all`, and prepares a script that starts it from
+ * source for quick ones. Without a runner the first call builds it.
  */
 export function executable(): Promise<string> {
   const prepared = process.env.TEST_EXECUTABLE
@@ -50,7 +50,7 @@ export type Start = {
   cwd?: string
 }
 
-/** Runs the program to its end; it is killed when it does not come to one. */
+/** Runs the program until it ends. A program that does not end is killed. */
 export async function runProgram(start: Start = {}): Promise<Ending> {
   const { ended } = await spawnProgram(start)
   return ended
@@ -100,7 +100,7 @@ export async function spawnProgram({ args = [], env = {}, cwd }: Start) {
     stdout,
     stderr,
     signal: (name: NodeJS.Signals) => child.kill(name),
-    /** From now on it may run as long as it likes. */
+    /** Removes the time limit. */
     disarm: () => clearTimeout(watchdog),
     ended,
   }

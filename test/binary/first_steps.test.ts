@@ -28,7 +28,7 @@ function listen(server: Server, port = 0): Promise<number> {
 }
 
 describe('ports and addresses', () => {
-  test('each port that is in use is named, with its variable', async () => {
+  test('each port in use is reported, with its variable', async () => {
     const taken = [createServer(), createServer()]
     const [first = 0, second = 0] = await Promise.all(taken.map((server) => listen(server)))
     const ports = { PORT: '0', RESOLVER_PORT: String(first), ADMIN_PORT: String(second) }
@@ -48,7 +48,7 @@ describe('ports and addresses', () => {
     for (const server of taken) server.close()
   }, 60_000)
 
-  test('an address that this machine does not have is no port in use', async () => {
+  test('an address that this machine does not have is not reported as a port in use', async () => {
     for (const HOST of ['203.0.113.1', 'no-such-host.invalid'])
       expect(await runProgram({ env: { ...FREE, HOST } })).toEqual({
         code: 78,
@@ -57,7 +57,7 @@ describe('ports and addresses', () => {
       })
   }, 60_000)
 
-  test('a DATA_DIR that is no directory is reported as such', async () => {
+  test('a DATA_DIR that is not a directory is reported as such', async () => {
     const file = join(place, 'file')
     writeFileSync(file, '')
     const { code, stderr } = await runProgram({ env: { ...FREE, DATA_DIR: file } })
@@ -67,7 +67,7 @@ describe('ports and addresses', () => {
     })
   }, 60_000)
 
-  test('health names the address that it asked', async () => {
+  test('health names the requested address', async () => {
     const free = createServer()
     const port = await listen(free)
     await new Promise((resolve) => free.close(resolve))
@@ -80,7 +80,7 @@ describe('ports and addresses', () => {
   })
 })
 
-describe('a database that is not there', () => {
+describe('an unavailable database', () => {
   const sockets = new Set<Socket>()
   const silent = createServer((socket) => {
     sockets.add(socket)
@@ -107,7 +107,7 @@ describe('a database that is not there', () => {
     for (const server of open) server.close()
   })
 
-  test('whatever listens in its place, one line says where and why', async () => {
+  test('whatever listens instead of the database, one line reports the address and the reason', async () => {
     const [nobody, speechless, foreign] = [1, ...ports]
     const expected: [number, string][] = [
       [nobody, 'nothing listens there (ECONNREFUSED)'],
@@ -127,7 +127,7 @@ describe('a database that is not there', () => {
     await Promise.all(starts)
   }, 60_000)
 
-  test('a start waits for it, says so, and can be stopped meanwhile', async () => {
+  test('a start waits for the database, reports it, and can be stopped meanwhile', async () => {
     const program = await spawnProgram({ env: at(ports[1]) })
     await program.stderr.until('"message":"waiting for PostgreSQL"')
     program.signal('SIGTERM')
@@ -142,7 +142,7 @@ describe('a database that is not there', () => {
     })
   }, 60_000)
 
-  test('it stops waiting after DB_WAIT_SECONDS', async () => {
+  test('a start stops waiting after DB_WAIT_SECONDS', async () => {
     const { code, stderr } = await runProgram({ env: { ...at(1), DB_WAIT_SECONDS: '1' } })
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n').at(-1)).toBe(
@@ -150,7 +150,7 @@ describe('a database that is not there', () => {
     )
   }, 60_000)
 
-  test('calculate_metrics says the same', async () => {
+  test('calculate_metrics reports the same', async () => {
     const env = { ...at(ports[1]), DB_WAIT_SECONDS: '0' }
     const { code, stdout, stderr } = await runProgram({ args: ['calculate_metrics'], env })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -159,7 +159,7 @@ describe('a database that is not there', () => {
 
   {
     const { test } = requires('postgresql')
-    test('a start that was there first serves when the database has come', async () => {
+    test('the process that started first serves once the database is available', async () => {
       const { env } = await freshDatabase()
       const { socketDir } = await sharedCluster()
       const relay = createServer((socket) => {
@@ -178,7 +178,7 @@ describe('a database that is not there', () => {
       relay.close()
     }, 60_000)
 
-    test('TLS that is demanded of a server without it is no reason to wait', async () => {
+    test('a server without TLS, although TLS is required, ends the start without a wait', async () => {
       const { env } = await freshDatabase()
       expect(
         await runProgram({ env: { ...KEYS, ...FREE, ...env, DB_SSLMODE: 'require' } }),

@@ -1,6 +1,6 @@
 /**
- * A client that shares no code with the product: `fetch`, JSON and independent_crypto.ts. The master key
- * is random instead of derived from a password, which the server cannot tell.
+ * A client that shares no code with the product: `fetch`, JSON and independent_crypto.ts. The master key is random
+ * instead of derived from a password, which the server cannot detect.
  */
 import { expect } from 'bun:test'
 import {
@@ -36,9 +36,9 @@ export type Customer = {
   /** The key that opens the environment `development` of the project. */
   environmentKey: Bytes
   call(method: string, path: string, body?: unknown): Promise<Json>
-  /** The server has started again at another address; the session outlives that. */
+  /** The server has restarted at another address; the session survives that. */
   moveTo(origin: string): void
-  /** Uploads secrets and expects them to be acknowledged. */
+  /** Uploads secrets and expects an acknowledgement. */
   upload(secrets: Record<string, string>): Promise<void>
   /** Downloads and decrypts a secret. */
   download(key: string): Promise<string>
@@ -66,7 +66,7 @@ export async function callServer(
   return answer
 }
 
-/** Registers somebody with a workspace, logs in, opens what the server keeps, and makes a project. */
+/** Registers a person with a workspace, logs in, opens the server's copy of the keys, and creates a project. */
 export async function enrol(origin: string): Promise<Customer> {
   const email = `grace-${crypto.randomUUID()}@people.example`
   const masterKey = random(32)
@@ -125,7 +125,7 @@ type LoginData = {
   workspaces: [{ id: string; encrypted_workspace_key: string }]
 }
 
-/** Everything that the client needs comes back from the server and opens. */
+/** All data that the client needs is returned by the server and opens. */
 async function logIn(origin: string, email: string, password: string, userKey: Bytes) {
   const body = { email, password }
   const answer = await callServer(origin, { method: 'POST', path: '/api/auth/login/', body })

@@ -1,6 +1,6 @@
 /**
- * The protocol's cryptography a second time, from the text of the protocol and RFC 9180 with nothing but
- * Web Crypto: if the product and its own client were wrong in the same way, this would not open.
+ * The protocol's cryptography a second time, from the text of the protocol and RFC 9180 with only Web Crypto: if the
+ * product and its own client had the same error, this would not open.
  */
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -85,7 +85,7 @@ export function open(key: Bytes, header: number, aad: Bytes, sealed: Bytes): Pro
 
 export type KeyPair = { privateKey: Bytes; publicKey: Bytes }
 
-/** RFC 8410, section 7: what comes before the 32 bytes of an X25519 private key. */
+/** RFC 8410, section 7: the bytes before the 32 bytes of an X25519 private key. */
 const PKCS8 = Uint8Array.from([
   0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x6e, 0x04, 0x22, 0x04, 0x20,
 ])

@@ -1,5 +1,5 @@
 // tier: all
-/** The main job, done to the executable from outside by a client that shares no code with it. */
+/** The main task of the executable, tested from outside by a client that shares no code with it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(empty, { recursive: true, force: true })
 })
 
-test('an account is made, and what the server keeps for it opens with its own keys only', async () => {
+test("an account is created, and the server's copy opens with its keys only", async () => {
   customer = await enrol(program.controlPlane)
   await customer.upload({ API_KEY: VALUE, OTHER })
   expect(await customer.download('API_KEY')).toBe(VALUE)
@@ -47,7 +47,7 @@ test('an account is made, and what the server keeps for it opens with its own ke
   ])
 })
 
-test('a passkey is added to it, and logs in', async () => {
+test('a passkey is added to the account, and logs in', async () => {
   const key = await openPasskey()
   const asked = { current_password: customer.password, origin: ORIGIN }
   const { data: begun } = await customer.call('POST', '/api/auth/passkeys/begin/', asked)
@@ -61,7 +61,7 @@ test('a passkey is added to it, and logs in', async () => {
   expect(data).toMatchObject({ user: { email: customer.email } })
 })
 
-test('an agent calls the API with a credential that only the API sees', async () => {
+test('an agent calls the API with a credential that only the API receives', async () => {
   await allow(scene, customer)
   agent = await employ(customer)
   scene.upstream.on('/echo', (request, wire) => {
@@ -77,7 +77,7 @@ test('an agent calls the API with a credential that only the API sees', async ()
   expect(JSON.stringify([plain, echo])).not.toContain(VALUE)
 })
 
-test('health on both listeners is good, and the command that asks for it agrees', async () => {
+test('health on both listeners is good, and the health command returns the same', async () => {
   const control = await fetch(`${program.controlPlane}/api/status/health/`)
   const resolver = await fetch(`${program.resolver}/healthz`)
   expect([control.status, resolver.status]).toEqual([200, 200])
@@ -98,7 +98,7 @@ test('health on both listeners is good, and the command that asks for it agrees'
   })
 })
 
-test('SIGTERM ends it with code 0; the audit is whole, and nothing it said holds a secret', async () => {
+test('SIGTERM ends the server with code 0, the audit is complete, and its output holds no secret', async () => {
   program.signal('SIGTERM')
   const { code, stdout, stderr } = await program.ended
   expect(code).toBe(0)

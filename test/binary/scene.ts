@@ -1,4 +1,4 @@
-/** An API outside for the executable to call, and the settings that let it be called. */
+/** An external API for the executable to call, and the settings that permit the call. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const HOST = 'api.upstream.example'
 
 export type Scene = {
   upstream: Upstream
-  /** As the allowlist names it. */
+  /** The host in the form of the allowlist. */
   authority: string
   url(path: string): string
   /** Settings of the server: an empty database, keys, and a way to the upstream. */
@@ -19,7 +19,7 @@ export type Scene = {
   close(): Promise<void>
 }
 
-/** Keys that a test knows, so that it can look for them where they must not be. */
+/** Known keys, so that a test can search for them where they must not be. */
 export const KEYS = {
   SECRET_KEY: 'kept-by-the-test-kept-by-the-test-kept',
   ENCRYPTION_KEY: Buffer.alloc(32, 0x5a).toString('base64url'),

@@ -1,5 +1,5 @@
 // tier: all
-/** `self-check` and `version` of the executable, as an installer or a person runs them. */
+/** `self-check` and `version` of the executable, run the way an installer or a person runs them. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import project from '../../package.json' with { type: 'json' }
 import { openConsole } from '../../src/console/serve.ts'
 import { runProgram } from './executable.ts'
 
-test('in an empty directory all is well, and nothing is made there', async () => {
+test('all checks pass in an empty directory, and no file is created there', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'cr-self-'))
   const { code, stdout } = await runProgram({ args: ['self-check', '--json'], cwd })
   const results: { check: string; ok: boolean; said: string }[] = JSON.parse(stdout)
@@ -23,7 +23,7 @@ test('in an empty directory all is well, and nothing is made there', async () =>
   rmSync(cwd, { recursive: true })
 })
 
-test('a check that fails is said, with exit code 1', async () => {
+test('a failing check is reported, with exit code 1', async () => {
   const env = { RESOLVER_CA_FILE: '/nowhere/ca.pem' }
   const { code, stdout } = await runProgram({ args: ['self-check'], env })
   expect(code).toBe(1)
@@ -31,7 +31,7 @@ test('a check that fails is said, with exit code 1', async () => {
   expect(stdout).toContain('ok      vectors   9 published')
 })
 
-test('wrong settings are all said, with exit code 78, and what needs none is checked all the same', async () => {
+test('invalid settings are all reported, with exit code 78, and checks without settings still run', async () => {
   const env = { PORT: 'many', SERVICE_SETTINGS: 'else' }
   const { code, stdout } = await runProgram({ args: ['self-check'], env })
   expect(code).toBe(78)
@@ -40,7 +40,7 @@ test('wrong settings are all said, with exit code 78, and what needs none is che
   expect(stdout).not.toContain('database')
 })
 
-test('version says which program it is, down to its console', async () => {
+test('version prints the version of the program and of its console', async () => {
   const [text, json] = await Promise.all([
     runProgram({ args: ['version'] }),
     runProgram({ args: ['version', '--json'] }),

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** Starts that must not succeed: one clear line each, the right exit code, and no value in sight. */
+/** Starts that must not succeed: one clear line each, the right exit code, and no value in the output. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ const OTHER_KEY = Buffer.alloc(32, 0x33).toString('base64url')
 
 let taken: Bun.Server<undefined>
 let database: TestDatabase
-/** The database under test, with keys, at a port where somebody else listens already. */
+/** The database under test, with keys, at a port that is already in use. */
 let settings: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ async function startAndStop(env: Record<string, string>): Promise<Ending> {
   return program.ended
 }
 
-test('a port that is in use stops the start with one line, before the database is touched', async () => {
+test('a port in use stops the start with one line, before the database is touched', async () => {
   const { port = 0 } = taken
   expect(await runProgram({ env: { ...settings, LOG_LEVEL: 'error' } })).toEqual({
     code: 1,
@@ -57,7 +57,7 @@ test('a port that is in use stops the start with one line, before the database i
   })
 }, 60_000)
 
-test('an ENCRYPTION_KEY that does not open the data: 78, and nothing was ever served', async () => {
+test('an ENCRYPTION_KEY that does not open the data ends the start with 78, before any request is served', async () => {
   const { controlPlane, ...first } = await startProgram({ env: { ...settings, ...portsAt('0') } })
   first.signal('SIGTERM')
   expect((await first.ended).code).toBe(0)
@@ -89,7 +89,7 @@ test('an ENCRYPTION_KEY that does not open the data: 78, and nothing was ever se
   expect((await startAndStop(rotated)).code).toBe(0)
 }, 60_000)
 
-test('several wrong settings: a line for each with an example, and no value', async () => {
+test('several invalid settings each get a line with an example, and no value', async () => {
   const env = {
     ...settings,
     PORT: 'value-1',
@@ -110,7 +110,7 @@ test('several wrong settings: a line for each with an example, and no value', as
   expect(stderr).not.toContain('value-')
 })
 
-test('production without settings names each that it must have', async () => {
+test('production without settings names each required one', async () => {
   const { code, stdout, stderr } = await runProgram({ env: { SERVICE_SETTINGS: 'production' } })
   expect({ code, stdout }).toEqual({ code: 78, stdout: '' })
   expect(namesOf(stderr)).toEqual([
@@ -125,7 +125,7 @@ test('production without settings names each that it must have', async () => {
   ])
 })
 
-/** The variables that standard error complains about, each line in the one form that there is. */
+/** The variables that standard error reports, each line in the one expected form. */
 function namesOf(stderr: string): string[] {
   const lines = stderr.trimEnd().split('\n')
   return lines
@@ -134,7 +134,7 @@ function namesOf(stderr: string): string[] {
 }
 
 if (databaseKind === 'embedded') {
-  test('keys that the server made for itself and that are gone: 78, and no new ones are made', async () => {
+  test('a start whose generated keys are missing ends with 78, and generates no new ones', async () => {
     const { env, remove } = await freshDatabase()
     const first = await startAndStop(env)
     const file = join(env.DATA_DIR ?? '', 'keys.env')
@@ -153,7 +153,7 @@ if (databaseKind === 'embedded') {
     remove()
   }, 60_000)
 
-  test('a second executable on one DATA_DIR is refused, and the first goes on', async () => {
+  test('a second executable on one DATA_DIR is rejected, and the first one continues', async () => {
     const { env, remove } = await freshDatabase()
     const first = await startProgram({ env })
     expect(await runProgram({ env: { ...env, ...portsAt('0') } })).toEqual({
@@ -170,7 +170,7 @@ if (databaseKind === 'embedded') {
 
 {
   const { test } = requires('postgresql')
-  test('without a key nobody invents one for a database on a server', async () => {
+  test('a start with a database server and without a key generates none', async () => {
     const { code, stderr } = await runProgram({ env: { ...database.env, ...portsAt('0') } })
     expect({ code, names: namesOf(stderr) }).toEqual({
       code: 78,
@@ -178,7 +178,7 @@ if (databaseKind === 'embedded') {
     })
   })
 
-  test('the output of keygen is a .env that is complete for a start with DB_HOST', async () => {
+  test('the output of keygen is a complete .env for a start with DB_HOST', async () => {
     const { env, remove } = await freshDatabase()
     const place = mkdtempSync(join(tmpdir(), 'cr-keygen-'))
     const { stdout: lines } = await runProgram({ args: ['keygen'] })
@@ -204,11 +204,11 @@ if (databaseKind === 'embedded') {
     remove()
   }, 60_000)
 
-  test('a database that cannot be reached, or refuses, stops the start with one line', async () => {
+  test('a database that is unreachable or rejects the connection stops the start with one line', async () => {
     const once = { ...settings, ...portsAt('0'), DB_WAIT_SECONDS: '0' }
     const nowhere = { ...once, DB_HOST: '127.0.0.1', DB_PORT: '1' }
     const { socketDir } = await sharedCluster()
-    // It answers, and will go on refusing: nothing to wait for.
+    // PostgreSQL answers, and will keep rejecting, so waiting is pointless.
     const unknown = { ...settings, ...portsAt('0'), DB_HOST: socketDir, DB_NAME: 'missing' }
     for (const env of [nowhere, unknown]) {
       const { code, stdout, stderr } = await runProgram({ env })

@@ -1,5 +1,5 @@
 // tier: all
-/** Signals: what runs is finished, what was decided is written, and the exit code says how it ended. */
+/** Signals: running requests finish, decided outcomes are written, and the exit code states how it ended. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
 import { type Program, startProgram } from './executable.ts'
@@ -66,7 +66,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   }, 60_000)
 }
 
-test('a second signal exits at once with 1; the record is there, without an outcome', async () => {
+test('a second signal exits immediately with 1; the record exists, without an outcome', async () => {
   const { answer, release } = await callSlowly('/abandoned')
   program.signal('SIGTERM')
   await program.until('"message":"stopping"')

@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('.env, bunfig.toml and package.json of the folder and BUN_OPTIONS are ignored', async () => {
+test("the folder's .env, bunfig.toml and package.json, and BUN_OPTIONS, are ignored", async () => {
   const before = readdirSync(folder)
   const program = await startProgram({
     cwd: folder,
@@ -43,7 +43,7 @@ test('.env, bunfig.toml and package.json of the folder and BUN_OPTIONS are ignor
   expect(readdirSync(folder)).toEqual(before)
 }, 60_000)
 
-test('proxies, switched-off verification and foreign certificates of the environment are ignored', async () => {
+test("the environment's proxies, disabled verification and foreign certificates are ignored", async () => {
   const proxied: string[] = []
   const proxy = Bun.serve({
     hostname: '127.0.0.1',

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** WORKERS: several processes behave like one, and one that dies is replaced. PostgreSQL only. */
+/** WORKERS: several processes behave like one, and an ended one is replaced. PostgreSQL only. */
 import { expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
 import { databaseKind, freshDatabase } from '../support/database.ts'
@@ -32,7 +32,7 @@ function workersOf(program: Program): number[] {
   return started.flatMap(({ worker_pid }) => worker_pid ?? [])
 }
 
-/** Calls on separate connections until every one of `pids` has answered; answers the statuses. */
+/** Calls on separate connections until every one of `pids` has answered. Returns the statuses. */
 async function callUntilAll(
   program: Program,
   pids: readonly number[],
@@ -58,7 +58,7 @@ async function callAlone(url: string, init: RequestInit = {}): Promise<number> {
 const health = (program: Program) => callAlone(`${program.controlPlane}/api/status/health/`)
 
 if (databaseKind === 'embedded') {
-  test('WORKERS with the embedded database: 78, and what to do about it', async () => {
+  test('WORKERS with the embedded database ends with 78, and names the fix', async () => {
     const { env, remove } = await freshDatabase()
     expect(await runProgram({ env: { ...KEYS, ...env, WORKERS: '2' } })).toEqual({
       code: 78,
@@ -103,7 +103,7 @@ if (databaseKind === 'embedded') {
       await scene.close()
     })
 
-    test('all serve the same ports, the supervisor none', async () => {
+    test('all workers serve the same ports, the supervisor none', async () => {
       const pids = workersOf(program)
       expect(new Set(pids).size).toBe(WORKERS)
       expect(pids).not.toContain(program.pid)
@@ -113,7 +113,7 @@ if (databaseKind === 'embedded') {
       expect(answering.filter(({ pid }) => pid === program.pid)).toEqual([])
     }, 60_000)
 
-    test('none can be led to a listener that they share', async () => {
+    test('no worker can be routed to a listener that the workers share', async () => {
       const own = `${scene.authority.split(':')[0]}:${new URL(program.controlPlane).port}`
       const path = `/api/workspaces/${customer.workspaceId}/allowlist/`
       await customer.call('POST', path, { domain: own })
@@ -121,7 +121,7 @@ if (databaseKind === 'embedded') {
       expect(await callUntilAll(program, workersOf(program), call)).toEqual(new Set([403]))
     }, 60_000)
 
-    test('a revoke on one holds on all from its acknowledgement on', async () => {
+    test('a revoke on one worker applies to all once it is acknowledged', async () => {
       const pids = workersOf(program)
       expect(await callUntilAll(program, pids, () => resolve())).toEqual(new Set([200]))
       const agents = `/api/workspaces/${customer.workspaceId}/agents`
@@ -130,7 +130,7 @@ if (databaseKind === 'embedded') {
       agent = await employ(customer)
     }, 60_000)
 
-    test('one that is killed is replaced, and requests go on meanwhile', async () => {
+    test('a killed worker is replaced, and requests continue meanwhile', async () => {
       const [victim = 0, ...others] = workersOf(program)
       process.kill(victim, 'SIGKILL')
       await program.until(`"message":"worker ended","worker":0,"worker_pid":${victim}`)
@@ -143,7 +143,7 @@ if (databaseKind === 'embedded') {
       expect(await callUntilAll(program, all, () => resolve())).toEqual(new Set([200]))
     }, 60_000)
 
-    test('SIGTERM lets a running request finish, on whichever it is, and ends all with 0', async () => {
+    test('SIGTERM lets a running request finish on any worker, and ends all with 0', async () => {
       const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
       scene.upstream.on('/slow', async (_, wire) => {
@@ -167,16 +167,16 @@ if (databaseKind === 'embedded') {
       expect(newest).toMatchObject({ target_path: '/slow', decision: 'allowed', status_code: 200 })
     }, 60_000)
 
-    test('a supervisor that is killed leaves none behind', async () => {
+    test('a killed supervisor leaves no worker behind', async () => {
       program.signal('SIGKILL')
-      // Standard error is theirs too: it ends with the last of them.
+      // The workers share standard error, which ends with the last of them.
       const { stderr } = await program.ended
       expect(stderr.match(/"message":"stopped","code":0/g)).toHaveLength(WORKERS)
       program = await start()
       customer.moveTo(program.controlPlane)
     }, 60_000)
 
-    test('ports of somebody else, or of another start by mistake: one line and 1', async () => {
+    test('ports of another program, or of a second start, end with one line and 1', async () => {
       const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('') })
       const ports = [String(taken.port), new URL(program.controlPlane).port]
       for (const PORT of ports) {
@@ -195,7 +195,7 @@ if (databaseKind === 'embedded') {
       expect(await health(program)).toBe(200)
     }, 60_000)
 
-    test('a worker that cannot start ends them all, with its line and its code', async () => {
+    test('a worker that cannot start ends all of them, with its line and its code', async () => {
       const settings = { WORKERS: '2', PORT: '0', RESOLVER_PORT: '0', RESOLVER_CA_FILE: '/missing' }
       const env = { ...scene.env, ...settings, LOG_LEVEL: 'error' }
       const { code, stdout, stderr } = await runProgram({ env })

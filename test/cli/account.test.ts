@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const sessionFile = () => join(ada.home, '.config', 'cloakroom', 'session.json')
 
-test('whoami and status show the person, the server and where the session is', async () => {
+test('whoami and status print the person, the server and the place of the session', async () => {
   expect(await ada.json('whoami')).toEqual({
     email: 'ada@example.com',
     name: '',
@@ -45,11 +45,11 @@ test('whoami and status show the person, the server and where the session is', a
   })
 })
 
-test('the session file is for its owner only', () => {
+test('only the owner can read the session file', () => {
   expect(statSync(sessionFile()).mode & 0o777).toBe(0o600)
 })
 
-test('a wrong password is exit 3 and says what to do, without a stack', async () => {
+test('a wrong password is exit 3 with the next step, without a stack', async () => {
   const { code, out, err } = await ada.run(['login', 'ada@example.com', '--password-stdin'], {
     stdin: 'something else\n',
   })
@@ -59,7 +59,7 @@ test('a wrong password is exit 3 and says what to do, without a stack', async ()
   )
 })
 
-test('logging out ends the session here and on the server', async () => {
+test('logging out ends the session on this machine and on the server', async () => {
   const bob = await openAccount(app, 'bob@example.com')
   const kept = readFileSync(join(bob.home, '.config', 'cloakroom', 'session.json'), 'utf8')
   const { access } = JSON.parse(kept)
@@ -79,13 +79,13 @@ test('logging out ends the session here and on the server', async () => {
   bob.remove()
 })
 
-test('an expired access token is renewed without a word', async () => {
+test('an expired access token is renewed silently', async () => {
   const { sql } = app.connection
   await sql`update session_tokens set expires_at = now() - interval '1 minute' where kind = 'access'`
   expect(await ada.json('workspace', 'list')).toHaveLength(1)
 })
 
-test('several commands at once renew the session once and all succeed', async () => {
+test('several concurrent commands renew the session once and all succeed', async () => {
   const { sql } = app.connection
   await sql`update session_tokens set expires_at = now() - interval '1 minute' where kind = 'access'`
   const runs = await Promise.all([1, 2, 3, 4].map(() => ada.run(['whoami'])))
@@ -113,7 +113,7 @@ test('without --insecure-storage the session is sealed under a passphrase', asyn
   carol.remove()
 })
 
-test('a password changed elsewhere ends the session here, which says so and goes on after a log-in', async () => {
+test('a password changed elsewhere ends the session with a message, until the next login', async () => {
   const here = await openAccount(app, 'finn@example.com')
   const there = await openTerminal(app)
   const login = ['login', 'finn@example.com', '--password-stdin', '--insecure-storage']
@@ -157,7 +157,7 @@ test('the recovery key sets a new password once, and is replaced by another', as
   dora.remove()
 })
 
-test('nothing is registered where the session could not be kept', async () => {
+test('no account is registered if the session could not be stored', async () => {
   const erin = await openTerminal(app)
   const refused = await erin.run(['register', 'erin@example.com', '--password-stdin'], {
     stdin: PASSWORD,
@@ -206,7 +206,7 @@ test('SERVICE_API_URL is another name of SERVICE_SERVER_URL', async () => {
   })
 })
 
-test('a server that is not there is exit 6', async () => {
+test('an unreachable server is exit 6', async () => {
   const { code, err } = await ada.run(['status'], {
     env: { SERVICE_SERVER_URL: 'http://127.0.0.1:1' },
   })
@@ -214,7 +214,7 @@ test('a server that is not there is exit 6', async () => {
   expect(err).toMatch(/the server at http\S+ cannot be reached/)
 })
 
-test('usage errors are exit 2, help is exit 0 and shows examples', async () => {
+test('usage errors are exit 2, help is exit 0 and has examples', async () => {
   expect((await ada.run(['nonsense'])).code).toBe(2)
   expect((await ada.run(['login'])).code).toBe(2)
   expect((await ada.run(['login', 'a@b.example', '--nonsense'])).code).toBe(2)
@@ -234,7 +234,7 @@ test('a question without a terminal is exit 2 and names the option', async () =>
 })
 
 // The script starts the executable.
-test('the completion scripts are acceptable to their shells', async () => {
+test('the completion scripts are valid in their shells', async () => {
   const script = await ada.must('completion', 'bash')
   const checked = watched(
     Bun.spawnSync([

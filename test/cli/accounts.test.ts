@@ -90,7 +90,7 @@ describe('a second login', () => {
     expect(await whoIs(ada)).toMatchObject({ account: 'work' })
   })
 
-  test('a login under the name of another account is refused before anything is created', async () => {
+  test('a login under the name of another account is rejected before anything is created', async () => {
     const { code, err } = await enter(ada, 'register', ['dora@one.example', '--name', 'work'])
     expect(code).toBe(2)
     expect(err).toContain('work is the name of another account')
@@ -123,7 +123,7 @@ describe('a second login', () => {
     expect(await whoIs(ada)).toMatchObject({ email: 'ada@one.example' })
   })
 
-  test('an account of no such name lists near ones, and is exit 4', async () => {
+  test('an unknown account name lists similar ones, and is exit 4', async () => {
     const { code, err } = await ada.run(['whoami', '--account', 'wrok'])
     expect({ code, err }).toEqual({
       code: 4,
@@ -151,7 +151,7 @@ describe('a second login', () => {
       )
   })
 
-  test('removing an account asks, and leaves the others', async () => {
+  test('removing an account asks for confirmation, and leaves the others', async () => {
     const refused = await ada.run(['account', 'remove', 'bob@one.example'])
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--yes')])
     await ada.must('account', 'rm', 'bob@one.example', '--yes')
@@ -208,7 +208,7 @@ describe('a folder', () => {
     expect(await ada.json('secrets', 'list')).toEqual([])
   })
 
-  test('belongs to nobody when its account is removed', async () => {
+  test('a folder has no account once its account is removed', async () => {
     await ada.must('account', 'remove', 'ada@two.example', '--yes')
     expect(await whoIs(ada)).toMatchObject({ email: 'bob@two.example' })
   })
@@ -216,7 +216,7 @@ describe('a folder', () => {
 
 describe('accounts of two servers', () => {
   let ada: Terminal
-  /** As at a machine where no variable names a server. */
+  /** A machine on which no variable names a server. */
   const here = { env: { SERVICE_SERVER_URL: '', SERVICE_RESOLVER_URL: '' } }
   const at = ({ controlPlane, resolver }: TestApp) => [
     ...['--server', controlPlane],
@@ -240,7 +240,7 @@ describe('accounts of two servers', () => {
     return rows.slice(0, 2).map(({ value }) => value)
   }
 
-  test('each works with its own server and resolver', async () => {
+  test('each account uses its own server and resolver', async () => {
     expect(await statusOf()).toEqual({ server: far.controlPlane, account: 'far' })
     expect(await statusOf('--account', 'near')).toEqual({
       server: app.controlPlane,
@@ -252,7 +252,7 @@ describe('accounts of two servers', () => {
     expect(await statusOf()).toEqual({ server: app.controlPlane, account: 'near' })
   })
 
-  test('a server that is named chooses its account, and no session goes elsewhere', async () => {
+  test('a named server selects its account, and no session is sent elsewhere', async () => {
     expect(await whoIs(ada, ['--server', far.controlPlane], here)).toMatchObject({ account: 'far' })
     const { code, err } = await ada.run(
       ['whoami', '--account', 'near', '--server', far.controlPlane],
@@ -262,7 +262,7 @@ describe('accounts of two servers', () => {
     expect(err).toContain(`is an account at ${app.controlPlane}, not at ${far.controlPlane}`)
   })
 
-  test('logging out ends one of them, or all', async () => {
+  test("logging out ends one account's session, or all", async () => {
     const { out, err } = await ada.run(['logout', '--account', 'far'], here)
     expect([out, err]).toEqual(['Signed out.\n', 'Still signed in: near.\n'])
     await enter(ada, 'login', ['ada@three.example', ...at(far)], here)
@@ -278,7 +278,7 @@ describe('accounts of two servers', () => {
 })
 
 describe('the session of a version with one account', () => {
-  test('the earlier session is taken over and kept beside a second one', async () => {
+  test('the earlier session is kept beside a second one', async () => {
     const ada = await openAccount(app, 'ada@four.example')
     rmSync(kept(ada, 'accounts.json'))
     await enter(ada, 'register', ['bob@four.example'])
@@ -287,7 +287,7 @@ describe('the session of a version with one account', () => {
     ada.remove()
   })
 
-  test('a sealed earlier session is taken over under the passphrase of the machine', async () => {
+  test('a sealed earlier session is kept under the passphrase of the machine', async () => {
     const ada = await openTerminal(app)
     const env = { SERVICE_PASSPHRASE: 'of this machine' }
     const sealed = (...args: string[]) =>

@@ -33,7 +33,7 @@ async function issue(...args: string[]): Promise<string> {
 
 const as = (SERVICE_TOKEN: string) => ({ env: { SERVICE_TOKEN } })
 
-test('call puts the credential on the wire and shows the answer redacted', async () => {
+test('call sends the credential and prints the answer redacted', async () => {
   stage.upstream.on('/echo', (request, wire) => {
     const end = request.header('x-end') ? '\n' : ''
     const text = `got ${request.header('authorization')}${end}`
@@ -56,7 +56,7 @@ test('call puts the credential on the wire and shows the answer redacted', async
   expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)
 })
 
-test('call sends bodies, methods and headers as curl would', async () => {
+test('call sends bodies, methods and headers the way curl does', async () => {
   await ada.run(['call', stage.url('/a'), '-d', 'x=1'], as(token))
   const form = stage.upstream.received.at(-1)
   expect([
@@ -79,7 +79,7 @@ test('call sends bodies, methods and headers as curl would', async () => {
   ]).toEqual(['PUT', 'application/json', '{"a":1}'])
 })
 
-test('call -i shows status and headers, --fail tells of an error in the exit code', async () => {
+test('call -i prints status and headers, --fail reports an error in the exit code', async () => {
   stage.upstream.on('/missing', answerOf(404, { 'x-kind': 'odd' }, 'no'))
   const shown = await ada.run(['call', stage.url('/missing'), '-i', '--fail'], as(token))
   expect(shown.code).toBe(1)
@@ -87,7 +87,7 @@ test('call -i shows status and headers, --fail tells of an error in the exit cod
   expect((await ada.run(['call', stage.url('/missing')], as(token))).code).toBe(0)
 })
 
-test('a refusal is exit 5 with its code, a bad token exit 3', async () => {
+test('a rejected call is exit 5 with its code, a bad token exit 3', async () => {
   const blocked = await ada.run(['call', 'https://elsewhere.example/'], as(token))
   expect([blocked.code, blocked.err]).toEqual([
     5,
@@ -98,7 +98,7 @@ test('a refusal is exit 5 with its code, a bad token exit 3', async () => {
   expect((await ada.run(['call', stage.url('/')])).code).toBe(3)
 })
 
-test('run gives the environment to the child and masks what it prints', async () => {
+test('run passes the environment to the child and masks its output', async () => {
   const masked = await ada.run([
     'run',
     '--',
@@ -118,7 +118,7 @@ test('run gives the environment to the child and masks what it prints', async ()
   expect(plain).toEqual({ code: 0, out: VALUE, err: '' })
 })
 
-test('run by token uses sealed delivery and keeps the token from the child', async () => {
+test('run by token uses sealed delivery and hides the token from the child', async () => {
   const workload = await issue('workload-token', 'issue', 'ci')
   const reading = await issue('agent', 'create', 'reader', '--may', 'read,use')
   for (const used of [reading, workload]) {
@@ -137,7 +137,7 @@ test('run by token uses sealed delivery and keeps the token from the child', asy
   expect(JSON.stringify(delivered)).not.toContain(VALUE)
 })
 
-test('run with a token that may only use says how to get one that may read', async () => {
+test('run with a token that may only use prints how to get one that may read', async () => {
   const ran = await ada.run(['run', '--', 'true'], as(token))
   const how =
     'This token may not read values. An admin issues one that may with: cloakroom token issue <agent> --may use,read'
@@ -146,7 +146,7 @@ test('run with a token that may only use says how to get one that may read', asy
   expect(ran).toEqual({ code: 5, out: '', err })
 })
 
-test('call and mcp with a token that may only read say how to get one that may use', async () => {
+test('call and mcp with a token that may only read print how to get one that may use', async () => {
   const reading = await issue('workload-token', 'issue', 'vault', '--may', 'read')
   const how =
     'This token may not use credentials. An admin issues one that may with: cloakroom workload-token issue <label> --may use,read'
@@ -156,7 +156,7 @@ test('call and mcp with a token that may only read say how to get one that may u
   expect(called).toEqual({ code: 5, out: '', err })
 })
 
-test('the permissions of a token are shown when it is issued, and in the lists', async () => {
+test('the permissions of a token are printed when it is issued, and in the lists', async () => {
   type Shown = { label: string; may: string[]; capabilities: string[] }
   const issued = (await ada.json('token', 'issue', 'reader', '--label', 'shown')) as Shown
   expect(issued.may).toEqual(['use'])
@@ -169,7 +169,7 @@ test('the permissions of a token are shown when it is issued, and in the lists',
     expect((await ada.run(['agent', 'create', 'odd', '--may', may])).code).toBe(2)
 })
 
-test('run leaves out what a policy keeps from environments', async () => {
+test('run omits secrets that a policy keeps from environments', async () => {
   await ada.must(
     'secrets',
     'set',
@@ -187,7 +187,7 @@ test('run leaves out what a policy keeps from environments', async () => {
   }
 })
 
-test('run believes no policy that the author of a secret did not store, and what it leaves out is theirs', async () => {
+test("run ignores a policy that the author of a secret did not store, and omits secrets by the author's policy", async () => {
   const set = ['secrets', 'set', '-e', 'kept']
   await ada.must(...set, 'HEADER_ONLY=abcdef', '--policy', '{"allowed_locations":["header"]}')
   await ada.must(...set, 'GIVEN=abcdef')
@@ -200,7 +200,7 @@ test('run believes no policy that the author of a secret did not store, and what
   expect(lied.err).toContain('GIVEN')
 })
 
-test('run takes the environment before the command, as its help says', async () => {
+test('run accepts the environment before the command, as its help states', async () => {
   await ada.must('secrets', 'set', 'WHERE=elsewhere', '-e', 'staging')
   for (const flag of ['--env', '-e']) {
     const ran = await ada.run([
@@ -255,7 +255,7 @@ test('tokens are issued, listed, granted and revoked', async () => {
   expect(after.find((entry) => entry.id === id)?.status).toBe('revoked')
 })
 
-test('an agent for all projects works after a grant', async () => {
+test('an agent for all projects can call after a grant', async () => {
   const made = (await ada.json(
     'agent',
     'create',
@@ -340,7 +340,7 @@ test('the audit is listed, filtered, summed up and exported', async () => {
   expect((await ada.run(['audit', 'list', '--limit', '0'])).code).toBe(2)
 })
 
-test('a filter of the audit takes a host with its port, which the table shows, and no mistyped action', async () => {
+test('an audit filter accepts a host with its port, which the table shows, and no mistyped action', async () => {
   const listed = (...filters: string[]) => ada.json('audit', 'list', ...filters)
   const ofHost = await listed('--domain', API)
   expect(ofHost).not.toEqual([])
@@ -359,7 +359,7 @@ test('a filter of the audit takes a host with its port, which the table shows, a
 })
 
 // `audit tail` never ends by itself, so it has a process that a signal ends.
-test('audit tail prints records as they come', async () => {
+test('audit tail prints records as they arrive', async () => {
   const child = watched(
     Bun.spawn([await executable(), 'audit', 'tail', '--json'], {
       cwd: ada.cwd,
@@ -377,7 +377,7 @@ test('audit tail prints records as they come', async () => {
   )
 })
 
-test('audit tail begins with what was before, if it is asked to', async () => {
+test('audit tail begins with earlier records, if requested', async () => {
   await ada.run(['call', stage.url('/before')], as(token))
   const child = watched(
     Bun.spawn([await executable(), 'audit', 'tail', '--json', '--since', '1w', '--agent', 'bot'], {
@@ -395,7 +395,7 @@ test('audit tail begins with what was before, if it is asked to', async () => {
   expect(shown).toContain('"/before"')
 })
 
-test('an invalid time is refused with examples of valid ones', async () => {
+test('an invalid time is rejected with examples of valid ones', async () => {
   const ran = await ada.run(['audit', 'list', '--since', 'yesterday'])
   expect([ran.code, ran.err]).toEqual([
     2,
@@ -403,7 +403,7 @@ test('an invalid time is refused with examples of valid ones', async () => {
   ])
 })
 
-test('deleting an agent refuses its tokens from then on', async () => {
+test("an agent's tokens are rejected once it is deleted", async () => {
   const doomed = await issue('agent', 'create', 'doomed')
   expect((await ada.run(['call', stage.url('/a')], as(doomed))).code).toBe(0)
   await ada.must('agent', 'delete', 'doomed', '--yes')

@@ -1,6 +1,6 @@
 /**
- * A person who answers questions, inside the test's process: for tests about what is asked. Real terminals are
- * in terminal.test.ts (`pseudo_terminal.ts`).
+ * A person who answers questions, inside the test's process, for tests of the questions. Real terminals are in
+ * terminal.test.ts (`pseudo_terminal.ts`).
  */
 import { PassThrough, Writable } from 'node:stream'
 import { runCommand } from '../../src/cli/index.ts'
@@ -16,7 +16,7 @@ type Options = {
   onRawMode?: (isRaw: boolean) => void
 }
 
-/** Types each text once the screen shows what it waits for. */
+/** Types each text once the screen shows its prompt. */
 export async function answering(
   args: readonly string[],
   { cwd, env, typed = [], onRawMode = () => {} }: Options,
@@ -39,7 +39,7 @@ export async function answering(
   }
   const write = (piece: Buffer, _encoding: string, done: () => void) => {
     shown += piece.toString()
-    // After the question has begun to listen.
+    // Waits until the question has begun to listen.
     setImmediate(answerNext)
     done()
   }
@@ -47,7 +47,7 @@ export async function answering(
     isTTY: true,
     columns: COLUMNS,
     rows: 30,
-    // The library ends what it asked on, unless it is a stream of the process.
+    // The library closes its input, unless it is a stream of the process.
     end: () => screen,
   })
   const code = await runCommand([...args], {

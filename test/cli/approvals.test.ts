@@ -64,7 +64,7 @@ async function requested(more?: object): Promise<string> {
 const sent = () => stage.upstream.received.length
 
 describe('approvals allow', () => {
-  test('shows the whole call, and the next identical call goes through once', async () => {
+  test('approvals allow prints the whole call, and the next identical call passes once', async () => {
     const id = await requested()
     const { code, out, err } = await ada.run(['approvals', 'allow', id.slice(-8), '--yes'])
     expect(err.split('\n').map((line) => line.trimEnd())).toEqual([
@@ -94,7 +94,7 @@ describe('approvals allow', () => {
     expect(sent()).toBe(1)
   })
 
-  test('lets a command that waits go on, whose reason it shows', async () => {
+  test('approvals allow lets a waiting command continue, and prints its reason', async () => {
     const url = stage.url('/echo')
     const header = ['-H', 'authorization: Bearer SVC_SECRET_KEY']
     const waiting = ['--wait', '60s', '--reason', 'refund order 41']
@@ -110,7 +110,7 @@ describe('approvals allow', () => {
     expect(notes).toContain('Waiting for the approval.')
   })
 
-  test('makes a window, with a warning that it covers any query, headers and body', async () => {
+  test('approvals allow opens a window, with a warning that it covers any query, headers and body', async () => {
     const id = await requested()
     const window = ['--for', '15m', '--path', '/echo', '--method', 'get,post']
     const { code, err } = await ada.run(['approvals', 'allow', id, ...window, '--yes'])
@@ -140,14 +140,14 @@ describe('approvals allow', () => {
     ['a path that is not one', ['--for', '5m', '--path', '/a?b'], '--path is not a path prefix'],
     ['an unknown method', ['--for', '5m', '--method', 'TRACE'], '--method takes GET, HEAD'],
     ['a path without a window', ['--path', '/echo'], '--path and --method need --for'],
-  ])('refuses %s', async (_, options, message) => {
+  ])('approvals allow rejects %s', async (_, options, message) => {
     const id = await requested()
     const { code, err } = await ada.run(['approvals', 'allow', id, ...options, '--yes'])
     expect([code, err]).toEqual([2, expect.stringContaining(message)])
     await requested()
   })
 
-  test('refuses a window where the policy permits each use singly', async () => {
+  test('approvals allow rejects a window if the policy permits each use singly', async () => {
     const id = await requested({ headers: { authorization: 'Bearer SVC_SECRET_ONCE' } })
     const { code, err } = await ada.run(['approvals', 'allow', id, '--for', '5m', '--yes'])
     expect([code, err]).toEqual([
@@ -156,7 +156,7 @@ describe('approvals allow', () => {
     ])
   })
 
-  test('asks first, and does nothing without a terminal', async () => {
+  test('approvals allow asks first, and does nothing without a terminal', async () => {
     const id = await requested()
     const { code, err } = await ada.run(['approvals', 'allow', id])
     expect([code, err]).toEqual([2, expect.stringContaining(PERSON)])
@@ -165,7 +165,7 @@ describe('approvals allow', () => {
     expect(sent()).toBe(0)
   })
 
-  test('keeps a forged request in the body behind the gutter, and repeats the call in its question', async () => {
+  test('a forged request in the body stays behind the gutter, and the question repeats the call', async () => {
     const forged = 'GET https://harmless.example/status'
     const spaces = `${' '.repeat(2400)}${forged}${'\n'.repeat(3000)}`
     const body = `${spaces}${'x'.repeat(200)}${'\nGET https://harmless.example'.repeat(60)}`
@@ -194,7 +194,7 @@ describe('approvals allow', () => {
     expect(shown).toMatch(/… [\d,]+ more bytes; print all of it with `[^`]+ --json`/)
   })
 
-  test('takes method, host, size and type from the verified call, not from the row', async () => {
+  test('approvals allow reads method, host, size and type from the verified call, not from the row', async () => {
     const id = await requested()
     await stage.app.connection
       .sql`update approvals set body_bytes = 0, body_type = null, method = 'GET', host = 'harmless.example' where id = ${id}`
@@ -208,7 +208,7 @@ describe('approvals allow', () => {
     expect(await ada.must('approvals', 'list')).not.toContain('harmless')
   })
 
-  test('shows an absent body as none, and the size of a long one as unverified', async () => {
+  test('an absent body is printed as none, and the size of a long one as unverified', async () => {
     const none = await requested({ method: 'GET', body: null })
     await stage.app.connection.sql`update approvals set body_bytes = 5 where id = ${none}`
     expect(await ada.must('approvals', 'show', none)).toMatch(/^body {5}none$/m)
@@ -218,7 +218,7 @@ describe('approvals allow', () => {
     )
   })
 
-  test('shows terminal escapes and hidden characters of a body as question marks', async () => {
+  test('terminal escapes and hidden characters of a body are printed as question marks', async () => {
     const id = await requested({ body: 'ok\u001b[2Jgone\u202eback\rmore' })
     const { err, code } = await ada.run(['approvals', 'allow', id, '--yes'])
     expect(code).toBe(0)
@@ -226,7 +226,7 @@ describe('approvals allow', () => {
   })
 })
 
-test('approvals deny refuses the same call for an hour, and with --mute all of them', async () => {
+test('approvals deny rejects the same call for an hour, and with --mute all of them', async () => {
   const id = await requested()
   expect(await ada.must('approvals', 'deny', id.slice(-8))).toBe(
     'Denied. Identical calls are denied for one hour.\n',
@@ -240,7 +240,7 @@ test('approvals deny refuses the same call for an hour, and with --mute all of t
   expect(await call({ body: 'third' })).toMatchObject({ body: { error_code: 'approval_denied' } })
 })
 
-test('approvals list hides what does not verify, and --all has the reason', async () => {
+test('approvals list hides unverified requests, and --all has the reason', async () => {
   const [good, bad] = [await requested(), await requested({ body: 'bad' })]
   await stage.app.connection.sql`update approvals set digest = 'x' where id = ${bad}`
   const { out, err } = await ada.run(['approvals', 'list', '--quiet'])
@@ -272,7 +272,7 @@ test('approvals show prints the request for programs, and the body alone', async
   expect(await ada.must('approvals', 'show', id, '--body')).toBe('line 1\nline 2')
 })
 
-test('a part of an ID that is unknown or has several requests is refused', async () => {
+test('an ID prefix that is unknown or matches several requests is rejected', async () => {
   const [one] = [await requested(), await requested({ body: 'other' })]
   const unknown = await ada.run(['approvals', 'show', 'ffffffff'])
   expect([unknown.code, unknown.err]).toEqual([
@@ -284,18 +284,18 @@ test('a part of an ID that is unknown or has several requests is refused', async
 })
 
 describe('approvals watch', () => {
-  test('prints each request for programs', async () => {
+  test('approvals watch prints each request for programs', async () => {
     const id = await requested()
     const out = await ada.must('approvals', 'watch', '--once', '--json')
     expect(JSON.parse(out)).toMatchObject({ id, verified: true })
   })
 
-  test('refuses to wait for requests without a terminal', async () => {
+  test('approvals watch needs a terminal to wait for requests', async () => {
     const { code, err } = await ada.run(['approvals', 'watch'])
     expect([code, err]).toEqual([2, `cloakroom: ${PERSON}\n`])
   })
 
-  test('ignores keys that are typed as a request appears, except Ctrl-C, before it asks', async () => {
+  test('approvals watch ignores keys that are typed as a request appears, except Ctrl-C, before it asks', async () => {
     const id = await requested()
     const env = { HOME: ada.home, XDG_RUNTIME_DIR: ada.home, ...serverOf() }
     const typed = [
@@ -309,7 +309,7 @@ describe('approvals watch', () => {
     expect(await ada.json('approvals', 'list')).toMatchObject([{ id, status: 'pending' }])
   })
 
-  test('leaves only keys that are typed after the pause', async () => {
+  test('approvals watch keeps only keys that are typed after the pause', async () => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true })
     const streams = { stdin, stdout: new PassThrough(), stderr: new PassThrough() }
     stdin.write('y\r')
@@ -318,7 +318,7 @@ describe('approvals watch', () => {
     expect(String(stdin.read())).toBe('n\r')
   })
 
-  test('waits longer after each failure, and as long as a busy server asks for', () => {
+  test('approvals watch waits longer after each failure, and as long as a busy server requires', () => {
     const busy = new ApiError(429, { error_code: 'rate_limited' }, 20_000)
     const lost = new TypeError('unreachable')
     expect([0, 1, 2, 9].map((failures) => pollWaitMs(failures, lost))).toEqual([
@@ -327,7 +327,7 @@ describe('approvals watch', () => {
     expect(pollWaitMs(1, busy)).toBe(20_000)
   })
 
-  test('asks about each request on a terminal', async () => {
+  test('approvals watch asks about each request on a terminal', async () => {
     const id = await requested()
     const env = { HOME: ada.home, XDG_RUNTIME_DIR: ada.home, ...serverOf() }
     const typed = [
@@ -355,7 +355,7 @@ const serverOf = () => ({
   SERVICE_RESOLVER_URL: stage.app.resolver ?? '',
 })
 
-test('no text of a request is code or markup to the program that shows a desktop notice', () => {
+test('no text of a request is code or markup to the program that displays a desktop notice', () => {
   const texts = { title: '$(id) "x"', text: '<b>`id`</b> & \u001b[1m' }
   const linux = noticeProgram('linux', texts)
   expect(linux?.command).toEqual([

@@ -26,7 +26,7 @@ test('audit list keeps the credential at 80 columns, whatever the length of the 
   }
 })
 
-test('an outcome names the decision, the code of a refusal and the status of the upstream', () => {
+test('an outcome names the decision, the error code and the status of the upstream', () => {
   const outcomes = [
     [{ decision: 'allowed', reason: null, status_code: 201 }, 'allowed, 201'],
     [{ decision: 'allowed', reason: null, status_code: null }, 'allowed'],

@@ -62,7 +62,7 @@ test('with --json the output has the trace ID', async () => {
   expect(told()).toStartWith(`00-${id}-`)
 })
 
-test('the trace ID of a refused call is printed too', async () => {
+test('the trace ID of a rejected call is printed too', async () => {
   await spansNow()
   const { code, err } = await ada.run(['call', 'https://elsewhere.example/', '--trace'], as())
   const [, id] =

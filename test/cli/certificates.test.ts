@@ -28,7 +28,7 @@ afterAll(() => {
 
 type Leaf = { cert: string; key: string }
 
-/** The control plane, or the resolver, as a gateway with that certificate shows it. */
+/** The control plane, or the resolver, behind a gateway with that certificate. */
 function gateway(leaf: Leaf, target = app.controlPlane) {
   let arrived = 0
   const server = Bun.serve({
@@ -49,7 +49,7 @@ function gateway(leaf: Leaf, target = app.controlPlane) {
 }
 
 const named = () => authority.issue(['localhost'])
-/** Without an authority: the certificate itself is named as one. */
+/** Without an authority: the certificate itself is trusted. */
 async function signedByItself(): Promise<Leaf> {
   await import('reflect-metadata')
   const { SubjectAlternativeNameExtension, X509CertificateGenerator } = await import(
@@ -124,7 +124,7 @@ const ways: Way[] = [
   ],
 ]
 
-describe('a certificate that is not trusted is named, and nothing is sent', () => {
+describe('an untrusted certificate is named, and no request is sent', () => {
   test.each(ways)('%s', async (_, leaf, args, said, hint) => {
     const { origin, arrived } = gateway(await leaf())
     const { host } = new URL(origin)
@@ -140,7 +140,7 @@ describe('a certificate that is not trusted is named, and nothing is sent', () =
     expect(arrived()).toBe(0)
   })
 
-  test('an untrusted certificate is refused even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
+  test('an untrusted certificate is rejected even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     // The runtime reads this variable from the environment of its process.
     const { origin, arrived } = gateway(await named())
     const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
@@ -172,8 +172,8 @@ test('an http address of a TLS server gets the advice to use https', async () =>
   expect([code, err]).toEqual([6, expect.stringContaining('uses https instead of http')])
 })
 
-describe('the authority of --ca-file is trusted', () => {
-  test('by commands with a session, in each way of naming it', async () => {
+describe('the authority of --ca-file', () => {
+  test('the authority of --ca-file is trusted by commands with a session, in each way of naming it', async () => {
     const { origin } = gateway(await named())
     const env = { SERVICE_SERVER_URL: origin }
     const entrance = [
@@ -195,15 +195,15 @@ describe('the authority of --ca-file is trusted', () => {
     expect((await ada.run(['whoami'], { env })).code).toBe(6)
   })
 
-  test('by calls with a token', async () => {
+  test('the authority of --ca-file is trusted by calls with a token', async () => {
     const { origin } = gateway(await named(), app.resolver)
     const env = { SERVICE_TOKEN: token, SERVICE_RESOLVER_URL: origin, SERVICE_CA_FILE: 'ca.pem' }
     const { code, err } = await ada.run(['call', 'https://api.example.com/'], { env })
-    // The resolver's own refusal.
+    // The resolver's own error.
     expect([code, err]).toEqual([3, expect.stringContaining('token rejected')])
   })
 
-  test('by the proxy, for requests and WebSockets', async () => {
+  test('the authority of --ca-file is trusted by the proxy, for requests and WebSockets', async () => {
     const resolver = Bun.serve({
       hostname: 'localhost',
       port: 0,
@@ -236,7 +236,7 @@ describe('the authority of --ca-file is trusted', () => {
     expect(untrusted.out).toContain('no socket')
   })
 
-  test('from a file with several, beside those that are trusted anyway', async () => {
+  test('a --ca-file with several authorities is trusted, in addition to the default ones', async () => {
     const another = await createAuthority('Another')
     ada.write('several.pem', `${another.certificate}\n${authority.certificate}`)
     const { origin } = gateway(await named())
@@ -255,7 +255,7 @@ test.each([
   ['is not there', 'missing.pem', 'missing.pem is not there'],
   ['is not a PEM', 'text.pem', 'text.pem is not a PEM file of certificates'],
   ['is damaged', 'damaged.pem', 'damaged.pem is not a PEM file of certificates'],
-])('a file that %s is refused before anything is sent', async (_, file, said) => {
+])('a file that %s is rejected before any request is sent', async (_, file, said) => {
   ada.write('text.pem', 'no certificate\n')
   const damaged = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
   ada.write('damaged.pem', `${authority.certificate}\n${damaged}`)

@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * A wrong clock of 400 days on either side, in both directions: a person is warned with both times, and no token is
- * issued whose expiry counts from now. The `Date` header of a server moves no expiry.
+ * issued whose expiry counts from the local time. The `Date` header of a server moves no expiry.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
@@ -49,7 +49,7 @@ afterAll(async () => {
   ada.remove()
 })
 
-/** By how much the server is ahead, as this machine sees it: its own clock is wrong, or the server's. */
+/** How far the server is ahead, seen from this machine: its own clock is wrong, or the server's. */
 const sides: [side: string, set: (ms: number) => RunOptions][] = [
   [
     'server',
@@ -87,7 +87,7 @@ describe.each(cases)(
       expect(err).toContain('run date -u on both machines')
     })
 
-    test('no token is issued whose expiry counts from now, and nothing changes', async () => {
+    test('no token is issued whose expiry counts from the local time, and nothing changes', async () => {
       const before = await tokens()
       for (const args of [
         ['token', 'issue', 'deploy', '--expires-in-days', '30'],
@@ -118,7 +118,7 @@ describe.each(cases)(
       })
     })
 
-    test('a difference of 10 minutes is reported, and moves no expiry beyond what was asked for', async () => {
+    test('a difference of 10 minutes is reported, and moves no expiry beyond the requested one', async () => {
       const own = `${each.side} ${each.direction}`
       const { code, err } = await ada.run(
         ['token', 'issue', 'deploy', '--expires-in-days', '30', '--label', own],

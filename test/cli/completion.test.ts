@@ -37,8 +37,8 @@ const complete = async (words: readonly string[], env: Record<string, string> = 
 }
 const wordsFor = async (...words: string[]) => (await complete(words)).words
 
-describe('the program completes', () => {
-  test('commands, and commands of a group, with what they are for', async () => {
+describe('completion', () => {
+  test('completion offers commands, and commands of a group, with their purpose', async () => {
     expect(await wordsFor('sec')).toEqual(['secrets'])
     expect(await wordsFor('lo')).toEqual(['login', 'logout', 'lock'])
     expect(await wordsFor('secrets', 'pu')).toEqual(['pull', 'push'])
@@ -46,7 +46,7 @@ describe('the program completes', () => {
     expect(out).toBe('pull\tprint all values or write them to a file\n:done\n')
   })
 
-  test('options of the command and those of all', async () => {
+  test('completion offers options of the command and global ones', async () => {
     expect(await wordsFor('secrets', 'pull', '--fo')).toEqual(['--format', '--force'])
     expect(await wordsFor('secrets', 'pull', '--en')).toEqual(['--env'])
     expect(await wordsFor('secrets', 'pull', '--format', 'j')).toEqual(['json'])
@@ -54,7 +54,7 @@ describe('the program completes', () => {
     expect(await wordsFor('secrets', 'pull', '--format', '=', 'j')).toEqual(['json'])
   })
 
-  test('projects, environments, secrets and agents by name', async () => {
+  test('completion offers projects, environments, secrets and agents by name', async () => {
     expect(await wordsFor('project', 'use', 'pay')).toEqual(['payments'])
     expect(await wordsFor('-p', 'pay')).toEqual(['payments'])
     expect(await wordsFor('inject', '--from', 'pay')).toEqual(['payments/'])
@@ -68,7 +68,7 @@ describe('the program completes', () => {
     expect(await complete(['secrets', 'set', 'OTH'])).toEqual({ words: ['OTHER='], shell: ':more' })
   })
 
-  test('files and programs by the shell', async () => {
+  test('completion leaves files and programs to the shell', async () => {
     expect(await complete(['secrets', 'push', ''])).toEqual({ words: [], shell: ':files' })
     expect(await complete(['run', '--', 'l'])).toEqual({ words: [], shell: ':commands' })
     expect(await complete(['run', '--', 'ls', ''])).toEqual({ words: [], shell: ':files' })
@@ -97,7 +97,7 @@ describe('the program completes', () => {
     expect(await wordsFor('secrets', 'get', 'STRIPE_N')).toEqual([])
   })
 
-  test('with names only in its file, which logging out removes', async () => {
+  test("names are only in the completion's own file, which logging out removes", async () => {
     const file = join(ada.home, '.cache', 'cloakroom', 'names.json')
     const text = readFileSync(file, 'utf8')
     expect(text).toContain('STRIPE_KEY')
@@ -163,7 +163,7 @@ const ONLY_A_PERSON_KNOWS = new Set([
   ],
 ])
 
-/** How a new shell finds the script, as its documentation says; the prompt shows that it is ready. */
+/** Installs the script the way its documentation describes; the prompt shows that the shell is ready. */
 const starts: Record<
   (typeof shells)[number],
   { file: string; rc: [string, string]; args: string[] }
@@ -191,7 +191,7 @@ const starts: Record<
 /** Without this folder, fish reads every manual page of the machine in the background: 20 s of processor time. */
 const FISH_MANUALS = '.local/share/fish/generated_completions'
 
-/** Types a line with TAB into a new shell, and returns what the program was then run with. */
+/** Types a line with TAB into a new shell, and returns the arguments that the program then received. */
 async function tabbed(
   shell: (typeof shells)[number],
   typed: string,
@@ -230,7 +230,7 @@ async function tabbed(
       },
     }),
   )
-  // A shell that never answers must not hold the run: the longest wait, not a pause.
+  // The longest wait, not a pause: a shell that never answers must not block the run.
   await Promise.race([done.promise, child.exited, Bun.sleep(20_000)])
   child.kill('SIGKILL')
   search('output', `a terminal with ${shell}`, screen)
@@ -240,12 +240,12 @@ async function tabbed(
 const present = shells.filter((shell) => Bun.which(shell) !== null)
 
 describe.each(present)('in %s', (shell) => {
-  test('the first TAB of a new shell completes the name of an environment', async () => {
+  test('the first TAB of a new shell completes an environment name', async () => {
     const screen = await tabbed(shell, 'cloakroom env use stag', 'staging')
     expect(screen).toContain('Using environment staging')
   })
 
-  test('a name is put on the line so that nothing in it is run', async () => {
+  test('a completed name is quoted so that no part of it is executed', async () => {
     const screen = await tabbed(shell, 'cloakroom token list x', 'run\\)')
     expect(screen).toContain('LABEL')
     expect(await Bun.file(join(ada.cwd, 'run')).exists()).toBe(false)

@@ -1,5 +1,5 @@
 // tier: quick
-/** Every command that asks, and every count that people read. */
+/** Every command that asks for confirmation, and every count in a text. */
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,11 +32,11 @@ test('every number before a noun in a text of the command line is written with c
   const found = files.flatMap((file) =>
     linesOf(file).flatMap((line) => (count.test(line) ? [`${file}: ${line.trim()}`] : [])),
   )
-  // Lengths of more than one, by construction.
+  // Lists with more than one entry by construction.
   expect(found.filter((line) => !line.includes('characters, SHA-256'))).toEqual([])
 })
 
-test('a secret is asked for again on the spot after an answer that is not valid, or two that differ', async () => {
+test('a secret is requested again immediately after an invalid answer, or two different ones', async () => {
   const typed = ['weak', 'strong one', 'strong two', 'strong one', 'strong one']
   const screen: string[] = []
   const ask = async (question: string) => {
@@ -58,7 +58,7 @@ test('a secret is asked for again on the spot after an answer that is not valid,
   ])
 })
 
-test('every question for something new explains a weak answer and asks again', () => {
+test('every question for a new secret explains a weak answer and asks again', () => {
   const questions = files.flatMap(
     (file) =>
       linesOf(file)

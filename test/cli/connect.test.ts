@@ -18,8 +18,8 @@ const mcp = () => ['--url', `${stage.provider.url}/mcp`]
 const names = async () =>
   ((await stage.ada.json('secrets', 'list')) as { key: string }[]).map(({ key }) => key)
 
-describe('The code flow', () => {
-  test('stores a root with the refresh token, the client and the policy', async () => {
+describe('the code flow', () => {
+  test('the code flow stores a root with the refresh token, the client and the policy', async () => {
     const { code, out, err } = await stage.connect(['DRIVE', ...stage.given])
     expect({ code, out, err }).toMatchObject({ code: 0 })
     const page = await stage.pages.at(-1)
@@ -41,7 +41,7 @@ describe('The code flow', () => {
     })
   })
 
-  test('names the hosts that are not allowed, and --allow adds them', async () => {
+  test('the code flow names the hosts that are not allowed, and --allow adds them', async () => {
     const { err } = await stage.connect(['HOSTS', ...stage.given])
     expect(err).toContain(`Run: cloakroom allowlist add ${stage.provider.host} api.example.com`)
     const { code } = await stage.connect(['HOSTS', ...stage.given, '--allow'])
@@ -51,7 +51,7 @@ describe('The code flow', () => {
     expect((await stage.connect(['HOSTS', ...stage.given])).err).not.toContain('allowlist add')
   })
 
-  test('prints the address and opens no browser with --no-browser', async () => {
+  test('the code flow prints the address and opens no browser with --no-browser', async () => {
     const browse = () => {
       throw new Error('a browser was opened')
     }
@@ -89,7 +89,7 @@ describe('The code flow', () => {
     ['an HTML page', { answer: cannedAnswers.html }, 'returned 502 without a token'],
     ['a huge answer', { answer: cannedAnswers.huge }, 'more than 1 MiB'],
     ['a lost answer', { losesAnswer: true }, 'could not be reached'],
-  ])('stores nothing after %s', async (_, fault, message) => {
+  ])('the code flow stores nothing after %s', async (_, fault, message) => {
     stage.provider.setFault(fault as never)
     const { code, err } = await stage.connect(['FAILED', ...stage.given])
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining(message) })
@@ -97,7 +97,7 @@ describe('The code flow', () => {
     expect((await stage.pages.at(-1))?.text).toContain('Not connected.')
   })
 
-  test('keeps an existing secret until the flow has succeeded', async () => {
+  test('the code flow keeps an existing secret until it has succeeded', async () => {
     await stage.ada.must('secrets', 'set', 'KEPT=first')
     stage.provider.setFault({ denies: true })
     expect((await stage.connect(['KEPT', ...stage.given])).code).toBe(1)
@@ -107,7 +107,7 @@ describe('The code flow', () => {
     expect(await stage.root('KEPT')).toHaveProperty('refresh_token')
   })
 
-  test('answers other paths with 404 and keeps waiting for its own', async () => {
+  test('the code flow answers other paths with 404 and keeps waiting for its own', async () => {
     const seen: number[] = []
     const browse = async (url: string) => {
       const redirect = new URL(url).searchParams.get('redirect_uri') ?? ''
@@ -123,15 +123,15 @@ describe('The code flow', () => {
     expect(seen).toEqual([404, 404, 404, 404, 404])
   })
 
-  test('asks for the client secret on standard input, and never takes it as an argument', async () => {
+  test('the client secret is requested on standard input, and never accepted as an argument', async () => {
     const { code, err } = await stage.ada.run(['connect', 'X', '--client-secret', 'x'])
     expect(code).toBe(2)
     expect(err).toContain('--client-secret')
   })
 })
 
-describe('An MCP server', () => {
-  test('is connected by its address alone: metadata, registration and resource', async () => {
+describe('an MCP server', () => {
+  test('an MCP server is connected by its address alone: metadata, registration and resource', async () => {
     const { code, err } = await stage.connect(['MCP', ...mcp()])
     expect({ code, err }).toMatchObject({ code: 0 })
     const root = await stage.root('MCP')
@@ -152,7 +152,7 @@ describe('An MCP server', () => {
     expect(asked.get('code_challenge_method')).toBe('S256')
   })
 
-  test('registers when the provider accepts no client metadata document, and says so', async () => {
+  test('a client registers if the provider accepts no client metadata document, and reports it', async () => {
     const url = 'https://example.com/client.json'
     const { code, err } = await stage.connect(['MCP2', ...mcp(), '--client-metadata-url', url])
     expect(code).toBe(0)
@@ -216,7 +216,7 @@ describe('An MCP server', () => {
       { editRedirect: (it: URLSearchParams) => it.delete('iss') },
       'state or issuer differ',
     ],
-  ])('is refused with %s', async (_, fault, message) => {
+  ])('secrets reconnect is rejected with %s', async (_, fault, message) => {
     stage.provider.setFault(fault as never)
     const { code, err } = await stage.connect(['REFUSED', ...mcp()])
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining(message) })
@@ -225,7 +225,7 @@ describe('An MCP server', () => {
 })
 
 describe('secrets reconnect', () => {
-  test('replaces the root with the same client, scope and policy, and asks nothing', async () => {
+  test('secrets reconnect replaces the root with the same client, scope and policy, and asks no questions', async () => {
     await stage.connect(['AGAIN', ...stage.given])
     const before = await stage.root('AGAIN')
     const redirect = ['--redirect-uri', 'http://127.0.0.1:28976/callback']
@@ -236,7 +236,7 @@ describe('secrets reconnect', () => {
     expect(after.refresh_token).not.toBe(before.refresh_token)
   })
 
-  test('finds the endpoints of an MCP server by its resource', async () => {
+  test('secrets reconnect finds the endpoints of an MCP server by its resource', async () => {
     await stage.connect(['MCP_AGAIN', ...mcp()])
     const before = await stage.root('MCP_AGAIN')
     const { code, err } = await stage.connect(['secrets', 'reconnect', 'MCP_AGAIN'])
@@ -245,7 +245,7 @@ describe('secrets reconnect', () => {
   })
 })
 
-describe('Stored roots', () => {
+describe('stored roots', () => {
   test('secrets show states that a new connection was never renewed', async () => {
     await stage.connect(['SHOWN', ...stage.given])
     const out = await stage.ada.must('secrets', 'show', 'SHOWN')
@@ -254,7 +254,7 @@ describe('Stored roots', () => {
     expect(await stage.ada.must('secrets', 'show', 'SHOWN')).not.toContain('refresh_token')
   })
 
-  test('are not copied to another environment', async () => {
+  test('stored roots are not copied to another environment', async () => {
     await stage.connect(['PLACED', ...stage.given])
     const named = await stage.ada.run(['secrets', 'copy', 'PLACED', '--to', 'staging'])
     expect(named).toMatchObject({ code: 2, err: expect.stringContaining('refresh token') })
@@ -264,7 +264,7 @@ describe('Stored roots', () => {
     expect(there.map(({ key }) => key)).not.toContain('PLACED')
   })
 
-  test('secrets set --kind refuses what is not a root, and shows no value', async () => {
+  test('secrets set --kind rejects an invalid root, and prints no value', async () => {
     const set = ['secrets', 'set', 'TYPED', '--kind', 'oauth2', '--stdin']
     const bad = await stage.ada.run(set, {
       stdin: '{"token_url":"http://a.example","client_id":"x"}',
@@ -278,7 +278,7 @@ describe('Stored roots', () => {
   })
 })
 
-describe('The device flow', () => {
+describe('the device flow', () => {
   const args = (name: string) => [
     name,
     ...stage.given.filter(
@@ -292,13 +292,13 @@ describe('The device flow', () => {
     void stage.provider.decideDevice(code, decision)
   }
 
-  test('stores a root once the code is confirmed', async () => {
+  test('the device flow stores a root once the code is confirmed', async () => {
     const { code, err } = await stage.connect(args('DEVICE'), { browse: deciding('approve') })
     expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('Enter the code') })
     expect(await stage.root('DEVICE')).toMatchObject({ refresh_token: expect.any(String) })
   }, 20_000)
 
-  test('stores nothing if the person refuses', async () => {
+  test('the device flow stores nothing if the person refuses', async () => {
     const { code, err } = await stage.connect(args('REFUSED'), { browse: deciding('deny') })
     expect(code).toBe(1)
     expect(err).toContain('access_denied')

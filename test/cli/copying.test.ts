@@ -1,5 +1,5 @@
 // tier: all
-/** Environments are made, copied and deleted; secrets are copied, deleted and brought back. */
+/** Environments are created, copied and deleted; secrets are copied, deleted and restored. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -123,7 +123,7 @@ describe('env copy', () => {
 })
 
 describe('secrets copy', () => {
-  test('copies some, to another environment or another project', async () => {
+  test('secrets copy copies the named secrets, to another environment or another project', async () => {
     const to = ['--to-project', 'billing']
     expect(await ada.json('secrets', 'copy', 'STRIPE_KEY', ...to)).toEqual({
       created: 1,
@@ -135,7 +135,7 @@ describe('secrets copy', () => {
     expect(await names(...in_('production'))).toEqual(['MODE'])
   })
 
-  test('copies all that are named, or none', async () => {
+  test('secrets copy copies all named secrets, or none', async () => {
     const { code, err } = await ada.run(['secrets', 'copy', 'PORT', 'MOD', '--to', 'production'])
     expect([code, err]).toEqual([4, expect.stringContaining('is it MODE?')])
     expect(await names(...in_('production'))).toEqual(['MODE'])
@@ -145,7 +145,7 @@ describe('secrets copy', () => {
     expect([unknown.code, unknown.err]).toEqual([4, expect.stringContaining('is it billing?')])
   })
 
-  test('secrets copy refuses a policy that was altered in the database', async () => {
+  test('secrets copy rejects a policy that was altered in the database', async () => {
     await ada.must('secrets', 'set', 'ALTERED=it was', ...in_('altered'))
     await app.connection.sql`
       update secrets set policy = '{"allowed_methods":["GET"]}' where key = 'ALTERED'`

@@ -44,7 +44,7 @@ test('sessions are listed and other sessions ended, but never the current one by
   expect(await ada.json('sessions', 'end', '--others', '--yes')).toEqual({ ended: [] })
 })
 
-test('password change takes the present and the new one, and ends all other sessions', async () => {
+test('password change asks for the current and the new password, and ends all other sessions', async () => {
   await ada.must('init', 'kept')
   await ada.must('secrets', 'set', 'KEPT=still here')
   await logIn(other, 'ada@example.com', PASSWORD)
@@ -64,7 +64,7 @@ test('password change takes the present and the new one, and ends all other sess
   expect(await other.must('secrets', 'get', 'KEPT')).toBe('still here')
 })
 
-test('password change asks on a terminal, for the new one twice, and nowhere else', async () => {
+test('password change asks on a terminal, for the new password twice, and nowhere else', async () => {
   const dora = await openAccount(app, 'dora@example.com')
   const refused = await dora.run(['password', 'change'])
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--password-stdin')])
@@ -84,7 +84,7 @@ test('password change asks on a terminal, for the new one twice, and nowhere els
 })
 
 test.each(['register', 'login', 'recover'])(
-  '%s asks for nothing where no server answers',
+  '%s asks no question if no server answers',
   async (command) => {
     const { code, screen } = await answering([command, 'nobody@example.com'], {
       cwd: ada.cwd,
@@ -94,7 +94,7 @@ test.each(['register', 'login', 'recover'])(
   },
 )
 
-test('recovery new makes a key that recovers, once the password was given', async () => {
+test('recovery new creates a key that recovers, once the password was given', async () => {
   const make = (stdin: string) =>
     ada.run(['recovery', 'new', '--password-stdin', '--json'], { stdin })
   expect((await make('not the password\n')).code).toBe(3)
@@ -109,7 +109,7 @@ test('recovery new makes a key that recovers, once the password was given', asyn
   expect(await other.must('secrets', 'get', 'KEPT', '-p', 'kept')).toBe('still here')
 })
 
-test('recover names the length of a cut recovery key, and the key and address where they do not match', async () => {
+test('recover names the length of a truncated recovery key, and reports a key and address that do not match', async () => {
   const recover = (SERVICE_RECOVERY_KEY: string) =>
     other.run(['recover', 'ada@example.com', '--password-stdin', '--insecure-storage'], {
       stdin: NEXT,
@@ -127,7 +127,7 @@ test('recover names the length of a cut recovery key, and the key and address wh
   })
 })
 
-test('account delete asks, and takes session and account with it', async () => {
+test('account delete asks for confirmation, and removes session and account', async () => {
   const bob = await openAccount(app, 'bob@example.com')
   await plainWorkspace(app, 'bob@example.com', 'acme')
   await signedWorkspace(app, 'bob@example.com', 'signed')
@@ -155,7 +155,7 @@ test('account delete asks, and takes session and account with it', async () => {
   bob.remove()
 })
 
-test('account delete on a terminal wants yes before the password', async () => {
+test('account delete on a terminal asks for confirmation before the password', async () => {
   const eve = await openAccount(app, 'eve@example.com')
   const type = (typed: { when: string; type: string }[]) =>
     answering(['account', 'delete'], {

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Dialects of `.env` files: the program of each dialect reads back the written files, and our reader agrees with that
- * program. bash and npm's dotenv run here, docker follows its documented rules, and compose_cases.json has the values
- * that compose-go 2.1.0 read from each text.
+ * Dialects of `.env` files: the program of each dialect reads back the written files, and the product's reader agrees
+ * with that program. bash and npm's dotenv run here, docker follows its documented rules, and compose_cases.json has
+ * the values that compose-go 2.1.0 read from each text.
  */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -63,7 +63,7 @@ const value = fc
   .array(fc.constantFrom(...PIECES), { maxLength: 12 })
   .map((pieces) => pieces.join(''))
 
-/** The values that the dialect holds, and the file with all of them. */
+/** The values that the dialect can represent, and the file with all of them. */
 function written(dialect: Dialect, values: readonly string[]) {
   const { write } = dialects[dialect]
   const held = values.filter((each) => 'line' in write('V', each))
@@ -75,7 +75,7 @@ const read = (text: string, dialect: Dialect) =>
   readValues('a.env', new TextEncoder().encode(text), { dialect })
 
 describe.each([...dialectNames])('%s', (dialect) => {
-  test('reads back every value that it writes', () => {
+  test('a dialect reads every value that it writes', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 8 }), (values) => {
         const { named, text } = written(dialect, values)
@@ -84,7 +84,7 @@ describe.each([...dialectNames])('%s', (dialect) => {
     )
   })
 
-  test('refuses a zero byte, with the name', () => {
+  test('a dialect rejects a zero byte, with the name', () => {
     if (dialect === 'dotenv')
       return expect(dialects.dotenv.write('V', 'a\0b')).toHaveProperty('line')
     expect(() => writeValues('dotenv', { V: 'a\0b' }, dialect)).toThrow('V has a zero byte')
@@ -105,7 +105,7 @@ function readAsDocker(text: string): Record<string, string> {
 }
 
 describe('docker', () => {
-  test('our reader follows the documented rules of Docker', () => {
+  test('the reader follows the documented rules of Docker', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 8 }), (values) => {
         const { named, text } = written('docker', values)
@@ -114,7 +114,7 @@ describe('docker', () => {
     )
   })
 
-  test('refuses values that the dialect cannot hold, and lists all their names', () => {
+  test('a dialect rejects values that it cannot represent, and lists all their names', () => {
     const values = {
       GOOD: 'x',
       KEY: 'a\nb',
@@ -129,7 +129,7 @@ describe('docker', () => {
     expect(attempt).not.toThrow(/GOOD|FITS/)
   })
 
-  test('keeps quotes, # and blanks, and refuses lines that Docker would not set', () => {
+  test('the docker dialect keeps quotes, # and blanks, and rejects lines that Docker would not set', () => {
     expect(read('A="x" # y \n  B=\n# C=1\n', 'docker')).toEqual({ A: '"x" # y ', B: '' })
     expect(() => read('A=1\nNAME\n', 'docker')).toThrow('a.env, line 2: Docker takes this value')
     expect(() => read('A B=1\n', 'docker')).toThrow('line 1: Docker rejects spaces before =')
@@ -137,7 +137,7 @@ describe('docker', () => {
 })
 
 describe('dotenv', () => {
-  test('our reader and the npm package read the same values', () => {
+  test('the reader and the npm package read the same values', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 8 }), (values) => {
         const { named, text } = written('dotenv', values)
@@ -146,7 +146,7 @@ describe('dotenv', () => {
     )
   })
 
-  test('reads any text as the package does, or refuses it', () => {
+  test('the reader returns what the package returns for any text, or rejects it', () => {
     const text = fc
       .array(
         value.map((each) => `A=${each}`),
@@ -184,13 +184,13 @@ describe('bash', () => {
     return files.map((_, at) => Buffer.from(lines[at] ?? '', 'base64').toString('utf8'))
   }
 
-  test('sets every value that is written', async () => {
+  test('a shell sets every written value', async () => {
     const values = fc.sample(value, { numRuns: 150, seed: 27 })
     const files = values.map((each) => writeValues('dotenv', { A: each }, 'bash'))
     expect(await readByBash(files)).toEqual(values)
   })
 
-  test('sets what is read here from any text that is not refused', async () => {
+  test('a shell sets the values that the reader returns for any accepted text', async () => {
     const texts = fc.sample(value, { numRuns: 400, seed: 28 }).map((each) => `A=${each}\n`)
     const taken = texts.flatMap((text) => {
       const { found, faults } = dialects.bash.read(text)
@@ -201,14 +201,14 @@ describe('bash', () => {
     expect(await readByBash(taken.map(({ text }) => text))).toEqual(taken.map((each) => each.value))
   })
 
-  test('refuses names that bash sets by itself', () => {
+  test('the shell dialect rejects names that bash sets by itself', () => {
     expect(() => writeValues('dotenv', { UID: '1' }, 'bash')).toThrow(
       'UID is a variable that bash sets',
     )
     expect(() => writeValues('shell', { SECONDS: '1' })).toThrow('SECONDS is a variable')
   })
 
-  test('refuses text that bash would expand or run, by line', () => {
+  test('the shell dialect rejects text that bash would expand or run, by line', () => {
     for (const text of [
       'A=$HOME',
       'A="$(id)"',
@@ -233,7 +233,7 @@ describe('compose', () => {
     },
   )
 
-  test('refuses text that compose would expand, by line', () => {
+  test('the compose dialect rejects text that compose would expand, by line', () => {
     for (const text of [
       'A=$B',
       'A="$' + '{B}"',

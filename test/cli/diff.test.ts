@@ -27,7 +27,7 @@ afterAll(() => {
   ada.remove()
 })
 
-test('diff opens both environments and says what differs, never what it is', async () => {
+test('diff opens both environments and names the differences, never the values', async () => {
   const { code, out, err } = await ada.run(['secrets', 'diff', 'development', 'production'])
   expect([code, err]).toEqual([0, ''])
   expect(out.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
@@ -41,7 +41,7 @@ test('diff opens both environments and says what differs, never what it is', asy
   ])
 })
 
-test('diff shows values only when asked, and a sentence where nothing differs', async () => {
+test('diff prints values only on request, and a sentence if nothing differs', async () => {
   const args = ['secrets', 'diff', 'development', 'production', '--show-values']
   const { code, out } = await ada.run(args, { reveals: true })
   expect(code).toBe(0)
@@ -54,7 +54,7 @@ test('diff shows values only when asked, and a sentence where nothing differs', 
   )
 })
 
-test('diff as JSON has the names by what they differ in', async () => {
+test('diff as JSON groups the names by their difference', async () => {
   expect(await ada.json('secrets', 'diff', 'development', 'production')).toEqual({
     from: 'development',
     to: 'production',
@@ -67,20 +67,20 @@ test('diff as JSON has the names by what they differ in', async () => {
   })
 })
 
-test('diff --exit-code ends with 1 where something differs and with 0 where nothing does', async () => {
+test('diff --exit-code ends with 1 if there are differences and with 0 if there are none', async () => {
   const codeOf = async (...names: string[]) =>
     (await ada.run(['secrets', 'diff', ...names, '--exit-code'])).code
   expect(await codeOf('development', 'production')).toBe(1)
   expect(await codeOf('development', 'development')).toBe(0)
 })
 
-test('diff with an environment that is not there is an error that lists near ones', async () => {
+test('diff with a missing environment is an error that lists similar names', async () => {
   const ran = await ada.run(['secrets', 'diff', 'development', 'producton'])
   expect(ran).toEqual({
     code: 4,
     out: '',
     err: 'cloakroom: there is no environment producton in payments\n→ is it production?\n',
   })
-  // One that every project is shown with is there, if empty.
+  // An environment that every project shows exists, although it is empty.
   expect(await ada.json('secrets', 'diff', 'staging', 'staging')).toMatchObject({ in_both: [] })
 })

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * `.env` files: what docker compose, npm's dotenv and Bun read alike is read as they do, the rest is
- * refused by line. The table has what each of them made of each text; dotenv and Bun are asked again here,
- * compose is compose-go 2.16.2 as it was when the table was made.
+ * `.env` files: text that docker compose, npm's dotenv and Bun read alike is read the same way, and the rest is
+ * rejected by line. The table has each program's result for each text; dotenv and Bun run again here, and compose is
+ * compose-go 2.16.2 at the time the table was made.
  */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,11 +25,11 @@ type Case = {
   dotenv?: Values
   bun?: Values
   compose?: Values | 'error'
-  /** The lines that we refuse. */
+  /** The lines that the reader rejects. */
   refused?: number[]
-  /** The values that we read although the programs disagree. */
+  /** The values that the reader returns although the programs disagree. */
   accepted?: Values
-  /** The reason, if we differ from the programs or accept a text on which they disagree. */
+  /** The reason, if the reader differs from the programs or accepts a text on which they disagree. */
   why?: string
 }
 
@@ -39,7 +39,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 describe.each(cases.map((each) => [JSON.stringify(each.text), each] as const))('%s', (_, each) => {
   const { text, all, refused, accepted, why } = each
 
-  test('is read as all of them read it, else refused by line', () => {
+  test('a file is read the way all readers read it, or rejected by line', () => {
     const { values, problems } = parseDotenv(text.replace(/^\ufeff/, ''))
     expect(problems.map(({ line }) => line)).toEqual(refused ?? [])
     expect(Object.fromEntries(values)).toEqual(refused ? {} : (accepted ?? all ?? {}))
@@ -48,12 +48,12 @@ describe.each(cases.map((each) => [JSON.stringify(each.text), each] as const))('
     expect(why !== undefined).toBe(isException)
   })
 
-  test('is read by dotenv as the table says', () => {
+  test('dotenv reads the cases as the table lists them', () => {
     expect(dotenv.parse(text)).toEqual(all ?? each.dotenv ?? {})
   })
 })
 
-test('the table has what Bun itself loads', async () => {
+test('the table has the values that Bun loads', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'cr-dotenv-'))
   const script = 'console.log(JSON.stringify({ ...process.env, PATH: undefined }))'
   const load = async ({ text }: Case, index: number): Promise<unknown> => {
@@ -72,7 +72,7 @@ test('the table has what Bun itself loads', async () => {
   rmSync(directory, { recursive: true })
 }, 120_000)
 
-test('whatever is read at all, dotenv and Bun read in the same way', () => {
+test('any accepted text is read in the same way by dotenv and Bun', () => {
   const piece = fc.constantFrom(
     ...['A=', 'B=', 'export ', 'A: ', '\n', '\n', ' ', '\t', '\r\n', '\r', "'", "'", '"', '"', '`'],
     ...['#', ' #', '\\', '\\n', '\\r', '\\"', '\\t', 'x', 'y=1', '$', '%', '=', ':', 'é', '\u00a0'],
@@ -90,10 +90,10 @@ test('whatever is read at all, dotenv and Bun read in the same way', () => {
   )
 })
 
-describe('a value that is written', () => {
+describe('a written value', () => {
   const value = fc.string({ unit: fc.constantFrom(...`aB1 '"\`\\$#=\n\r\té`), maxLength: 12 })
 
-  test('is read back as it was by us and by dotenv, or not written at all', () => {
+  test('a written value is read unchanged by the reader and by dotenv, or rejected on writing', () => {
     fc.assert(
       fc.property(value, (given) => {
         const written = writeDotenvValue(given)
@@ -151,11 +151,11 @@ describe('a file', () => {
     ['a.yaml', 'secrets:\n  A: 1\n  "A": 1\n', 'a.yaml, line 3: A is there twice'],
     ['a.yaml', 'A: [', 'a.yaml, line 1: this is not YAML'],
     ['a.yaml', 'A: 1.10', 'a.yaml, line 1: A is a number that needs quotes'],
-  ])('%s with %j is refused whole', (name, text, message) => {
+  ])('%s with %j is rejected as a whole', (name, text, message) => {
     expect(() => readValues(name, bytes(text))).toThrow(message)
   })
 
-  test('with values over the limit is refused with each name, line, size and the limit', () => {
+  test('a file with values over the limit is rejected with each name, line, size and the limit', () => {
     const files = {
       'a.env': (value: string) =>
         `SMALL=1\nBIG=${value}\nFITS=${value.slice(1)}\nOTHER=x${value}\n`,
@@ -173,17 +173,17 @@ describe('a file', () => {
       )
   })
 
-  test('in Latin-1 is refused with the number of the line', () => {
+  test('a file in Latin-1 is rejected with the line number', () => {
     const latin = Buffer.from('A=1\nB=caf\u00e9\n', 'latin1')
     expect(() => readValues('.env', latin)).toThrow('.env, line 2: this is not UTF-8')
   })
 
-  test('may begin with a byte order mark', () => {
+  test('a file may begin with a byte order mark', () => {
     expect(readValues('.env', bytes('\ufeffA=1'))).toEqual({ A: '1' })
     expect(readValues('a.json', bytes('\ufeff{"A":"1"}'))).toEqual({ A: '1' })
   })
 
-  test('with a name twice has the last value, as all that read it agree, and says so', () => {
+  test('a file with a name twice yields the last value, as all readers do, and a warning', () => {
     const notes: string[] = []
     const text = 'A=first\nB=2\nC=3\nC=3\nA=last\n'
     const values = readValues('.env', bytes(text), { note: (text) => notes.push(text) })
@@ -191,7 +191,7 @@ describe('a file', () => {
     expect(notes).toEqual(['A is in .env more than once: the last value is used'])
   })
 
-  test('error never shows a value', () => {
+  test('an error never contains a value', () => {
     const text = "A='not closed sk_live\nsk_live_alone\n"
     const error = (() => {
       try {
@@ -203,7 +203,7 @@ describe('a file', () => {
     expect(error).not.toContain('sk_live')
   })
 
-  test('with a megabyte in quotes is read in no time', () => {
+  test('a file with a megabyte in quotes is read quickly', () => {
     const long = 'x\n'.repeat(500_000)
     expect(parseDotenv(`A="${long}"\n`).values).toEqual(new Map([['A', long]]))
     expect(parseDotenv(`A='${long}'\n`).values).toEqual(new Map([['A', long]]))

@@ -81,7 +81,7 @@ test('the echo API accepts only TLS 1.3', async () => {
   await api.stop()
 })
 
-test('a command behind it has what a resolver needs, as long as it runs', async () => {
+test("a command after echo has a resolver's settings while it runs", async () => {
   const script =
     'echo "$RESOLVER_HOSTS $RESOLVER_ALLOW_NETWORKS ${SERVICE_TOKEN:-none} $RESOLVER_CA_FILE"; head -1 "$RESOLVER_CA_FILE"; exit 3'
   const { code, out, err } = await person.run(['echo', '--port', '0', '--', 'sh', '-c', script], {
@@ -133,13 +133,13 @@ test('each request is printed as lines, one for each header, or as one line of J
   ])
 })
 
-test('a server behind it logs only warnings, unless LOG_LEVEL is set', async () => {
+test('a server after echo logs only warnings, unless LOG_LEVEL is set', async () => {
   expect((await person.run(calling())).err).toContain('LOG_LEVEL=warning\n')
   const { err } = await person.run(calling(), { env: { LOG_LEVEL: 'info' } })
   expect(err).toContain('LOG_LEVEL=info\n')
 })
 
-test('echo refuses to replace a setting of the server, and names a port that is in use', async () => {
+test('echo does not replace a setting of the server, and names a port in use', async () => {
   const set = await person.run(['echo', '--port', '0'], {
     env: { RESOLVER_CA_FILE: '/etc/ca.pem' },
   })

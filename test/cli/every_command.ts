@@ -1,4 +1,4 @@
-/** Every command with its declaration, as the tests walk them. */
+/** Every command with its declaration, for tests that walk all commands. */
 import type { Group, Spec } from '../../src/cli/command.ts'
 import { loadCommands } from '../../src/cli/commands/index.ts'
 

@@ -11,24 +11,24 @@ const WORDS = ['yes', 'No', 'on', 'True', 'FALSE', '2026-11-23', '12:30:00', '1_
 const NUMBERS = ['1e3', '1.0', '-0', '0.10', '12345678901234567890']
 const OTHER = ['007', '+5', '.5', '0x10', '0o17', '.inf', '.NaN', '1E3']
 
-test.each([...EXACT, ...WORDS])('YAML: %s stays what it is', (text) => {
+test.each([...EXACT, ...WORDS])('YAML: %s stays unchanged', (text) => {
   expect(read('a.yaml', `A: ${text}\nB: "${text}"\n`)).toEqual({ A: text, B: text })
 })
-test.each(EXACT)('JSON: %s stays what it is', (text) => {
+test.each(EXACT)('JSON: %s stays unchanged', (text) => {
   expect(read('a.json', `{"A":${text},"B":"${text}"}`)).toEqual({ A: text, B: text })
 })
-test.each([...NUMBERS, ...OTHER])('YAML: %s is refused, and taken in quotes', (text) => {
+test.each([...NUMBERS, ...OTHER])('YAML: %s is rejected, and accepted in quotes', (text) => {
   expect(() => read('a.yaml', `A: x\nB: ${text}\n`)).toThrow(
     'a.yaml, line 2: B is a number that needs quotes',
   )
   expect(read('a.yaml', `B: '${text}'\n`)).toEqual({ B: text })
 })
-test.each(NUMBERS)('JSON: %s is refused, and taken in quotes', (text) => {
+test.each(NUMBERS)('JSON: %s is rejected, and accepted in quotes', (text) => {
   expect(() => read('a.json', `{"A":${text}}`)).toThrow('line 1: A is a number that needs quotes')
   expect(read('a.json', `{"A":"${text}"}`)).toEqual({ A: text })
 })
 
-describe('refused, since something would be lost', () => {
+describe('rejected, because data would be lost', () => {
   test.each([
     ['a.json', '{"secrets":{"A":"1"},"B":"2"}', 'B beside `secrets`'],
     ['a.json', '{"secrets":[{"key":"A","value":"1"}],"imports":[]}', 'imports beside `secrets`'],
@@ -71,7 +71,7 @@ test('the reader still accepts a secret called `secrets`, names like words, anch
   expect(read('a.yaml', 'A: "null"\nB: "~"\n')).toEqual({ A: 'null', B: '~' })
 })
 
-test('no name of a file that we write is passed over when it is read', () => {
+test('no name in a file that the writer writes is skipped when it is read', () => {
   const name = fc.oneof(
     fc.constantFrom('secrets', 'key', 'computed', 'value'),
     fc.stringMatching(/^[A-Z_]{1,8}$/),

@@ -48,7 +48,7 @@ describe('a given fingerprint', () => {
     ['alone for one person', [bob], [bobs], [BOB]],
     ['of an account without a signing key', [old], [olds], ['old@example.com']],
     ['that is absent', [bob, eve], undefined, []],
-  ])('%s is compared', async (_, people, given, compared) => {
+  ])('a fingerprint %s is compared', async (_, people, given, compared) => {
     expect(await outcomeOf(people, given)).toEqual(compared)
   })
 
@@ -71,7 +71,7 @@ describe('a given fingerprint', () => {
     ['for an uninvited person', [bob], [`${EVE}=${eves}`], ['usage', NEW_FORM]],
     ['twice for one person', [bob], [`${BOB}=${bobs}`, `${BOB}=${bobs}`], ['usage', NEW_FORM]],
     ['in a second place for one person', [bob], [bobs, eves], ['usage', NEW_FORM]],
-  ])('%s is refused', async (_, people, given, refusal) => {
+  ])('a fingerprint %s is rejected', async (_, people, given, refusal) => {
     expect(await outcomeOf(people, given)).toEqual(refusal as string[])
   })
 })

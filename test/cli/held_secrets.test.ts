@@ -27,7 +27,7 @@ const policyOf = async (key: string, ...at: string[]) =>
 
 const held = (by: string, ttl_seconds: number) => ({ approval: { by, ttl_seconds } })
 
-test('a held secret is set, replaced, shown in words and revealed to its owner', async () => {
+test('a held secret is set, replaced, described in words and revealed to its owner', async () => {
   await ada.must('secrets', 'set', `NEW_KEY=${VALUE}`, '--approval', 'member')
   expect(await policyOf('NEW_KEY')).toEqual(held('member', 0))
   const { code, err } = await ada.run(['secrets', 'set', `NEW_KEY=${NEXT}`])
@@ -95,7 +95,7 @@ test('policy clear keeps the approval unless it is named', async () => {
   expect(await ada.reveal('secrets', 'get', 'CLEARED')).toBe(VALUE)
 })
 
-test('options of an approval that contradict others are refused before anything is sent', async () => {
+test('contradictory options of an approval are rejected before any request is sent', async () => {
   await ada.must('secrets', 'set', `PLACED=${VALUE}`)
   await ada.must('policy', 'set', 'PLACED', '--locations', 'header,env')
   const refused: [args: string[], message: string][] = [
@@ -145,7 +145,7 @@ test('held secrets are copied, pushed, deleted, restored and rekeyed as held one
   expect(await ada.must('secrets', 'diff', 'moving', 'moved')).toContain('MOVED')
 })
 
-test('run and inject leave held secrets out, and say once why', async () => {
+test('run and inject omit held secrets, and print the reason once', async () => {
   const at = ['-e', 'running']
   await ada.must('secrets', 'set', `HELD=${VALUE}`, '--approval', 'member', ...at)
   await ada.must('secrets', 'set', 'GIVEN=yes', ...at)
@@ -168,7 +168,7 @@ test('run and inject leave held secrets out, and say once why', async () => {
   })
 })
 
-test('an approval is refused in a workspace that is not signed', async () => {
+test('an approval is rejected in a workspace that is not signed', async () => {
   await plainWorkspace(app, 'ada@example.com', 'Plain')
   const at = ['-w', 'Plain', '-p', 'plain']
   await ada.must('project', 'create', 'plain', '-w', 'Plain')

@@ -56,7 +56,7 @@ test('the help of every command begins with usage, description and examples', as
   }
 })
 
-test('every argument of every command has a text', () => {
+test('every argument of every command has a description', () => {
   const specs = [...topLevel, ...groups.flatMap(({ commands }) => commands)]
   const words = specs.flatMap(({ usage }) => usage.split(' ').slice(1))
   expect(words.length).toBeGreaterThan(50)

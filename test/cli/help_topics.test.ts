@@ -21,7 +21,7 @@ test('every page is a topic, and no topic has the name of a command or of anothe
   expect([...topics.keys()].filter((name) => commandNames().has(name))).toEqual([])
 })
 
-test('every topic prints its page: no line of text is wider than the terminal, and every heading is there', async () => {
+test('every topic prints its page with all headings, and no line of text is wider than the terminal', async () => {
   for (const [name, { text }] of topics) {
     const { code, out } = await ada.run(['help', name])
     expect({ name, code }).toEqual({ name, code: 0 })
@@ -41,7 +41,7 @@ test('cloakroom help lists the commands, then the topics by layer', async () => 
   for (const name of topics.keys()) expect(added).toMatch(new RegExp(`^  ${name} `, 'm'))
 })
 
-test('the name of a command prints the help of the command, and names the page of the same name', async () => {
+test("a command's name prints its help, and names the page of the same name", async () => {
   const { out: help } = await ada.run(['help', 'secrets', 'set'])
   expect(help).toStartWith((await ada.run(['secrets', 'set', '--help'])).out)
   const { code, out } = await ada.run(['help', 'console'])
@@ -51,7 +51,7 @@ test('the name of a command prints the help of the command, and names the page o
   expect((await ada.run(['help', 'guides/console'])).code).toBe(0)
 })
 
-test('an error code prints its row, and a path as errors and checks print it shows the page', async () => {
+test('an error code prints its row, and a documentation path from an error or check prints the page', async () => {
   const { code, out } = await ada.run(['help', 'domain_blocked'])
   expect(code).toBe(0)
   expect(out).toMatch(/^domain_blocked\n/)
@@ -109,7 +109,7 @@ test('code blocks can be copied, tables stay tables, and relative links and pict
   )
 })
 
-test('the command for a place in the documentation works for every code of the server, and contains nothing else', async () => {
+test('the command for a documentation section works for every code of the server, and contains nothing else', async () => {
   for (const docs of new Set(Object.values(faultDocs))) {
     const [, , ...words] = (helpCommandFor(docs) ?? '').split(' ')
     expect({ docs, code: (await ada.run(['help', ...words])).code }).toEqual({ docs, code: 0 })

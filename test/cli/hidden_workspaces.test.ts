@@ -1,5 +1,8 @@
 // tier: quick
-/** Workspaces that a server hides from who gets new keys, and invitations of strangers that should stop them. */
+/**
+ * Workspaces that a server hides from a person who creates new keys, and strangers' invitations that try to block
+ * them.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { PASSWORD, type Terminal } from './person.ts'
@@ -20,7 +23,7 @@ const fingerprintOf = async (person: Terminal, email: string) => {
   return `${email}=${fingerprint}`
 }
 
-test('new keys are not made while the server hides a workspace of the person', async () => {
+test('new keys are not created while the server hides a workspace of the person', async () => {
   const ada = await signedAccount(app, 'ada@example.com')
   const id = await signedWorkspace(app, 'ada@example.com', 'hidden')
   await ada.must('workspace', 'list')
@@ -42,7 +45,7 @@ test('new keys are not made while the server hides a workspace of the person', a
   ada.remove()
 })
 
-test('an invitation that does not open stops neither new keys nor the end of the account', async () => {
+test('an invitation that does not open prevents neither new keys nor the deletion of the account', async () => {
   const vic = await signedAccount(app, 'vic@example.com')
   const mal = await signedAccount(app, 'mal@example.com')
   const { sql } = app.connection

@@ -64,7 +64,7 @@ async function walk(seed: number, expectIt: (world: World) => Promise<void>): Pr
   for (const { machines } of people) for (const machine of machines) machine.remove()
 }
 
-/** For every member, every token, and who runs the server. */
+/** Runs for every member, every token, and the server's operator. */
 async function expectQuiet(world: World): Promise<void> {
   for (const who of world.roles.keys()) {
     const verified = JSON.parse(await act(world, who, ['workspace', 'verify', '--json']))

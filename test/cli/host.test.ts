@@ -67,7 +67,7 @@ test('a relative path belongs to the folder of its command', async () => {
   expect([existsSync(join(bob.cwd, 'out.env')), existsSync('out.env')]).toEqual([true, false])
 })
 
-test('a program that a command starts has its folder, environment, input and output', async () => {
+test("a program started by a command has that command's folder, environment, input and output", async () => {
   const script = 'pwd; echo "$A_KEY $EXTRA"; cat; echo said >&2; exit 7'
   const ran = await ada.run(['run', '--no-mask', '--', 'sh', '-c', script], {
     env: { EXTRA: 'more' },

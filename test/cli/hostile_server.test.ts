@@ -78,7 +78,7 @@ const endlessCases: typeof cases = [
 test.each([
   ...cases.map((one) => [...one, 'run'] as const),
   ...endlessCases.map((one) => [...one, 'spawn'] as const),
-])('call says what %s is', async (_, made, said, way) => {
+])('call reports %s', async (_, made, said, way) => {
   answer = made
   expect(await callBy(ada[way])).toEqual(complaint(said))
   const error = { code: 'unusable_answer', message: `${host} ${said}`, hint }
@@ -99,7 +99,7 @@ test.each([502, 503, 504])(
   },
 )
 
-test('call shows what a resolver answers', async () => {
+test('call prints an answer of a resolver', async () => {
   answer = () => Response.json({ ...answered, body: 'hello\n' })
   expect(await call()).toEqual({ code: 0, out: 'hello\n', err: '' })
 })
@@ -107,13 +107,13 @@ test('call shows what a resolver answers', async () => {
 test.each([
   ['login', ['login', 'ada@example.com', '--password-stdin', '--insecure-storage']],
   ['register', ['register', 'ada@example.com', '--password-stdin', '--insecure-storage']],
-])('%s says it too', async (_, args) => {
+])('%s also reports a proxy page', async (_, args) => {
   answer = () => new Response('<h1>Hello</h1>')
   const ran = await ada.run(args, { stdin: 'a long passphrase that stays here\n' })
   expect(ran).toEqual(complaint(notOurs))
 })
 
-test('run starts nothing with it', async () => {
+test('run starts no command after a proxy page', async () => {
   answer = () => Response.json({ sealed: 7 })
   const ran = await ada.run(['run', '--', 'echo', 'started'], { env: { SERVICE_TOKEN: token } })
   expect(ran).toEqual(complaint(notOurs))

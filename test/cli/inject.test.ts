@@ -1,5 +1,5 @@
 // tier: quick
-/** `inject` fills a template, whole or not at all; what a stranger's template may not do is in test/security. */
+/** `inject` fills a template completely or not at all. A stranger's template is tested in test/security. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,11 +32,11 @@ const at = (name: string) => join(ada.cwd, name)
 const read = (name: string) => readFileSync(at(name), 'utf8')
 const inject = (stdin: string, args: string[] = [], options: RunOptions = {}) =>
   ada.run(['inject', ...args], { stdin, reveals: true, ...options })
-/** The same into the file `out`, which shows no value. */
+/** Writes to the file `out`, and prints no value. */
 const write = (stdin: string, args: string[] = [], options: RunOptions = {}) =>
   ada.run(['inject', '-o', 'out', ...args], { stdin, ...options })
 
-test('values stand where they are named, as they are, and are not read again', async () => {
+test('values are inserted unchanged in place of their names, and are not read again', async () => {
   const { code, out, err } = await inject(
     'key={{ API_KEY }}:{{PORT}} {{ "{{ PORT }}" }}\r\n{{ CERT }}',
   )
@@ -47,7 +47,7 @@ test('values stand where they are named, as they are, and are not read again', a
   ])
 })
 
-test('a template without references is written as it is, without a server', async () => {
+test('a template without references is written unchanged, without a server', async () => {
   const env = { SERVICE_SERVER_URL: 'http://127.0.0.1:1' }
   expect(await inject('a\n\n${B}', [], { env })).toEqual({
     code: 0,
@@ -56,11 +56,11 @@ test('a template without references is written as it is, without a server', asyn
   })
 })
 
-test('the environment is the one that was chosen', async () => {
+test('inject reads the selected environment', async () => {
   expect((await inject('{{ PORT }}', ['-e', 'production'])).out).toBe('443')
 })
 
-test('environments that are named beside it are read too, by name or id of the project', async () => {
+test('other environments named in a template are read too, by name or ID of the project', async () => {
   const text = 'svc://shared/production/SENTRY_DSN {{ svc://payments/production/PORT }} {{ PORT }}'
   const from = ['--from', 'shared/production', '--from', 'payments/production']
   expect((await inject(text, from)).out).toBe('https://shared 443 8080')
@@ -68,7 +68,7 @@ test('environments that are named beside it are read too, by name or id of the p
   const id = projects.find(({ name }) => name === 'shared')?.id
   const byId = `svc://${id}/production/SENTRY_DSN svc://shared/production/SENTRY_DSN`
   expect((await inject(byId, from)).out).toBe('https://shared https://shared')
-  // The own one needs no word, however it is written.
+  // The own address needs no confirmation, however it is written.
   expect((await inject('svc://payments/development/PORT')).out).toBe('8080')
 })
 
@@ -100,7 +100,7 @@ test('all unresolved references are listed together, with similar names, and not
   expect(existsSync(at('out'))).toBe(false)
 })
 
-test('an error lists twenty of many', async () => {
+test('an error lists twenty of many references', async () => {
   const { err } = await write('{{ NOWHERE }}\n'.repeat(30))
   expect(err.split('\n').length).toBe(24)
   expect(err).toContain('\nand 10 more\n')
@@ -177,7 +177,7 @@ describe('with a token', () => {
     env = { SERVICE_TOKEN: (issued as { token: string }).token, HOME: at('nowhere') }
   })
 
-  test('inject with a token reads the environment of the token, named or not', async () => {
+  test("inject with a token reads the token's environment, named or not", async () => {
     // This folder has no project file that names another environment.
     const apart = await inject('{{ PORT }}', [], { env, cwd: ada.home })
     expect([apart.code, apart.out]).toEqual([0, '443'])
@@ -185,7 +185,7 @@ describe('with a token', () => {
     expect([named.code, named.out]).toEqual([0, '443'])
   })
 
-  test('another one is refused by the server, and another project has to be an id', async () => {
+  test('another environment is rejected by the server, and another project must be an ID', async () => {
     const from = ['--from', 'payments/development']
     const other = await inject('svc://payments/development/PORT', from, { env })
     expect([other.code, other.out]).toEqual([5, ''])
@@ -194,7 +194,7 @@ describe('with a token', () => {
     expect(shared.err).toContain('names a project, which needs its ID with a token')
   })
 
-  test('one that may not read gets nothing', async () => {
+  test('a token that may not read gets nothing', async () => {
     const { token } = (await ada.json('agent', 'create', 'bot')) as { token: string }
     const { code, out } = await inject('{{ PORT }}', [], { env: { SERVICE_TOKEN: token } })
     expect([code, out]).toEqual([5, ''])

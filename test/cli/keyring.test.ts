@@ -1,5 +1,5 @@
 // tier: quick
-/** The keyring of the operating system, with programs that stand in for it: absent, locked, hanging, and with short lines. */
+/** The keyring of the operating system, with programs that replace it: absent, locked, hanging, and with short lines. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ function program(name: string, script: string): void {
   chmodSync(path, 0o755)
 }
 
-/** As `secret-tool` does it: the last argument is the account. */
+/** Behaves like `secret-tool`: the last argument is the account. */
 const SECRET_TOOL = `for last; do :; done
 case "$1" in
   lookup) [ -e "$ENTRIES/$last" ] && cat "$ENTRIES/$last" || exit 1;;
@@ -37,7 +37,7 @@ case "$1" in
   clear) rm -f "$ENTRIES/$last";;
 esac`
 
-/** As \`security\` of macOS does it: lines of at most 4,096 bytes. */
+/** Behaves like `security` of macOS: lines of at most 4,096 bytes. */
 const SECURITY = `case "$1" in
   -i) line=$(head -c 4096); set -- $line; printf %s "$8" > "$ENTRIES/$6";;
   find-generic-password) [ -e "$ENTRIES/$5" ] && cat "$ENTRIES/$5" || exit 44;;
@@ -64,13 +64,13 @@ describe('Secret Service', () => {
       { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' },
       complaining('The name org.freedesktop.secrets was not provided by any .service files'),
     ],
-  ])('is absent where %s', async (_, bus, script) => {
+  ])('a Secret Service counts as absent if %s', async (_, bus, script) => {
     program('secret-tool', script)
     const { PATH = '', ENTRIES = '' } = env
     expect(await openKeyring({ PATH, ENTRIES, ...bus }, 'session')).toBeNull()
   })
 
-  test('that is locked is an error, and no missing keyring', async () => {
+  test('a locked Secret Service is an error, and not a missing keyring', async () => {
     program('secret-tool', complaining('Cannot get secret of a locked object'))
     expect(openKeyring(env, 'session')).rejects.toMatchObject({
       code: 'keyring_unavailable',
@@ -78,7 +78,7 @@ describe('Secret Service', () => {
     })
   })
 
-  test('that hangs is an error after its limit', async () => {
+  test('a Secret Service that hangs is an error after its limit', async () => {
     program('secret-tool', 'exec sleep 1000')
     const timers = new FakeTimers()
     const opening = openKeyring(env, 'session', { timers }).catch((error: unknown) => error)
@@ -90,7 +90,7 @@ describe('Secret Service', () => {
     })
   })
 
-  test('that forgets what it was given is an error', async () => {
+  test('a Secret Service that loses a stored item is an error', async () => {
     program('secret-tool', 'cat > /dev/null; exit 0')
     const keyring = await openKeyring(env, 'session')
     expect(keyring?.write('text')).rejects.toMatchObject({ code: 'keyring_unavailable' })
@@ -101,7 +101,7 @@ describe('the macOS keychain', () => {
   const open = () => openKeyring(env, 'session', { platform: 'darwin' })
   const long = JSON.stringify({ tokens: 'ä'.repeat(9_000) })
 
-  test('keeps a session that is longer than a line of its program', async () => {
+  test('the keychain keeps a session that is longer than a line of its program', async () => {
     program('security', SECURITY)
     const keyring = await open()
     await keyring?.write(long)
@@ -121,7 +121,7 @@ describe('the macOS keychain', () => {
     expect([await keyring?.read(), readdirSync(env.ENTRIES ?? '')]).toEqual([null, []])
   })
 
-  test('that is locked is an error', async () => {
+  test('a locked keychain is an error', async () => {
     program('security', 'echo "security: User interaction is not allowed." >&2; exit 36')
     const keyring = await open()
     expect(keyring?.read()).rejects.toMatchObject({
@@ -140,7 +140,7 @@ describe('every command', () => {
   })
   afterAll(() => ada.remove())
 
-  test('says that the keyring is locked, and finds the session again afterwards', async () => {
+  test('every command reports a locked keyring, and finds the session again once it is unlocked', async () => {
     program('secret-tool', SECRET_TOOL)
     const entered = await ada.run(['register', email, '--password-stdin'], {
       stdin: `${PASSWORD}\n`,

@@ -1,5 +1,5 @@
 // tier: quick
-/** The files in which this machine remembers workspaces, written by several commands at the same time. */
+/** The files in which this machine stores workspaces, written by several commands at the same time. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -77,7 +77,7 @@ test('names of built-in object properties are stored like any other name', () =>
   }
 })
 
-test('files of older versions, with names in them, are read and go on', () => {
+test('files of older versions, with names in them, are read and continued', () => {
   const write = (name: string, content: unknown) =>
     writeFileSync(join(home, 'cloakroom', name), JSON.stringify(content))
   const chain = { first: 'f', seq: 2, head: 'h', epoch: 1, keyCommitment: 'c' }

@@ -7,7 +7,7 @@ import { dirname, join, relative } from 'node:path'
 const root = join(import.meta.dir, '../../src')
 const transpiler = new Bun.Transpiler({ loader: 'ts' })
 
-/** The files and packages that come with these, but for types and what is imported when it is needed. */
+/** The files and packages that are loaded with these, except types and dynamic imports. */
 function loadedWith(...entries: readonly string[]): Set<string> {
   const loaded = new Set(entries)
   for (const target of loaded) for (const next of importsOf(target)) loaded.add(next)
@@ -34,7 +34,7 @@ const SESSION = [
   'cli/values/session_source.ts',
 ]
 
-/** Contracts are built of hundreds of schemas each; the others are large, or load large ones. */
+/** Contracts consist of hundreds of schemas each; the others are large, or load large ones. */
 const LARGE =
   /^features\/\w+\/contract\.ts$|^resolver\/contract\.ts$|^leak_guard\/index\.ts$|^cli\/terminal\/explain\.ts$|^(tldts|hash-wasm|elysia|drizzle-orm|postgres)$/
 
@@ -48,7 +48,7 @@ test.each([
   expect(large).toEqual(features.map((feature) => `features/${feature}/contract.ts`))
 })
 
-test('--version loads no package, and none of the slow modules of the runtime', () => {
+test('--version loads no package, and no slow module of the runtime', () => {
   const loaded = [...loadedWith('main.ts', 'cli/commands/machine/version.ts')]
   const others = loaded.filter((target) => !/\.(ts|json)$/.test(target)).sort()
   expect(others).toEqual(['node:os', 'node:path'])

@@ -53,7 +53,10 @@ afterAll(async () => {
 describe('with a configuration folder that cannot be written', () => {
   let env: Record<string, string>
 
-  /** Names that exist can be read; longer ones, as drafts have, exceed what the system takes. It holds for root too. */
+  /**
+   * Existing names can be read; longer ones, which drafts have, exceed the limit of the file system. It applies to
+   * root too.
+   */
   beforeAll(() => {
     const { length } = '/cloakroom'
     const LONGEST = 4_055
@@ -92,7 +95,7 @@ describe('with a configuration folder that cannot be written', () => {
     ['register', 'bob@example.com', '--password-stdin'],
     ['login', 'ada@example.com', '--password-stdin'],
   ]
-  /** These read values first, which is in the audit. */
+  /** These commands read values first, which the audit records. */
   const reading: string[][] = [
     ['policy', 'set', 'KEY', '--methods', 'GET'],
     ['workspace', 'rekey', '--yes'],
@@ -114,7 +117,7 @@ describe('with a configuration folder that cannot be written', () => {
       writesNothing(app, () => refused(args)))
 
   for (const args of reading)
-    test(`${args.slice(0, 2).join(' ')} is refused, and names the folder`, () => refused(args))
+    test(`${args.slice(0, 2).join(' ')} is rejected, and names the folder`, () => refused(args))
 
   test('commands that only read still succeed', async () => {
     expect((await ada.run(['secrets', 'list'], { env })).code).toBe(0)
@@ -132,7 +135,7 @@ describe('a session whose access token expired', () => {
     return Number(row?.count)
   }
 
-  test('is renewed once for twenty commands at once', async () => {
+  test('an expired session is renewed once for twenty concurrent commands', async () => {
     const before = await rotations()
     await expire()
     const runs = await Promise.all(Array.from({ length: 20 }, () => ada.run(['whoami'])))
@@ -140,14 +143,14 @@ describe('a session whose access token expired', () => {
     expect(await rotations()).toBe(before + 1)
   })
 
-  test('survives an answer that is lost', async () => {
+  test('an expired session survives a lost answer', async () => {
     await expire()
     lost.push('/api/auth/refresh/')
     expect((await ada.run(['whoami'])).code).toBe(0)
     expect([lost, (await ada.run(['whoami'])).code]).toEqual([[], 0])
   })
 
-  test('survives a command that was killed after the exchange, before it kept the new tokens', async () => {
+  test('an expired session survives a command that was killed after the exchange, before it stored the new tokens', async () => {
     await expire()
     await openApi(app.controlPlane).call(refresh, { body: { refresh: stored().refresh } })
     expect((await ada.run(['whoami'])).code).toBe(0)

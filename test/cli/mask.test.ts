@@ -13,7 +13,7 @@ function masked(values: Record<string, string>) {
   const text = () => written.join('')
   return {
     text,
-    /** Passes time without output. */
+    /** Waits without output. */
     wait: (ms: number) => timers.advance(ms),
     write: (chunk: string) => mask.write(Buffer.from(chunk)),
     all: (output: string) => {
@@ -24,7 +24,7 @@ function masked(values: Record<string, string>) {
   }
 }
 
-test('values are masked as they are and encoded, whatever the division', () => {
+test('values are masked plain and encoded, however the text is split', () => {
   const base64 = Buffer.from(`user:${KEY}`).toString('base64')
   const output = `key ${KEY}\nauth ${base64}\nrest\n`
   const { all } = masked({ KEY })
@@ -61,7 +61,7 @@ test('JSON stays JSON', () => {
   )
 })
 
-test('a prompt and echoed keys appear although nothing follows them', async () => {
+test('a prompt and echoed keys appear immediately, without further output', async () => {
   for (const prompt of ['login', 'deadbeefcafe', 'hello', '$', '100%']) {
     const { write, wait, text } = masked({ KEY })
     write(prompt)
@@ -78,7 +78,7 @@ test('a value that pauses halfway is still masked', async () => {
   expect(all(`${KEY.slice(12)} rest\n`)).toBe('key [REDACTED] rest\n')
 })
 
-test('text that only began like a value appears after a second of silence', async () => {
+test('text that only starts like a value appears after a second of silence', async () => {
   const { write, wait, text } = masked({ KEY })
   write('sk_live')
   await wait(999)

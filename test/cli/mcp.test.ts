@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom mcp` as a client uses it: the executable, over the pipes of a process. */
+/** `cloakroom mcp` the way a client uses it: the executable, over the pipes of a process. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -77,7 +77,7 @@ test('there are five tools, and none returns a value', async () => {
   ])
 })
 
-test('read_audit is not offered where not signed in', async () => {
+test('read_audit is not offered if the user is not signed in', async () => {
   const elsewhere = await connect(token, ada.cwd)
   const { tools } = await elsewhere.listTools()
   expect(tools.map(({ name }) => name)).toEqual([
@@ -90,7 +90,7 @@ test('read_audit is not offered where not signed in', async () => {
   await elsewhere.close()
 })
 
-test('list_credentials shows names and what they are for, and nothing was delivered for it', async () => {
+test('list_credentials returns names and their purposes, without a delivery', async () => {
   const { text } = await use('list_credentials')
   const unbound = {
     project_id: expect.any(String),
@@ -115,7 +115,7 @@ test('list_credentials shows names and what they are for, and nothing was delive
   ).toEqual([{ action: 'credentials.listed', credential_ref: null }] as never)
 })
 
-test('call_api sends the credential and shows it redacted', async () => {
+test('call_api sends the credential and returns it redacted', async () => {
   stage.upstream.on('/echo', (request, wire) => {
     wire.write(answerOf(200, { 'content-type': 'text/plain' }, `got ${request.header('x-key')}`))
   })
@@ -132,7 +132,7 @@ test('call_api sends the credential and shows it redacted', async () => {
   expect(stage.upstream.received.at(-1)?.header('x-key')).toBe(VALUE)
 })
 
-test('a refusal is an error that says its code', async () => {
+test('a rejected call is an error with its code', async () => {
   expect(await use('call_api', { url: 'https://elsewhere.example/' })).toEqual({
     text:
       'elsewhere.example:443 is not on the allowlist of the workspace. Use the tool request_access to ask for it. (domain_blocked)\n' +
@@ -141,7 +141,7 @@ test('a refusal is an error that says its code', async () => {
   })
 })
 
-test('check_status tells whether the token is accepted', async () => {
+test('check_status returns whether the token is accepted', async () => {
   expect(JSON.parse((await use('check_status')).text)).toEqual({
     resolver: 'healthy',
     token: 'accepted',
@@ -153,7 +153,7 @@ test('check_status tells whether the token is accepted', async () => {
   await stranger.close()
 })
 
-test('read_audit shows the requests of this token', async () => {
+test('read_audit returns the requests of this token', async () => {
   const { text } = await use('read_audit', { limit: 5 })
   const { records } = JSON.parse(text) as {
     records: { agent_id: string; target_domain: string | null }[]
@@ -163,7 +163,7 @@ test('read_audit shows the requests of this token', async () => {
   expect(text).not.toContain(VALUE)
 })
 
-test('list_credentials says what a credential is for, and where and how it may be used', async () => {
+test('list_credentials returns the purpose of a credential, and where and how it may be used', async () => {
   const policy = ['--domains', 'api.stripe.com', '--methods', 'GET,POST', '--paths', '/v1']
   await ada.must('policy', 'set', 'STRIPE_KEY', ...policy, '--description', 'the test account')
   const { text } = await use('list_credentials')
@@ -195,7 +195,7 @@ test('each tool has annotations that state what it changes', async () => {
   })
 })
 
-test('an argument that a tool does not know is refused, and nothing is sent', async () => {
+test('an unknown argument of a tool is rejected, and no request is sent', async () => {
   const before = stage.upstream.received.length
   const { text, isError } = await use('call_api', {
     url: stage.url('/charge'),
@@ -214,7 +214,7 @@ test('an unreachable resolver is an error with its address and a code', async ()
   await offline.close()
 })
 
-/** A call that the upstream holds, and the end of its connection. */
+/** A call that the upstream holds open, and the end of its connection. */
 function held(path: string) {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
@@ -261,7 +261,7 @@ test('a host that disconnects ends the program and its running call', async () =
 })
 
 test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
-  'speaks version %s of the protocol',
+  'the server speaks version %s of the protocol',
   async (protocolVersion) => {
     const asked = { jsonrpc: '2.0', id: 1, method: 'initialize' }
     const clientInfo = { name: 'by hand', version: '1' }
@@ -284,7 +284,7 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
   },
 )
 
-test('a refused call names request_access, which asks the members and answers the state', async () => {
+test('a rejected call names request_access, which asks the members and returns the state', async () => {
   const refused = await use('call_api', { url: 'https://other.example.com/' })
   expect([refused.isError, refused.text]).toEqual([
     true,

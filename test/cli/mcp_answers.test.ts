@@ -1,5 +1,5 @@
 // tier: quick
-/** Every tool of `cloakroom mcp`, with answers and refusals that are larger than a model can read. */
+/** Every tool of `cloakroom mcp`, with answers and errors that are larger than a model can read. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { PassThrough } from 'node:stream'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -13,11 +13,11 @@ import { listCredentials, resolveCall } from '../../src/resolver/contract.ts'
 import { freshEmail, sharedApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 
-/** Once in each large answer, so that a copy of the answer shows. */
+/** Once in each large answer, so that a copied answer is detected. */
 const MARK = 'first-words-of-the-answer'
 const LARGE = `${MARK} "quoted"\\ \u202e ${'Überlänge 🔑 "x" '.repeat(6000)}`
 
-/** `forward` asks the real server; without a filter by agent, because this agent has no records. */
+/** `forward` calls the real server; without a filter by agent, because this agent has no records. */
 type Reply = (request: Request, forward: () => Promise<Response>) => Promise<Response> | Response
 let replies: Record<string, Reply> = {}
 let stop: () => void
@@ -103,7 +103,7 @@ const largeReplies: Record<string, Reply> = {
 const refuse: Reply = () =>
   Response.json({ status: 'error', error_code: 'forbidden', message: LARGE }, { status: 403 })
 
-/** Arguments with which each tool runs, and what each is asked for. A new tool needs a line here. */
+/** Arguments for each tool, and the requests that each one sends. A new tool needs a line here. */
 const tools: Record<string, { args: Record<string, unknown>; path: string; isCut: boolean }> = {
   list_credentials: { args: {}, path: listCredentials.path, isCut: true },
   call_api: { args: { url: 'https://api.example/' }, path: resolveCall.path, isCut: true },
@@ -148,18 +148,18 @@ test.each(names)('%s sends a large answer once, cut to 60 kB of valid JSON', asy
   if (!isCut) return
   expect(JSON.stringify(result).split(MARK).length - 1).toBe(1)
   for (const note of Object.values(data.cut)) expect(note).toMatch(CUT)
-  // The room is used.
+  // The answer uses the available space.
   expect(bytes).toBeGreaterThan(RESULT_BYTES * 0.8)
 })
 
-test('check_status bounds the sentence about a token that is refused', async () => {
+test('check_status bounds the message about a rejected token', async () => {
   replies = { ...largeReplies, [listCredentials.path]: refuse }
   const { text, bytes } = await use('check_status')
   expect(bytes).toBeLessThanOrEqual(RESULT_BYTES)
   expect(JSON.parse(text).cut.token).toMatch(CUT)
 })
 
-test('call_api says how many bytes of a body are missing, and what is left of base64 decodes', async () => {
+test('call_api returns the number of missing body bytes, and truncated base64 still decodes', async () => {
   const body = Buffer.alloc(300_000, 'credential').toString('base64')
   const answer = { status_code: 200, headers: {}, body_encoding: 'base64', redacted: false }
   replies = { [resolveCall.path]: () => Response.json({ ...answer, body }) }
@@ -169,14 +169,14 @@ test('call_api says how many bytes of a body are missing, and what is left of ba
   expect(shown.cut).toEqual({ body: `cut, ${body.length - shown.body.length} more bytes` })
 })
 
-test.each(names)('%s answers a refusal with its code as data, bounded', async (name) => {
+test.each(names)('%s returns an error with its code as data, bounded', async (name) => {
   replies = { [tools[name]?.path ?? '']: refuse }
   const { result, text, bytes } = await use(name)
   expect(result).toMatchObject({
     isError: true,
     structuredContent: { error: { code: 'forbidden', hint: expect.any(String) } },
   })
-  // The owner has every role: what the server says is the reason.
+  // The owner has every role: the server's message is the reason.
   expect(text).toStartWith(MARK)
   expect(text).toMatch(CUT)
   expect(bytes).toBeLessThan(RESULT_BYTES / 2)
@@ -187,7 +187,7 @@ const refusedWith = (error_code: string, advice: object): Reply => {
   return () => Response.json(body, { status: 409 })
 }
 
-test.each(names)('%s passes on how to remove the cause of a refusal', async (name) => {
+test.each(names)('%s passes on how to remove the cause of an error', async (name) => {
   const advice = { fix: { setting: 'QUOTA_AGENTS' }, docs: 'operations.md#quotas' }
   replies = { [tools[name]?.path ?? '']: refusedWith('quota_exceeded', advice) }
   const { result, text } = await use(name)
@@ -195,7 +195,7 @@ test.each(names)('%s passes on how to remove the cause of a refusal', async (nam
   expect(text).toContain('change the server setting QUOTA_AGENTS')
 })
 
-test('call_api names the command that allows a refused host', async () => {
+test('call_api names the command that allows a rejected host', async () => {
   replies = { [resolveCall.path]: refusedWith('domain_blocked', {}) }
   const { result, text } = await use('call_api', { url: 'https://api.example.com:8443/v1?a=b' })
   const command = ['cloakroom', 'allowlist', 'add', 'api.example.com:8443']
@@ -212,14 +212,14 @@ test.each([
   { command: 'cloakroom' },
   { setting: 'A=1 sh' },
   7,
-])('a fix that a server must not suggest is left out: %j', async (fix) => {
+])('a fix that a server must not suggest is omitted: %j', async (fix) => {
   const advice = { fix, docs: 'https://evil.example/#docs' }
   replies = { [resolveCall.path]: refusedWith('conflict', advice) }
   const { error } = (await use('call_api')).result.structuredContent ?? {}
   expect(error).toEqual({ code: 'conflict', message: 'Refused.', hint: null })
 })
 
-test.each([...names, 'no_such_tool'])('%s refuses an unknown argument as data', async (name) => {
+test.each([...names, 'no_such_tool'])('%s rejects an unknown argument as data', async (name) => {
   replies = {}
   const { result, text, bytes } = await use(name, { ...tools[name]?.args, [`json${LARGE}`]: 1 })
   const code = name === 'no_such_tool' ? 'not_found' : 'usage'
@@ -228,7 +228,7 @@ test.each([...names, 'no_such_tool'])('%s refuses an unknown argument as data', 
   expect(bytes).toBeLessThan(RESULT_BYTES / 2)
 })
 
-test('list_credentials finds by a part of the name what a long list leaves out', async () => {
+test('list_credentials finds by a part of the name what a long list omits', async () => {
   replies = largeReplies
   const { text } = await use('list_credentials', { contains: 'key_1999' })
   expect(JSON.parse(text).credentials).toEqual([

@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom mcp` under other people's clients, which start the executable: the inspector, and Python's client. */
+/** `cloakroom mcp` with other vendors' clients, which start the executable: the inspector, and the Python client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { adviceFor } from '../../src/http/advice.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await ada.must('allowlist', 'add', stage.authorityOf())
   const { token } = (await ada.json('agent', 'create', 'bot')) as { token: string }
   env = {
-    // Nobody is logged in there.
+    // This machine has no session.
     HOME: ada.cwd,
     XDG_RUNTIME_DIR: ada.cwd,
     SERVICE_TOKEN: token,
@@ -57,7 +57,7 @@ const echoed = {
   redacted: true,
 }
 
-/** A call that the upstream holds, and the end of its connection. */
+/** A call that the upstream holds open, and the end of its connection. */
 function held(path: string) {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
@@ -100,7 +100,7 @@ const call = (tool: string, args: unknown) => [
   ...['--tool-args-json', JSON.stringify(args)],
 ]
 
-test('the inspector finds nothing to object to in the tools', async () => {
+test('the inspector reports no problem in the tools', async () => {
   const ran = await inspect('--method', 'tools/list', '--strict')
   if (ran === null) return
   const { code, err, out } = ran
@@ -120,7 +120,7 @@ const refusal = {
   },
 }
 
-test('the inspector shows answers as text, and an error with its code as data', async () => {
+test('the inspector prints answers as text, and an error with its code as data', async () => {
   const listed = await inspect(...call('list_credentials', {}))
   if (listed === null) return
   expect(listed.code).toBe(0)
@@ -145,7 +145,7 @@ test('an inspector that is interrupted ends its call at the upstream', async () 
   await program.exited
 })
 
-test('the client of Python lists, calls, reads an error with its code, and cancels', async () => {
+test('the Python client lists, calls, reads an error with its code, and cancels', async () => {
   const python = await otherPython()
   if (python === null) return
   const { url, begun, ended } = held('/held')

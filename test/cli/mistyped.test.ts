@@ -1,5 +1,5 @@
 // tier: quick
-/** Typical typing mistakes of new users: each refusal names the mistake and the next command, and creates nothing. */
+/** Typical typing mistakes of new users: each error names the mistake and the next command, and creates nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { writeWhole } from '../../src/operator/backup/file.ts'
@@ -90,7 +90,7 @@ test('a person who is not a member cannot be removed or given a role', async () 
   }
 })
 
-test('a wrong value is refused with the rule and the near word', async () => {
+test('an invalid value is rejected with the rule and the similar word', async () => {
   const days = await ada.run(['token', 'issue', 'bot', '--expires-in-days', '0'])
   expect([days.code, days.err]).toEqual([
     2,
@@ -122,11 +122,11 @@ test('registering a known address names the commands that open the account', asy
   )
 })
 
-test('whoami leaves out the name of a person who gave none', async () => {
+test('whoami omits the name of a person without one', async () => {
   expect(await ada.must('whoami')).not.toMatch(/^name/m)
 })
 
-test('call refuses a bad URL as a URL, and push refuses a folder as a folder', async () => {
+test('call reports an invalid URL as a URL, and push a folder as a folder', async () => {
   const { err } = await ada.run(['secrets', 'push', ada.cwd])
   expect(err).toContain(`${ada.cwd} is a folder`)
   const token = (await ada.json('token', 'issue', 'bot')) as { token: string }
@@ -136,7 +136,7 @@ test('call refuses a bad URL as a URL, and push refuses a folder as a folder', a
   expect(called.err).toContain('cloakroom: The URL begins with http: credentials are only sent')
 })
 
-test('a name that exists is refused with the command for what is there', async () => {
+test('an existing name is rejected with the command for the existing object', async () => {
   expect(await ada.run(['agent', 'create', 'bot'])).toEqual(
     refusal(5, 'an agent bot exists', 'issue another token for it: cloakroom token issue bot'),
   )

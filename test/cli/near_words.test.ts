@@ -25,7 +25,7 @@ const mistyped = (word: string) =>
     return `${dashes}${rest.slice(0, middle)}${rest.slice(middle + 1)}`
   })
 
-/** `words` are refused, and `meant` is among the suggestions. */
+/** `words` are rejected, and `meant` is among the suggestions. */
 async function expectSuggested(words: readonly string[], meant: string): Promise<void> {
   const { code, err } = await ada.run(words)
   const [, said = ''] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(err) ?? []
@@ -36,7 +36,7 @@ async function expectSuggested(words: readonly string[], meant: string): Promise
   })
 }
 
-test('every option that is mistyped by a letter is suggested, with those of every command', async () => {
+test('every option with a one-letter typo is suggested, including all options of the command', async () => {
   for (const { words, spec } of commands) {
     const own = spec.options.map(([flags]) => longOf(flags))
     for (const option of own.filter((long) => long.length > 5))
@@ -45,21 +45,21 @@ test('every option that is mistyped by a letter is suggested, with those of ever
   }
 })
 
-test('every global option that is mistyped by a letter is suggested', async () => {
+test('every global option with a one-letter typo is suggested', async () => {
   for (const [flags] of globalOptions) {
     const option = longOf(flags)
     await expectSuggested(['secrets', 'list', mistyped(option)], option)
   }
 })
 
-test('every command and every verb in a group that is mistyped by a letter is suggested', async () => {
+test('every command and every verb in a group with a one-letter typo is suggested', async () => {
   for (const { words } of commands) {
     const [last = ''] = words.slice(-1)
     if (last.length > 3) await expectSuggested([...words.slice(0, -1), mistyped(last)], last)
   }
 })
 
-test("another program's word for deleting or making something suggests the one that the group has", async () => {
+test("another program's word for deleting or creating suggests the group's own word", async () => {
   const families = [
     ['delete', 'remove', 'revoke', 'end', 'rm'],
     ['create', 'add', 'issue', 'new'],
@@ -75,7 +75,7 @@ test("another program's word for deleting or making something suggests the one t
   }
 })
 
-test('an unknown word without a near one gets no suggestion', async () => {
+test('an unknown word without a similar one gets no suggestion', async () => {
   const { err } = await ada.run(['secrets', 'frobnicate'])
   expect(err).toBe("cloakroom: unknown command 'frobnicate'\n→ run cloakroom secrets --help\n")
 })

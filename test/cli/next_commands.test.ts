@@ -1,5 +1,5 @@
 // tier: quick
-/** Commands that would do something else than was meant: each refusal names the next command. */
+/** Commands that would do something other than intended: each error names the next command. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const refusal = (code: number, message: string, hint: string) => ({
   err: `cloakroom: ${message}\n→ ${hint}\n`,
 })
 
-test('an invitation names workspace and role, and a personal workspace has to be named', async () => {
+test('an invitation names workspace and role, and a personal workspace must be named', async () => {
   const invite = ['workspace', 'invite', BOB, '--fingerprint', `${BOB}=${fingerprint}`]
   const refused = refusal(
     2,
@@ -43,7 +43,7 @@ test('an invitation names workspace and role, and a personal workspace has to be
   expect(await ada.must(...invite, '-w', 'acme', '--role', 'admin')).toMatch(
     new RegExp(`${BOB} +invited +admin +acme`),
   )
-  // A first project writes the workspace into the project file, which nobody named.
+  // A first project writes the workspace into the project file without being asked.
   await ada.must('init', 'payments')
   expect(await ada.run(invite)).toEqual(refused)
 })
@@ -64,7 +64,7 @@ test('workspace leave suggests removing the own address', async () => {
   )
 })
 
-test('the last owner of a workspace learns how another member becomes an owner', async () => {
+test('the error for the last owner of a workspace explains how another member becomes an owner', async () => {
   const hint = 'make another member an owner first: cloakroom workspace role EMAIL owner'
   for (const args of [
     ['remove', ADA, '--yes'],
@@ -75,7 +75,7 @@ test('the last owner of a workspace learns how another member becomes an owner',
   }
 })
 
-test('removing a host that is not on the allowlist suggests the near one, and removes none', async () => {
+test('removing a host that is not on the allowlist suggests the similar one, and removes none', async () => {
   await ada.must('allowlist', 'add', 'api.stripe.com', 'b.example', '-w', 'acme')
   const remove = (...hosts: string[]) => ada.run(['allowlist', 'remove', ...hosts, '-w', 'acme'])
   expect(await remove('b.example', 'api.strip.com')).toEqual(
@@ -118,7 +118,7 @@ test('push --prune prints the command that restores what it deleted', async () =
   )
 })
 
-test('secrets pull writes into no missing folder, and over no folder', async () => {
+test('secrets pull creates no missing folder, and does not overwrite a folder', async () => {
   const path = join(ada.home, 'missing', 'x.env')
   const folder = join(ada.home, 'missing')
   expect(await ada.run(['secrets', 'pull', path])).toEqual(

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => ada.remove())
 
-test('A webhook is added from standard input, tested, logged and removed', async () => {
+test('a webhook is added from standard input, tested, logged and removed', async () => {
   const added = await ada.run(
     ['notify', 'add', 'webhook', '-', '--events', 'call.refused, rekey.due'],
     {
@@ -48,7 +48,7 @@ test('A webhook is added from standard input, tested, logged and removed', async
   expect(await ada.run(['notify', 'test', id])).toMatchObject({ code: 4 })
 })
 
-test('A type, event or URL that is not valid is refused with what is', async () => {
+test('an invalid type, event or URL is rejected with the valid ones', async () => {
   expect(await ada.run(['notify', 'add', 'pager', URL])).toMatchObject({
     code: 2,
     err: 'cloakroom: pager is not a notice type.\n→ use one of webhook, slack, discord, ntfy\n',

@@ -1,5 +1,5 @@
 // tier: quick
-/** A command is declared once: what the types say of its arguments and options is what its action receives. */
+/** A command is declared once: the types of its arguments and options match what its action receives. */
 import { expect, test } from 'bun:test'
 import type { Options } from '../../src/cli/arguments.ts'
 import { command, type OptionValues } from '../../src/cli/command.ts'

@@ -36,20 +36,20 @@ function table(rows: readonly Row[], columns: readonly Column[], form: Form = {}
 }
 
 describe('a table', () => {
-  test('fits the terminal, and cuts only what is too wide', () => {
+  test('a table fits the terminal, and truncates only columns that are too wide', () => {
     const rows = [{ name: 'short', text: 'x'.repeat(100) }]
     const lines = table(rows, ['name', 'text'], { width: 40 })
     expect(lines.map((line) => Bun.stringWidth(line))).toEqual([11, 40])
     expect(lines[1]).toBe(`short  ${'x'.repeat(32)}…`)
   })
 
-  test('is whole where there is no terminal', () => {
+  test('a table is not truncated without a terminal', () => {
     const rows = [{ name: 'short', text: 'x'.repeat(100) }]
     const form = { width: Number.POSITIVE_INFINITY, terminal: false }
     expect(table(rows, ['name', 'text'], form)[1]).toBe(`short  ${'x'.repeat(100)}`)
   })
 
-  test('counts what a character takes on the screen: CJK two columns, combining marks none', () => {
+  test('a table counts screen columns: CJK two, combining marks none', () => {
     const rows = [
       { name: '漢字漢字', next: 'a' },
       { name: 'e\u0301te\u0301', next: 'b' },
@@ -59,14 +59,14 @@ describe('a table', () => {
     expect(lines.map((line) => Bun.stringWidth(line))).toEqual([11, 11, 11])
   })
 
-  test('never cuts inside of what people see as one character', () => {
+  test('a table never cuts inside one visible character', () => {
     const rows = [{ name: '👩‍👩‍👧'.repeat(10) }, { name: 'e\u0301'.repeat(30) }]
     const [, family, accents] = table(rows, ['name'], { width: 10 })
     expect(family).toBe(`${'👩‍👩‍👧'.repeat(4)}…`)
     expect(accents).toBe(`${'e\u0301'.repeat(9)}…`)
   })
 
-  test('leaves optional columns out, the last one first, and keeps whole ones', () => {
+  test('a table omits optional columns, the last one first, and keeps complete ones', () => {
     const rows = [{ id: 'i'.repeat(36), name: 'n'.repeat(30), more: 'm'.repeat(20) }]
     const columns = [
       { field: 'name', whole: true },
@@ -95,18 +95,18 @@ describe('a table', () => {
     ])
   })
 
-  test('has no escapes of names, nor what turns the direction of a line', () => {
+  test('a table contains no escapes from names, and no characters that change the text direction', () => {
     const [, line] = table([{ name: 'a\x1b[31mb\u202ec\u2028d' }], ['name'])
     expect(line).toBe('a?[31mb?c?d')
   })
 
-  test('is its data with --json, whole', () => {
+  test('a table is complete data with --json', () => {
     const { output, printed } = opened({ json: true, width: 10 })
     output.table([{ name: 'x' }], ['name'], [{ name: 'x'.repeat(50), id: 1 }])
     expect(JSON.parse(printed.out)).toEqual([{ name: 'x'.repeat(50), id: 1 }])
   })
 
-  test('is the first column with --quiet, without a heading', () => {
+  test('a table is its first column with --quiet, without a heading', () => {
     expect(
       table(
         [
@@ -131,25 +131,25 @@ describe('the result of a command', () => {
     return printed
   }
 
-  test('is a sentence for people', () => {
+  test('the result of a command is a sentence for people', () => {
     expect(done({})).toEqual({
       out: 'Made it.\nChanged it.\nNext: more\n',
       err: 'a remark\nbeware\n',
     })
   })
 
-  test('is JSON and nothing else with --json', () => {
+  test('the result of a command is only JSON with --json', () => {
     const { out, err } = done({ json: true })
     expect(out).toBe('{\n  "id": "0190",\n  "name": "it"\n}\n{\n  "changed": "it"\n}\n')
     expect(err).toBe('beware\n')
   })
 
-  test('is the id of what was made with --quiet', () => {
+  test('the result of a command is the new ID with --quiet', () => {
     expect(done({ quiet: true })).toEqual({ out: '0190\n', err: 'beware\n' })
   })
 })
 
-test('colours are for terminals, unless the environment says otherwise', () => {
+test('colours are for terminals, unless the environment sets otherwise', () => {
   expect(hasColour({}, true)).toBe(true)
   expect(hasColour({}, false)).toBe(false)
   expect(hasColour({ NO_COLOR: '1' }, true)).toBe(false)

@@ -137,7 +137,7 @@ describe('the server receives no personal value', () => {
     expect(compared).toMatchObject({ same: ['KEY'], different_value: [] })
   })
 
-  test('set --mine refuses a policy, because only stored values have one', async () => {
+  test('set --mine rejects a policy, because only stored values have one', async () => {
     for (const option of [['--plain'], ['--sensitive'], ['--policy', 'null']]) {
       const { code, err } = await ada.run(['secrets', 'set', 'KEY=x', '--mine', ...option])
       expect([code, err.includes('your own values have no policy')]).toEqual([2, true])
@@ -166,7 +166,7 @@ describe('the file', () => {
     }
   })
 
-  test('an altered file is an error, and nothing is run or replaced', async () => {
+  test('an altered file is an error, and no command is run or value replaced', async () => {
     const sound = readFileSync(pathOf(ada), 'utf8')
     const parsed = JSON.parse(sound) as { salt: string; sealed: string }
     const flipped = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1)
@@ -273,7 +273,7 @@ describe('the end of personal values', () => {
   })
 })
 
-test("logout says what goes with the session: tokens of agents, and values of one's own", async () => {
+test('logout lists what it removes: agent tokens and personal values', async () => {
   const frank = await openAccount(app, 'frank@own-values.example')
   await frank.must('init', 'payments')
   await frank.must('agent', 'create', 'deploy-bot', '--save')

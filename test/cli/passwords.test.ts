@@ -30,8 +30,8 @@ async function isRegistered(email: string): Promise<boolean> {
   return rows.length > 0
 }
 
-describe('a password that is easily guessed', () => {
-  test.each(WEAK)('%s is refused, with advice, and nothing is sent', async (weak, why) => {
+describe('an easily guessed password', () => {
+  test.each(WEAK)('%s is rejected, with advice, and no request is sent', async (weak, why) => {
     const bob = await openTerminal(app)
     const options = { stdin: `${weak}\n` }
     const refused = await bob.run(['register', 'bob@example.com', '--password-stdin'], options)
@@ -43,7 +43,7 @@ describe('a password that is easily guessed', () => {
     bob.remove()
   })
 
-  test('is not changed to, nor recovered with', async () => {
+  test('an easily guessed password is rejected for a change and a recovery', async () => {
     const change = await ada.run(['password', 'change', '--password-stdin'], {
       stdin: `${PASSWORD}\nPassword1234!\n`,
     })
@@ -56,7 +56,7 @@ describe('a password that is easily guessed', () => {
     await ada.must('whoami')
   })
 
-  test('still logs in who has it from before', async () => {
+  test('an earlier easily guessed password still logs in', async () => {
     await signUp(app.controlPlane, 'old@example.com', 'password', true, undefined, cheapArgon2id)
     const old = await openTerminal(app)
     const options = { stdin: 'password\n' }
@@ -69,7 +69,7 @@ describe('a password that is easily guessed', () => {
   })
 })
 
-test('a passphrase for this machine that is easily guessed is refused where it is chosen', async () => {
+test('an easily guessed passphrase for this machine is rejected when it is chosen', async () => {
   const carol = await openTerminal(app)
   const register = (SERVICE_PASSPHRASE: string) =>
     carol.run(['register', 'carol@example.com', '--password-stdin'], {

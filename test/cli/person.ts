@@ -55,7 +55,7 @@ export function openTerminal(server: Server): Promise<Terminal> {
   return terminalWith(server, runInside)
 }
 
-/** Each command is a process. Its accounts have the real Argon2id. */
+/** Each command is a process, whose accounts have the real Argon2id. */
 export function openSpawningTerminal(server: Server): Promise<Terminal> {
   return terminalWith(server, runProgram)
 }

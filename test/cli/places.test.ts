@@ -1,5 +1,5 @@
 // tier: quick
-/** Workspaces and projects from their names to their end. */
+/** Workspaces and projects from their creation to their deletion. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -64,7 +64,7 @@ test('a workspace is renamed, and deleted permanently after a question that list
   expect([own.code, own.err]).toEqual([5, expect.stringContaining('personal workspace')])
 })
 
-test('deleting a workspace or project without the right to do so is refused, and nothing is lost', async () => {
+test('deleting a workspace or project without the right to do so is rejected, and nothing is lost', async () => {
   for (const args of [
     ['workspace', 'delete', 'acme', '--yes'],
     ['project', 'delete', 'shared', '-w', 'acme', '--yes'],
@@ -79,7 +79,7 @@ test('deleting a workspace or project without the right to do so is refused, and
   expect(await ada.must('project', 'list', '-q')).toContain('shared')
 })
 
-test('a project is renamed where its project file names it, and described', async () => {
+test('a project is renamed in its project file too, and described', async () => {
   await ada.must('init', 'before', '-w', 'acme')
   const { out, err } = await ada.run(['project', 'rename', 'before', 'after'])
   const file = join(ada.cwd, '.cloakroom.json')

@@ -91,7 +91,7 @@ test('a setting stays a setting until a command makes it a secret', async () => 
   expect(await policyOf('PORT')).toBeNull()
 })
 
-test('show explains what holds where a policy says nothing', async () => {
+test('show explains the defaults for fields that a policy does not set', async () => {
   await ada.must('secrets', 'set', 'FREE=of any policy')
   const out = await ada.must('policy', 'show', 'FREE')
   expect(out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
@@ -115,7 +115,7 @@ test('show explains what holds where a policy says nothing', async () => {
   ])
 })
 
-test('operations and read-only are set, shown in words, and cleared', async () => {
+test('operations and read-only are set, described in words, and cleared', async () => {
   await ada.must('secrets', 'set', 'GRAPH=value')
   const operations = 'query:viewer, rpc:tools/call:search'
   await ada.must('policy', 'set', 'GRAPH', '--operations', operations, '--read-only')
@@ -170,7 +170,7 @@ test('an invalid policy option is named in the error and changes nothing', async
   expect(await ada.json('secrets', 'history', 'STRIPE_KEY')).toEqual(before)
 })
 
-test('a policy that was altered in the database is neither shown nor made good', async () => {
+test('a policy that was altered in the database is neither shown nor repaired', async () => {
   await ada.must('secrets', 'set', 'ALTERED=it was', '--policy', '{"allowed_methods":["GET"]}')
   await app.connection.sql`
     update secrets set policy = null where key = 'ALTERED'`
@@ -188,7 +188,7 @@ test('a policy that was altered in the database is neither shown nor made good',
   }
 })
 
-test('a value that somebody else stored in the same moment is not replaced unseen', async () => {
+test('a value that another person stored concurrently is not replaced unseen', async () => {
   let meanwhile: (() => Promise<unknown>) | null = null
   const between = Bun.serve({
     port: 0,

@@ -1,5 +1,5 @@
 // tier: quick
-/** cloakroom proposals: agents ask, and people make the changes. */
+/** cloakroom proposals: agents propose changes, and people make them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const asAgent = (...args: string[]) => ada.run(args, { env: { SERVICE_TOKEN: token } })
 
-test('an agent asks, and a member accepts: the host is allowed, and the secret may go there only', async () => {
+test('an agent proposes, and a member accepts: the host is allowed, and the secret may be sent there only', async () => {
   const refused = await asAgent('call', stage.url('/echo'))
   expect(refused.err).toContain('An agent can request it: cloakroom proposals create --help')
   const host = stage.authorityOf()

@@ -1,5 +1,8 @@
 // tier: quick
-/** `secrets pull` writes values: over nothing by accident, for the owner only, in the format of the name. */
+/**
+ * `secrets pull` writes values: it overwrites nothing by accident, only the owner can read the file, and its name
+ * selects the format.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +28,7 @@ const read = (name: string) => readFileSync(at(name), 'utf8')
 const pull = (...args: string[]) => ada.run(['secrets', 'pull', ...args])
 const modeOf = (name: string) => statSync(at(name)).mode & 0o777
 
-test('a file with other content is kept, unless --force or --yes says otherwise', async () => {
+test('a file with other content is kept, unless --force or --yes is passed', async () => {
   ada.write('.env', 'MINE=1\n')
   expect(await pull('.env')).toEqual({
     code: 5,
@@ -41,14 +44,14 @@ test('a file with other content is kept, unless --force or --yes says otherwise'
   expect(readdirSync(ada.cwd).filter((name) => name.startsWith('.env'))).toEqual(['.env'])
 })
 
-test('the same content is no question, and comes to be readable by its owner only', async () => {
+test('a file with the same content needs no question, and becomes readable by its owner only', async () => {
   await pull('.env', '--force')
   chmodSync(at('.env'), 0o644)
   const again = await ada.json('secrets', 'pull', '.env')
   expect([again, modeOf('.env')]).toEqual([{ file: '.env', secrets: 1, changed: false }, 0o600])
 })
 
-test('a terminal is asked, and an answer other than yes keeps the file', async () => {
+test('a terminal gets a question, and an answer other than yes keeps the file', async () => {
   const env = { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane }
   const asked = (type: string) =>
     answering(['secrets', 'pull', '.env'], {
@@ -63,7 +66,7 @@ test('a terminal is asked, and an answer other than yes keeps the file', async (
   expect(read('.env')).toContain('ONE_KEY')
 })
 
-test('pull - and inject -o - print, and make no file', async () => {
+test('pull - and inject -o - print, and create no file', async () => {
   const printed = { code: 0, out: "ONE_KEY='first value'\n" }
   expect(await pull('-')).toMatchObject(printed)
   ada.write('one.tpl', 'is {{ ONE_KEY }}\n')
@@ -72,7 +75,7 @@ test('pull - and inject -o - print, and make no file', async () => {
   expect(readdirSync(ada.cwd)).not.toContain('-')
 })
 
-test('a link is not followed, whatever is at its end', async () => {
+test('a link is not followed, whatever its target', async () => {
   ada.write('elsewhere', 'MINE=1\n')
   for (const target of [at('elsewhere'), at('nowhere')]) {
     rmSync(at('link.env'), { force: true })
@@ -86,7 +89,7 @@ test('a link is not followed, whatever is at its end', async () => {
   expect([read('elsewhere'), readdirSync(ada.cwd).includes('nowhere')]).toEqual(['MINE=1\n', false])
 })
 
-test('the name says the format, --format wins, and a contradiction is said', async () => {
+test('the file name determines the format, --format wins, and a contradiction is reported', async () => {
   await pull('x.json')
   expect(JSON.parse(read('x.json'))).toEqual({ ONE_KEY: 'first value' })
   await pull('x.yml')

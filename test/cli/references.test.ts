@@ -1,5 +1,5 @@
 // tier: all
-/** References from the command line: stored as they are written, delivered as what they stand for. */
+/** References on the command line: stored as written, delivered as their values. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -152,7 +152,7 @@ describe('a stored value', () => {
       expect(await set(`QUIET=${value}`)).toMatchObject({ code: 0, err: '' })
   })
 
-  test('a reference to a missing secret is refused unless confirmed', async () => {
+  test('a reference to a missing secret is rejected unless confirmed', async () => {
     const early = ['EARLY=${HOST}${LATER}', '--references']
     ada.write('early.json', JSON.stringify({ EARLY: '${HOST}${LATER}' }))
     const elsewhere = ['secrets', 'copy', 'URL', '--to', 'staging']
@@ -182,7 +182,7 @@ nothing was stored
     expect(await ada.must('secrets', 'get', 'EARLY')).toBe('db.internallater')
   })
 
-  test('a circle of references is refused with its path', async () => {
+  test('a circle of references is rejected with its path', async () => {
     const at = ['-e', 'round']
     await ada.must(
       'secrets',
@@ -228,7 +228,7 @@ nothing was stored
     expect(await policyOf('KEEPS')).toBeNull()
   })
 
-  test('--references refuses a value without a reference or with an invalid one', async () => {
+  test('--references rejects a value without a reference or with an invalid one', async () => {
     const none = await set('NONE=text', '--references')
     expect([none.code, none.err.split('\n')[0]]).toEqual([2, 'cloakroom: no value has a reference'])
     const wrong = await set('WRONG=${HOST:-x}', '--references')

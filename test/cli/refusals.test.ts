@@ -1,5 +1,8 @@
 // tier: quick
-/** Every command refuses bad input before it asks or sends anything, and names roles where a role does not permit it. */
+/**
+ * Every command rejects bad input before it asks or sends anything, and names the required role if a role does not
+ * permit it.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { forms } from '../../src/cli/arguments.ts'
@@ -9,7 +12,7 @@ import { groups, topLevel } from './every_command.ts'
 import { openTerminal, type Terminal } from './person.ts'
 import { signedAccount, signedWorkspace } from './signed_person.ts'
 
-/** Words whose arguments are names of what is there, or free text: their command looks them up. */
+/** Words whose arguments are names of existing objects, or free text: their command looks them up. */
 const FREE = [
   ...['account', 'command', 'description', 'fields', 'folder', 'ids', 'invitation', 'label'],
   ...['pairs', 'proposal', 'record', 'request', 'setting', 'shell', 'target', 'text', 'token'],
@@ -67,7 +70,7 @@ const commands = [
   }
 })
 
-test('every argument has a form, or is the name of something', () => {
+test('every argument has a format, or is the name of an object', () => {
   const words = new Set(commands.flatMap(({ words }) => words))
   words.delete('name')
   const unknown = [...words].filter((word) => !(word in forms) && !FREE.includes(word))
@@ -108,13 +111,13 @@ describe('bad input', () => {
   )
   const cases = [...ofArguments, ...ofOptions]
   for (const args of cases)
-    test(`cloakroom ${args.join(' ')} is refused before anything is asked`, async () => {
+    test(`cloakroom ${args.join(' ')} is rejected before any question`, async () => {
       const { code, err } = await nobody.run(['--json', ...args])
       expect([code, JSON.parse(err).error.code]).toEqual([2, 'usage'])
     })
 })
 
-describe('a path that is -', () => {
+describe('the path -', () => {
   const takesPath = commands.flatMap(({ path, words, options }) => [
     ...(words.includes('path') ? [[...path, '-']] : []),
     ...options.flatMap((flags) => {
@@ -125,7 +128,7 @@ describe('a path that is -', () => {
   /** Standard input or output; test/cli/pull.test.ts reads the output. */
   const STREAMS = ['inject --in-file=-', 'inject --out-file=-', 'secrets pull -', 'secrets push -']
 
-  test('is standard input or output, or refused with the way to name such a file', async () => {
+  test('the path - is standard input or output, or rejected with the way to name such a file', async () => {
     const nobody = await openTerminal({
       controlPlane: 'http://127.0.0.1:9',
       resolver: 'http://127.0.0.1:9',
@@ -142,7 +145,7 @@ describe('a path that is -', () => {
   })
 })
 
-test('a name that cannot exist is refused with a near one, also from a variable and a file', async () => {
+test('a name that cannot exist is rejected with a similar one, also from a variable and a file', async () => {
   const nobody = await openTerminal({
     controlPlane: 'http://127.0.0.1:9',
     resolver: 'http://127.0.0.1:9',
@@ -180,7 +183,7 @@ test('a name that cannot exist is refused with a near one, also from a variable 
   nobody.remove()
 })
 
-describe('a role that does not permit it', () => {
+describe('a role without permission', () => {
   let app: TestApp
   const people: Record<string, Terminal> = {}
   beforeAll(async () => {
@@ -224,7 +227,7 @@ describe('a role that does not permit it', () => {
     ['read_only', 'owner, admin or member', ['project', 'create', 'other']],
   ]
   for (const [role, needed, args] of cases)
-    test(`${args.slice(0, 2).join(' ')} as ${role} names the role needed and who has it`, async () => {
+    test(`${args.slice(0, 2).join(' ')} as ${role} names the role needed and the people who have it`, async () => {
       const person = people[role] as Terminal
       const { code, err } = await person.run([...args, '-w', 'acme', '--json'])
       const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '')
@@ -238,7 +241,7 @@ describe('a role that does not permit it', () => {
       ])
     })
 
-  test('nothing is stored by a rekey that is refused', async () => {
+  test('a rejected rekey stores nothing', async () => {
     const { sql } = app.connection
     const links = () => sql`select count(*)::int as count from workspace_links`
     const before = await links()

@@ -1,5 +1,5 @@
 // tier: all
-/** A rekey keeps derived credentials: calls go on with the same access token (protocol 13.2). */
+/** A rekey keeps derived credentials: calls continue with the same access token (protocol 13.2). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { plainWorkspace } from '../../src/client/workspace.ts'
@@ -72,7 +72,7 @@ describe.each([
     expect(provider.requests).toHaveLength(1)
   })
 
-  test('a state that does not open is left out, and the credential is derived again', async () => {
+  test('a state that does not open is omitted, and the credential is derived again', async () => {
     await store(rootWith({}))
     const before = await usedToken(token)
     await stage.app.connection.sql`update derived_states set generation = generation + 1`
@@ -85,7 +85,7 @@ describe.each([
 describe('while a credential is renewed', () => {
   afterEach(() => provider.clearFaults())
 
-  test('a rekey waits for it, and carries what it returned', async () => {
+  test('a rekey waits for a renewal, and carries its result', async () => {
     const agent = await createAgentWithToken(stage, {
       domains: [stage.authorityOf(), provider.host],
     })

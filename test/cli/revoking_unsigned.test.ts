@@ -1,5 +1,5 @@
 // tier: quick
-/** Revoking still works if the server accepts no more links, and the command explains the missing signature. */
+/** Revoking still succeeds if the server accepts no more links, and the command explains the missing signature. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
@@ -9,7 +9,7 @@ let between: ReturnType<typeof withoutLinks>
 let ada: Terminal
 let refusing = false
 
-/** In front of the server: where it is `refusing`, what has a link is refused as by a chain that is full. */
+/** A proxy in front of the server: while it is `refusing`, requests with a link are rejected like for a full chain. */
 function withoutLinks(origin: string) {
   return Bun.serve({
     port: 0,
@@ -49,7 +49,7 @@ test.each([
   ],
   ['workload-token revoke', ['workload-token', 'issue', 'ci'], ['workload-token', 'revoke', 'ci']],
   ['agent delete', ['agent', 'create', 'gone'], ['agent', 'delete', 'gone', '--yes']],
-])('%s revokes a token even if the server refuses its link', async (_, make, stop) => {
+])('%s revokes a token even if the server rejects its link', async (_, make, stop) => {
   refusing = false
   await ada.must(...make, '--quiet')
   const working = await app.connection.sql`select id from tokens where revoked_at is null`
@@ -60,7 +60,7 @@ test.each([
   expect(left).toHaveLength(working.length - 1)
 })
 
-test('a command that revokes nothing is still refused', async () => {
+test('a command that revokes nothing is still rejected', async () => {
   refusing = true
   const { code, err } = await ada.run(['allowlist', 'add', 'api.example.com'])
   expect([code, err]).toEqual([2, expect.stringContaining('link_refused')])

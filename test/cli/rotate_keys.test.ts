@@ -65,7 +65,7 @@ test('new keys sign and open everything, and the other machine must log in again
   for (const person of [ada, other, again]) person.remove()
 })
 
-test('a login that returns the account rows from before a rotation is refused by a machine that saw the newer keys', async () => {
+test('a login that returns the account rows from before a rotation is rejected by a machine that has seen the newer keys', async () => {
   const { sql } = app.connection
   const gina = await signedAccount(app, 'gina@example.com')
   const login = () =>
@@ -121,7 +121,7 @@ describe('a lost answer', () => {
     eve.remove()
   })
 
-  test('a rotation whose server becomes unavailable shows the recovery key, and the next command completes it', async () => {
+  test('a rotation whose server becomes unavailable prints the recovery key, and the next command completes it', async () => {
     const dan = await signedAccount(behind(), 'dan@example.com')
     await dan.must('init', 'api')
     await dan.must('secrets', 'set', 'MINE=of-this-machine', '--mine')
@@ -139,7 +139,7 @@ describe('a lost answer', () => {
     dan.remove()
   })
 
-  test('a login completes a rotation whose answer was lost, and shows the recovery key', async () => {
+  test('a login completes a rotation whose answer was lost, and prints the recovery key', async () => {
     const gus = await signedAccount(behind(), 'gus@example.com')
     await gus.must('init', 'api')
     await gus.must('secrets', 'set', 'MINE=of-this-machine', '--mine')
@@ -153,7 +153,7 @@ describe('a lost answer', () => {
     gus.remove()
   })
 
-  test('a refused rotation leaves no keys waiting and shows no recovery key', async () => {
+  test('a rejected rotation leaves no pending keys and prints no recovery key', async () => {
     const hal = await signedAccount(app, 'hal@example.com')
     expect((await rotate(hal, 'not the password')).err).not.toMatch(RECOVERY)
     const session = readFileSync(join(hal.home, '.config/cloakroom/session.json'), 'utf8')
@@ -162,7 +162,7 @@ describe('a lost answer', () => {
   })
 })
 
-test("values of one's own on another machine stay when the keys were replaced on this", async () => {
+test('personal values on another machine stay when the keys were replaced on this one', async () => {
   const ida = await signedAccount(app, 'ida@example.com')
   const other = await loggedIn(app, 'ida@example.com')
   await other.must('init', 'api')
@@ -221,7 +221,7 @@ describe('tokens that the person granted', () => {
     jan.remove()
   })
 
-  test('a rotation succeeds even if the server refuses one of the named tokens', async () => {
+  test('a rotation succeeds even if the server rejects one of the named tokens', async () => {
     const kim = await signedAccount(app, 'kim@example.com')
     await kim.must('init', 'api')
     const { id } = (await kim.json('agent', 'create', 'bot', '--label', 'kims')) as { id: string }

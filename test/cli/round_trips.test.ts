@@ -119,7 +119,7 @@ test.each([
   expect(signed.length).toBe(plain.length + 1)
 })
 
-test('an invitation reads what it needs more beside what it reads anyway', async () => {
+test('an invitation sends its additional reads in parallel with the usual ones', async () => {
   const args = ['workspace', 'invite', 'bob@example.com']
   const plain = await requestsOf(...args, '-w', 'old')
   const compared = ['--fingerprint', await fingerprint()]

@@ -1,5 +1,5 @@
 // tier: quick
-/** Two parallel proxies share no file that programs read, and leave none behind. */
+/** Two parallel proxies share no file that programs read, and leave no file behind. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ function filesIn(variables: string): Map<string, string> {
   return new Map([...new Set(files)].map((path) => [path, readFileSync(path, 'latin1')]))
 }
 
-test('two proxies with different authorities keep their own files, which end with them', async () => {
+test('two proxies with different authorities keep their own files, which are removed with them', async () => {
   const authority = join(ada.cwd, 'other.pem')
   writeFileSync(authority, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n')
   const waiting = 'mkfifo gate && env > first.env && mv first.env first && read line < gate'
@@ -59,7 +59,7 @@ test('two proxies with different authorities keep their own files, which end wit
   expect(readdirSync(join(ada.home, '.config/cloakroom/proxy/runs'))).toEqual([])
 })
 
-test('the folder of a run that was killed is removed by a later one, and that of a live run is not', () => {
+test('the folder of a killed run is removed by a later one, and that of a live run is not', () => {
   const live = openRunFolder(folder)
   const killed = join(folder, 'killed')
   const { path } = openRunFolder(killed)

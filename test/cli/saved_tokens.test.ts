@@ -21,7 +21,7 @@ afterAll(() => {
   ada.remove()
 })
 
-test('a token that is kept is not printed, and is used by the name of its agent', async () => {
+test('a saved token is not printed, and is used by the name of its agent', async () => {
   const made = await ada.run(['agent', 'create', 'bot', '--save', '--json'])
   expect(made.out + made.err).not.toContain('svc_agt_')
   // The token was accepted, because only the domain is refused.

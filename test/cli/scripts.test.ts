@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Guarantees for scripts: JSON output of every command, exit codes, and output that another program reads in part.
- * A closed pipe ends the executable in a shell.
+ * Guarantees for scripts: JSON output of every command, exit codes, and output that another program reads in part. A
+ * closed pipe ends the executable in a shell.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
@@ -60,7 +60,7 @@ test('an error of usage is JSON too', async () => {
   }
 })
 
-test('every command that changes something says what, with --json', async () => {
+test('every command that changes data reports the change, with --json', async () => {
   expect(await ada.json('project', 'create', 'second')).toEqual({
     id: expect.any(String),
     name: 'second',
@@ -80,7 +80,7 @@ test('every command that changes something says what, with --json', async () => 
   expect(await ada.json('project', 'restore', 'second')).toMatchObject({ restored: 'second' })
 })
 
-test('with --quiet a creation prints the id, a token itself, a list its names', async () => {
+test("--quiet prints a creation's ID, the token itself, or a list's names", async () => {
   expect(await ada.must('project', 'create', 'third', '--quiet')).toMatch(/^[0-9a-f-]{36}\n$/)
   expect(await ada.must('agent', 'create', 'quiet-bot', '-q')).toMatch(/^svc_agt_\S+\n$/)
   await ada.must('secrets', 'set', 'B_KEY=one', 'C_KEY=two')
@@ -88,7 +88,7 @@ test('with --quiet a creation prints the id, a token itself, a list its names', 
   expect(await ada.must('secrets', 'delete', 'B_KEY', '--yes', '-q')).toBe('')
 })
 
-test('ls and rm are list and delete, everywhere', async () => {
+test('ls and rm are aliases of list and delete in every group', async () => {
   for (const group of ['workspace', 'project', 'env', 'secrets', 'allowlist', 'agent', 'audit'])
     expect(await ada.must(group, 'ls', '-q')).toBe(await ada.must(group, 'list', '-q'))
   await ada.must('secrets', 'rm', 'C_KEY', '--yes')
@@ -98,7 +98,7 @@ test('ls and rm are list and delete, everywhere', async () => {
   await ada.must('allowlist', 'rm', 'api.example.com')
 })
 
-test('a program that is not there is exit 127, one that cannot be executed exit 126', async () => {
+test('a missing program is exit 127, one that cannot be executed exit 126', async () => {
   ada.write('no-program', 'text')
   ada.write('no-format', 'text')
   chmodSync(join(ada.cwd, 'no-format'), 0o755)
@@ -112,7 +112,7 @@ test('a program that is not there is exit 127, one that cannot be executed exit 
   }
 })
 
-test('a reader that has seen enough ends the command in silence, as the signal would', async () => {
+test('a reader that closes the pipe ends the command silently, the way the signal would', async () => {
   const env = { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane }
   await ada.must('secrets', 'set', 'MASKED_KEY=some value')
   const endless = 'set -o pipefail; cloakroom run -- yes | head -n 1; echo $?'
@@ -124,7 +124,7 @@ test('a reader that has seen enough ends the command in silence, as the signal w
   }
 })
 
-test('colours are in a pipe only where they are asked for', async () => {
+test('colours are in a pipe only on request', async () => {
   await ada.must('secrets', 'set', 'D_KEY=one')
   const list = (env: Record<string, string>) => ada.run(['secrets', 'list'], { env })
   expect((await list({})).out).not.toContain('\x1b')

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => ada.remove())
 
-test('nothing of a file is stored when a part of it cannot be', async () => {
+test('no value of a file is stored when a part of the file is invalid', async () => {
   const refused = async (name: string, text: string | Uint8Array) => {
     writeFileSync(join(ada.cwd, name), text)
     const { code, err } = await ada.run(['secrets', 'set', '--from-file', name, '-e', 'refused'])
@@ -40,7 +40,7 @@ test('nothing of a file is stored when a part of it cannot be', async () => {
   expect(await refused('latin.env', latin)).toContain('latin.env, line 2: this is not UTF-8')
 })
 
-test('large values are uploaded in as many requests as it takes', async () => {
+test('large values are uploaded in as many requests as necessary', async () => {
   const many = Object.fromEntries(
     Array.from({ length: 70 }, (_, index) => [`LARGE_${index}`, 'x'.repeat(60_000)]),
   )
@@ -73,7 +73,7 @@ const files: Record<string, [name: string, text: string]> = {
   ],
 }
 for (const [format, [name, text]] of Object.entries(files)) {
-  test(`imports ${format}`, async () => {
+  test(`import reads ${format}`, async () => {
     const environment = `import-${format.replace(' ', '-')}`
     ada.write(name, text)
     await ada.must('secrets', 'set', '--from-file', name, '-e', environment)
@@ -103,7 +103,7 @@ test('a shell reads the values of a shell export unchanged', async () => {
   expect(shell.stdout.toString()).toBe(`a'b"c\\d\n$e`)
 })
 
-test('more than one request full of secrets is uploaded in several', async () => {
+test('a file larger than one request is uploaded in several', async () => {
   const many = Object.fromEntries(
     Array.from({ length: 620 }, (_, index) => [`KEY_${index}`, `value ${index}`]),
   )

@@ -29,7 +29,7 @@ test('init writes a project file with names and an address only', () => {
   })
 })
 
-test('set, get, list, history, rollback and delete do what they say', async () => {
+test('set, get, list, history, rollback and delete change and print a secret', async () => {
   expect(await ada.json('secrets', 'set', marked('STRIPE_KEY=sk_live_1_'), 'MODE=live it')).toEqual(
     {
       created: 2,
@@ -56,7 +56,7 @@ test('set, get, list, history, rollback and delete do what they say', async () =
   expect((await ada.run(['secrets', 'get', 'MODE'])).code).toBe(4)
 })
 
-test('the value never reaches the database in the clear', async () => {
+test('the value never reaches the database in plain text', async () => {
   const rows = await app.connection.sql`select * from secrets, secret_versions`
   expect(rows.length).toBeGreaterThan(0)
   for (const { value } of rows)
@@ -69,13 +69,13 @@ test('a value can come from standard input, and keeps every character', async ()
   expect(await ada.reveal('secrets', 'get', 'ODD')).toBe(value)
 })
 
-test('a value of several lines comes whole from standard input', async () => {
+test('a multi-line value is read whole from standard input', async () => {
   const value = marked('-----BEGIN KEY-----\nabc\n-----END KEY-----')
   await ada.run(['secrets', 'set', 'PEM', '--stdin'], { stdin: `${value}\n` })
   expect(await ada.reveal('secrets', 'get', 'PEM')).toBe(value)
 })
 
-test('push uploads only what differs and keeps policies', async () => {
+test('push uploads only changed values and keeps policies', async () => {
   const policy = { allowed_methods: ['GET'] }
   await ada.must(
     'secrets',
@@ -130,7 +130,7 @@ test('set keeps the policy without --policy, and removes it with --policy null',
   expect(await ada.must('secrets', 'get', 'KEY', ...at)).toBe('one')
 })
 
-test('set refuses to create an environment with a name near to another, and reports one that it creates', async () => {
+test('set does not create an environment with a name similar to another, and reports one that it creates', async () => {
   ada.write('near.env', 'A=one\n')
   await ada.must('secrets', 'set', 'NEAR=one')
   for (const [typed, meant] of [
@@ -204,7 +204,7 @@ test('invalid arguments exit with 2 and print no value', async () => {
   }
 })
 
-test('deleting asks, and without a terminal wants --yes', async () => {
+test('deleting asks for confirmation, and requires --yes without a terminal', async () => {
   const { code, err } = await ada.run(['project', 'delete', 'payments'])
   expect({ code, err }).toEqual({
     code: 2,

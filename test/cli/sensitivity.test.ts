@@ -39,7 +39,7 @@ const EXPECTED = {
 const SAID =
   'as settings, not masked: PORT, DEBUG, LOG_LEVEL, API_URL (--sensitive stores secrets)\n'
 
-test('set, import and push tell settings from secrets, and say so', async () => {
+test('set, import and push distinguish settings from secrets, and report the kind', async () => {
   ada.write('in.env', FILE)
   const pairs = FILE.trim().split('\n')
   for (const [name, args] of [
@@ -53,7 +53,7 @@ test('set, import and push tell settings from secrets, and say so', async () => 
   }
 })
 
-test('the list shows the kind of each, and values come back as they were', async () => {
+test('the list has the kind of each value, and values are returned unchanged', async () => {
   const { out } = await ada.run(['secrets', 'list', '-e', 'of-set'])
   const rows = out.split('\n').map((line) => line.split(/\s+/).slice(0, 2))
   expect(rows).toContainEqual(['PORT', 'setting'])
@@ -61,7 +61,7 @@ test('the list shows the kind of each, and values come back as they were', async
   expect(await ada.reveal('secrets', 'get', 'PORT', '-e', 'of-set')).toBe('8080')
 })
 
-test('--sensitive and --plain say it for all, and exclude each other', async () => {
+test('--sensitive and --plain set the kind for all values, and exclude each other', async () => {
   await ada.must('secrets', 'set', 'PORT=8080', '--sensitive', '-e', 'said')
   await ada.must('secrets', 'set', 'GREETING=hello there', '--plain', '-e', 'said')
   expect(await policiesOf('said')).toEqual({ PORT: null, GREETING: SETTING })
@@ -72,7 +72,7 @@ test('--sensitive and --plain say it for all, and exclude each other', async () 
   expect([both.code, both.err]).toEqual([2, expect.stringContaining('exclude each other')])
 })
 
-test('push with either changes the kind of values that are the same', async () => {
+test('push with either option changes the kind of unchanged values', async () => {
   ada.write('kind.env', 'GREETING=hello\nPORT=8080\n')
   await ada.must('secrets', 'push', 'kind.env', '--sensitive', '-e', 'kind')
   expect(await policiesOf('kind')).toEqual({ GREETING: null, PORT: null })
@@ -95,7 +95,7 @@ test('a stored value keeps its kind, but a setting whose new value looks like a 
   expect(await policiesOf('stored')).toEqual({ PORT: SETTING, MODE: null, KEPT: null })
 })
 
-test('a policy counts as it was written, and keeps the rest of itself', async () => {
+test('a policy counts as it was written, and keeps its other fields', async () => {
   const at = ['-e', 'policy']
   const policy = { allowed_methods: ['GET'] }
   await ada.must('secrets', 'set', 'PORT=8080', '--policy', JSON.stringify(policy), ...at)
@@ -108,7 +108,7 @@ test('a policy counts as it was written, and keeps the rest of itself', async ()
   expect(await policiesOf('policy')).toEqual({ PORT: policy, WORD: SETTING })
 })
 
-test('a value that was hidden while it was given is a secret', async () => {
+test('a value from a hidden prompt is a secret', async () => {
   await ada.run(['secrets', 'set', 'DIGITS', '--stdin', '-e', 'hidden'], { stdin: '4821\n' })
   await answering(['secrets', 'set', 'TYPED', '-e', 'hidden', '--yes'], {
     cwd: ada.cwd,
@@ -118,7 +118,7 @@ test('a value that was hidden while it was given is a secret', async () => {
   expect(await policiesOf('hidden')).toEqual({ DIGITS: null, TYPED: null })
 })
 
-test('run masks secrets and leaves settings, with a session and with a token', async () => {
+test('run masks secrets and prints settings, with a session and with a token', async () => {
   const at = ['-e', 'of-set']
   const { token } = (await ada.json('workload-token', 'issue', 'ci', ...at)) as { token: string }
   const script =
@@ -133,7 +133,7 @@ test('run masks secrets and leaves settings, with a session and with a token', a
   }
 })
 
-test('a megabyte passes in a moment, although 2,000 secrets are masked', async () => {
+test('a megabyte is masked in a moment, although there are 2,000 secrets', async () => {
   const values = Object.fromEntries(
     Array.from({ length: 2_000 }, (_, index) => [`KEY_${index}`, `${KEY}_${Bun.hash(`${index}`)}`]),
   )

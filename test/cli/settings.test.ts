@@ -1,5 +1,5 @@
 // tier: quick
-/** Settings: no file and no value locks anybody out, and each variable has its second name. */
+/** Settings: no file and no value locks anyone out, and each variable has its second name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -37,7 +37,7 @@ describe('a settings file', () => {
     expect(inFile()).toEqual({ environment: 'staging' })
   })
 
-  test('loses a setting by --unset, and shows one without a value', async () => {
+  test('a settings file loses a setting by --unset, and prints one without a value', async () => {
     await ada.must('config', 'project', 'payments')
     expect(await ada.must('config', 'project', '-q')).toBe('payments\n')
     expect(inFile()).toHaveProperty('project')
@@ -47,7 +47,7 @@ describe('a settings file', () => {
     expect((await ada.run(['config', 'projct', 'x'])).err).toContain('is it project?')
   })
 
-  test('with a value of no use leads to a warning and the default, and is repaired', async () => {
+  test('a settings file with an invalid value causes a warning and the default, and is repaired', async () => {
     writeFileSync(file, '{"server":"nope","environment":"staging","of_later":1}')
     const { code, out, err } = await ada.run(['config', '--json'], {
       env: { SERVICE_SERVER_URL: '' },
@@ -93,7 +93,7 @@ describe('a settings file', () => {
   })
 })
 
-describe('a project file that cannot be used leads to no other project', () => {
+describe('an unusable project file selects no other project', () => {
   const merged = '{\n  "project": "shop",\n<<<<<<< ours\n}\n'
   const faults = {
     ', line 3: this is not JSON': merged,
@@ -203,7 +203,7 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
     })
   })
 
-  test('both variables may have the same value; different values are refused without printing them', async () => {
+  test('both variables may have the same value; different values are rejected without printing them', async () => {
     const alike = { SERVICE_ENVIRONMENT: 'qa', CLOAKROOM_ENVIRONMENT: 'qa' }
     expect(await environmentOf(alike)).toMatchObject({ value: 'qa' })
     expect(await environmentOf({ SERVICE_TOKEN: 'one', CLOAKROOM_TOKEN: 'two' })).toEqual({
@@ -214,7 +214,7 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
     })
   })
 
-  test('a token works under both names, and no program under proxy receives it under either', async () => {
+  test('a token is accepted under both names, and no program under proxy receives it under either', async () => {
     const env = { CLOAKROOM_TOKEN: 'svc_agt_nonsense', CLOAKROOM_PASSPHRASE: 'of this machine' }
     const called = await ada.run(['call', 'https://api.example.com/'], { env })
     expect([called.code, called.err]).toEqual([3, expect.stringContaining('(invalid_token)')])
@@ -246,7 +246,7 @@ test('reading creates no settings file', () => {
   expect(existsSync(join(ada.cwd, '.cloakroom.json.broken'))).toBe(false)
 })
 
-test('a setting is refused by name if a folder of its path is a file', async () => {
+test('a setting is rejected by name if a folder of its path is a file', async () => {
   const path = join(ada.home, 'a-file')
   writeFileSync(path, '')
   const { code, err } = await ada.run(['config', 'server', 'http://127.0.0.1:1'], {

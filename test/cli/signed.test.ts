@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const inAcme = (...args: string[]) => [...args, '-w', 'acme']
 
-test('a workspace is new to a machine once, and what was seen is for its owner only', async () => {
+test('a workspace is pinned once per machine, and only the owner can read the pins', async () => {
   const first = await ada.run(inAcme('allowlist', 'list'))
   expect(first).toMatchObject({
     code: 0,
@@ -40,7 +40,7 @@ test('a workspace is new to a machine once, and what was seen is for its owner o
   ])
 })
 
-test('hosts are allowed and disallowed by links, in the form in which they are stored', async () => {
+test('hosts are allowed and disallowed by links, in their stored form', async () => {
   await ada.must(...inAcme('allowlist', 'add', 'API.example.com', 'b.example:443'))
   expect(await ada.must(...inAcme('allowlist', 'add', 'b.example'))).toContain('already')
   await ada.must(...inAcme('allowlist', 'remove', 'b.example'))
@@ -52,7 +52,7 @@ test('hosts are allowed and disallowed by links, in the form in which they are s
   ])
 })
 
-test('two machines at once both get their host allowed', async () => {
+test('two machines concurrently both get their host allowed', async () => {
   const other = await loggedIn(app, 'ada@example.com')
   await Promise.all(
     [ada, other].map((machine, at) =>
@@ -131,7 +131,7 @@ describe('the client refuses a server that returns other links', () => {
        update workspace_links set workspace_id = (select id from workspaces where name = 'acme')`,
       'it belongs to another workspace',
     ],
-  ])('%s is refused, and nothing is signed', async (_, change, why) => {
+  ])('%s is rejected, and nothing is signed', async (_, change, why) => {
     const seen = await during(change, inAcme('allowlist', 'add', 'evil.example'))
     expect(seen).toEqual({ code: 5, said: refusal(why) })
     expect(await ada.must(...inAcme('allowlist', 'list'))).not.toContain('evil.example')
@@ -142,7 +142,7 @@ describe('the client refuses a server that returns other links', () => {
     })
   })
 
-  test('its lists are compared with what was signed', async () => {
+  test("the client compares the server's lists with the signed state", async () => {
     const { sql } = app.connection
     await sql`update memberships set role = 'member' where workspace_id = ${acme}`
     await sql`update allowlist_entries set domain = 'evil.example' where domain = 'm1.example'`
@@ -163,7 +163,7 @@ describe('the client refuses a server that returns other links', () => {
     ])
   })
 
-  test('its rows do not say who allowed a host, and what they say otherwise is warned of', async () => {
+  test('the links, not the rows, name the person who allowed a host, and differing rows cause a warning', async () => {
     const { sql } = app.connection
     const list = inAcme('allowlist', 'list', '--json')
     const before = await ada.run(list)
@@ -180,7 +180,7 @@ describe('the client refuses a server that returns other links', () => {
     expect(err).toContain('members signed (agents can reach them): m1.example')
   })
 
-  test('its rows allow no host and give nobody a role in what is listed', async () => {
+  test('rows alone allow no host and give nobody a role in a list', async () => {
     const { sql } = app.connection
     const hosts = async () =>
       ((await ada.json(...inAcme('allowlist', 'list'))) as { domain: string }[]).map(
@@ -203,7 +203,7 @@ describe('the client refuses a server that returns other links', () => {
     }
   })
 
-  test('a plain workspace in the place of a signed one is not used before it is accepted', async () => {
+  test('a plain workspace in place of a signed one is not used before it is accepted', async () => {
     const { sql } = app.connection
     await sql`update workspaces set name = 'moved' where id = ${acme}`
     await plainWorkspace(app, 'ada@example.com', 'acme')
@@ -229,7 +229,7 @@ describe('the client refuses a server that returns other links', () => {
   })
 })
 
-test('a plain workspace that was used before is not, once it has the name of a signed one', async () => {
+test('a plain workspace that was used earlier is not used under the name of a signed one', async () => {
   const { sql } = app.connection
   await plainWorkspace(app, 'ada@example.com', 'notes')
   await ada.must('allowlist', 'list', '-w', 'notes')
@@ -245,7 +245,7 @@ test('a plain workspace that was used before is not, once it has the name of a s
   await ada.must('project', 'create', 'payments', '-w', 'live-old')
 })
 
-test('an account without a signing key gets one before it makes a workspace', async () => {
+test('an account without a signing key gets one before it creates a workspace', async () => {
   await signUp(app.controlPlane, 'old@example.com', PASSWORD, false, undefined, cheapArgon2id)
   const old = await loggedIn(app, 'old@example.com')
   const path = join(old.home, '.config', 'cloakroom', 'session.json')
@@ -265,7 +265,7 @@ test('an account without a signing key gets one before it makes a workspace', as
   old.remove()
 })
 
-test('a workspace that is called by the id of another is not taken for it', async () => {
+test('a workspace named like the ID of another is not mistaken for it', async () => {
   const gone = uuidv8()
   await ada.must('workspace', 'create', gone)
   expect(await ada.run(['allowlist', 'list', '-w', gone])).toMatchObject({

@@ -70,7 +70,7 @@ async function expectNoInvitation(why: string) {
   expect(active).toHaveLength(0)
 }
 
-test('nobody is invited whose fingerprint was not compared', async () => {
+test('a person whose fingerprint was not compared is not invited', async () => {
   const asked = await ada.run(inviting('bob@example.com'))
   expect(asked.code).toBe(2)
   expect(asked.err).toContain(`bob@example.com  ${await fingerprintOf(bob)}\n`)
@@ -85,7 +85,7 @@ test('nobody is invited whose fingerprint was not compared', async () => {
   expect(await signed()).toEqual({ 'ada@example.com': 'owner' })
 })
 
-test('swapped fingerprints of two people are refused', async () => {
+test('swapped fingerprints of two people are rejected', async () => {
   const [bobs, eves] = await Promise.all([fingerprintOf(bob), fingerprintOf(eve)])
   const swapped = [`bob@example.com=${eves}`, `eve@example.com=${bobs}`]
   const given = swapped.flatMap((each) => ['--fingerprint', each])
@@ -115,7 +115,7 @@ test('an invitation that only the database has is not accepted', async () => {
   await sql`delete from memberships where id = ${id}`
 })
 
-test('several are invited by one link, with their fingerprints in any form', async () => {
+test('several people are invited by one link, with their fingerprints in any form', async () => {
   const bobs = (await fingerprintOf(bob)).toUpperCase().replaceAll(' ', '-')
   const eves = `eve@example.com=${await fingerprintOf(eve)}`
   const split = await ada.run(inviting('bob@example.com', '--fingerprint', ...eves.split(' ')))
@@ -207,7 +207,7 @@ describe('tokens of a former admin', () => {
     await ada.must(...inAcme('workspace', 'role', 'bob@example.com', 'admin'))
   })
 
-  test('a refused change signs no token again', async () => {
+  test('a rejected change signs no token again', async () => {
     const { id: agent } = (await ada.json(...here('agent', 'create', 'adas'))) as Issued
     const signer = async () => {
       const [row] = await app.connection.sql`select g.statement from token_grants g
@@ -267,7 +267,7 @@ describe('tokens of a former admin', () => {
   })
 })
 
-test('a token is the one that was granted under its label, and not the one whose row has it', async () => {
+test('a token is selected by the label in its grant, not by the label in its row', async () => {
   const { sql } = app.connection
   const issue = async (...args: string[]) => ((await ada.json(...args)) as { id: string }).id
   const bot = inAcme('-p', 'shop')
@@ -375,7 +375,7 @@ test('the links record who declined, left or was removed', async () => {
   expect(await signed()).toEqual({ 'ada@example.com': 'owner' })
 })
 
-test('a terminal shows the fingerprint and asks', async () => {
+test('a terminal prints the fingerprint and asks', async () => {
   const asked = (answer: string) =>
     answering(inAcme('workspace', 'invite', 'bob@example.com'), {
       cwd: ada.cwd,
@@ -402,7 +402,7 @@ test('the client accepts only the committed key, even if the database has anothe
   expect(await ada.must(...inAcme('project', 'create', 'billing'))).toContain('billing')
 })
 
-test('a rekey that is due is so by the links, also where the server takes its hint back', async () => {
+test('a rekey is due by the links, even if the server withdraws its hint', async () => {
   const due = async () => {
     const list = (await ada.json('workspace', 'list')) as { name: string; rekey_required: string }[]
     const verified = await ada.json(...inAcme('workspace', 'verify'))

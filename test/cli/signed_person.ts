@@ -1,4 +1,4 @@
-/** Workspaces of which a test says whether they are signed, and people at a terminal who have such ones. */
+/** Workspaces that a test declares signed or plain, and people at a terminal with such workspaces. */
 
 import { logInByPassword, signUp } from '../../src/client/account/log_in.ts'
 import { newWorkspace } from '../../src/client/actions/workspaces.ts'
@@ -10,13 +10,13 @@ import { openTerminal, PASSWORD, type Terminal } from './person.ts'
 
 type Server = { controlPlane: string; resolver: string }
 
-/** With a personal workspace that is signed; its terminal has seen nothing of it yet. */
+/** A person with a signed personal workspace, which the terminal has not seen yet. */
 export async function signedAccount(server: Server, email: string): Promise<Terminal> {
   await signUp(server.controlPlane, email, PASSWORD, true, undefined, cheapArgon2id)
   return loggedIn(server, email)
 }
 
-/** Another machine of theirs. */
+/** Another machine of the same person. */
 export async function loggedIn(server: Server, email: string): Promise<Terminal> {
   const terminal = await openTerminal(server)
   const { code, err } = await terminal.run(
@@ -27,12 +27,12 @@ export async function loggedIn(server: Server, email: string): Promise<Terminal>
   return terminal
 }
 
-/** A shared workspace of somebody who has an account; returns its id. */
+/** A shared workspace of a person with an account. Returns its ID. */
 export function signedWorkspace(server: Server, email: string, name: string): Promise<string> {
   return makeWorkspace(server, email, name, true)
 }
 
-/** One as older clients made them. */
+/** A workspace in the form of older clients. */
 export function plainWorkspace(server: Server, email: string, name: string): Promise<string> {
   return makeWorkspace(server, email, name, false)
 }

@@ -1,5 +1,5 @@
 // tier: quick
-/** Secrets and tokens of a signed workspace from the command line, above a database that tells the truth, and not. */
+/** Secrets and tokens of a signed workspace on the command line, with an honest database and a lying one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
 import { openStoredSecret, sealStoredSecret } from '../../src/features/secrets/sealed.ts'
@@ -47,7 +47,7 @@ test('secrets are set, pushed, shown, copied, rolled back, deleted and restored'
   expect(await revisions('staging')).toBe(2)
 })
 
-test('undelete opens a value before it signs the hash, and refuses a replaced value', async () => {
+test('undelete opens a value before it signs the hash, and rejects a replaced value', async () => {
   const at = ['-e', 'undone']
   await ada.must('secrets', 'set', 'ADMIN_KEY=theirs', 'GUEST_KEY=ours', ...at)
   await ada.must('secrets', 'delete', 'ADMIN_KEY', 'GUEST_KEY', '--yes', ...at)
@@ -87,7 +87,7 @@ test('undelete opens a value before it signs the hash, and refuses a replaced va
   expect(back.err).toMatch(/ADMIN_KEY: version 1, stored 2.* by ada@example.com/)
 })
 
-test('two machines at once both store, and nothing is lost', async () => {
+test('two concurrent machines both store, and nothing is lost', async () => {
   const other = await loggedIn(app, 'ada@example.com')
   const place = ['-e', 'busy', '-p', 'billing']
   await Promise.all(
@@ -170,7 +170,7 @@ describe('a token', () => {
     expect(said).toMatch(/1 member; \d+ environments with manifests; 2 tokens verified/)
   })
 
-  test('goes on after a rekey, and one that nobody granted is named and does not', async () => {
+  test('a token continues after a rekey, and a token without a grant is named and does not', async () => {
     const issued = await ada.must('workload-token', 'issue', 'written over', '--quiet')
     const other = await ada.must('workload-token', 'issue', 'other', '--quiet')
     await sql()`update tokens set public_key = (select public_key from tokens where label = 'other')

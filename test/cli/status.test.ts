@@ -1,5 +1,5 @@
 // tier: quick
-/** `status` shows each part, whatever becomes of the others. */
+/** `status` prints each part, whatever the state of the others. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mintToken } from '../../src/core/crypto/token.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
@@ -40,7 +40,7 @@ const FIELD = {
 }
 
 test.each(parts)(
-  'status shows the other parts when the %s fails, and its exit code says so',
+  'status prints the other parts when the %s fails, and its exit code reports the failure',
   async (part, env, file, error, exitCode) => {
     ada.write('.cloakroom.json', file)
     const { code, out, err } = await ada.run(['status', '--json'], { env })
@@ -75,7 +75,7 @@ test('status explains every failure, and succeeds when no part fails', async () 
   expect(await ada.json('status')).not.toHaveProperty('failures')
 })
 
-test('status asks no default resolver when the server is on another machine', async () => {
+test('status contacts no default resolver when the server is on another machine', async () => {
   const env = { SERVICE_SERVER_URL: 'https://vault.invalid', SERVICE_RESOLVER_URL: '' }
   const { out } = await ada.run(['status', '--json'], { env })
   const { failures, ...fields } = JSON.parse(out)
@@ -83,7 +83,7 @@ test('status asks no default resolver when the server is on another machine', as
   expect(failures).toMatchObject([{ part: 'server' }])
 })
 
-test('call and status name the setting with a wrong address, and a resolver that is unreachable', async () => {
+test('call and status name the setting with a wrong address, and an unreachable resolver', async () => {
   const token = mintToken('agt').text
   const call = (env: Record<string, string>) =>
     ada.run(['call', 'https://api.example/'], { env: { SERVICE_TOKEN: token, ...env } })

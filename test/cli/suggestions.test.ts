@@ -141,7 +141,7 @@ test('no token is created or granted for an environment that does not exist', as
 describe('env use', () => {
   const file = () => readFileSync(join(ada.cwd, '.cloakroom.json'), 'utf8')
 
-  test('refuses an environment that does not exist, and names the near ones', async () => {
+  test('env use rejects an environment that does not exist, and names similar ones', async () => {
     const before = file()
     expect(await ada.run(['env', 'use', 'stagin'])).toEqual({
       code: 4,
@@ -153,7 +153,7 @@ describe('env use', () => {
     expect(file()).toBe(before)
   })
 
-  test('accepts an environment that exists, and with --yes one that does not', async () => {
+  test('env use accepts an environment that exists, and with --yes one that does not', async () => {
     await ada.must('env', 'use', 'staging')
     expect(JSON.parse(file())).toMatchObject({ environment: 'staging' })
     await ada.must('env', 'use', 'qa', '--yes')

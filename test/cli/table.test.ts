@@ -16,7 +16,7 @@ const lines = (key: string, width = 80) =>
   layOut([row(key)], columns, { width, bold: (text) => text, now })
 
 test.each([5, 20, 40, 52, 60, 70, 80])(
-  'a name of %i characters is whole, and the line fits',
+  'a name of %i characters is printed whole, and the line fits',
   (length) => {
     const key = 'K'.repeat(length)
     const table = lines(key)
@@ -25,7 +25,7 @@ test.each([5, 20, 40, 52, 60, 70, 80])(
   },
 )
 
-test('the last columns go first, and only where there is no room for narrow ones', () => {
+test('the last columns are omitted first, and only if there is no room for narrow ones', () => {
   expect(lines('K'.repeat(30))[0]?.trim().split(/ +/)).toEqual([
     'KEY',
     'KIND',

@@ -1,5 +1,5 @@
 // tier: quick
-/** People of a workspace, signed or plain; signed_members.test.ts has what only signed ones have. */
+/** People of a workspace, signed or plain. signed_members.test.ts has the tests for signed ones only. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ afterAll(async () => {
 const fingerprintOf = async (person: Terminal) =>
   ((await person.json('whoami')) as { fingerprint: string }).fingerprint
 
-test('somebody without an account cannot be invited, and nobody is', async () => {
+test('a person without an account cannot be invited', async () => {
   const { code, err } = await ada.run(['workspace', 'invite', 'nobody@example.com', '-w', 'signed'])
   expect(code).toBe(4)
   expect(err).toContain('nobody@example.com has no account here')
@@ -41,7 +41,7 @@ describe('keys of other people, in a plain workspace', () => {
     await ada.must('workspace', 'use', 'plain')
   })
 
-  test('inviting several people shows the fingerprints that are new', async () => {
+  test('inviting several people prints the new fingerprints', async () => {
     const { code, out, err } = await ada.run([
       'workspace',
       'invite',
@@ -59,12 +59,12 @@ describe('keys of other people, in a plain workspace', () => {
     )
   })
 
-  test('a pinned key is not shown again', async () => {
+  test('a pinned key is not printed again', async () => {
     const { err } = await ada.run(['workspace', 'invite', 'bob@example.com'])
     expect(err).toBe('')
   })
 
-  test('a changed public key is refused until it is accepted', async () => {
+  test('a changed public key is rejected until it is accepted', async () => {
     const path = join(ada.home, '.config', 'cloakroom', 'session.json')
     const session = JSON.parse(readFileSync(path, 'utf8'))
     const others = {
@@ -80,7 +80,7 @@ describe('keys of other people, in a plain workspace', () => {
     ).toBe(0)
   })
 
-  test('keys that are not proven to be of the address are refused, and nothing is sealed to them', async () => {
+  test('keys without proof for the address are rejected, and no value is sealed to them', async () => {
     const { sql } = app.connection
     const emails = ['bob@example.com', 'eve@example.com']
     const [bobs, eves] = await Promise.all(
@@ -101,7 +101,7 @@ describe('keys of other people, in a plain workspace', () => {
     await ada.must('workspace', 'invite', 'bob@example.com')
   })
 
-  test('a person whose signing key the server drops is not the one that was seen before', async () => {
+  test('a person without the signing key that was pinned is a different person', async () => {
     const { sql } = app.connection
     const [row] = await sql`select signing_key from users where email = 'bob@example.com'`
     await sql`update users set signing_key = null where email = 'bob@example.com'`
@@ -113,7 +113,7 @@ describe('keys of other people, in a plain workspace', () => {
 })
 
 describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
-  test('invited people accept or decline, and read what was there before', async () => {
+  test('invited people accept or decline, and read earlier secrets', async () => {
     await ada.must('workspace', 'use', acme)
     const emails = ['bob@example.com', 'eve@example.com']
     const fingerprints = await Promise.all([bob, eve].map(fingerprintOf))
@@ -144,7 +144,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
     expect((await eve.run(['workspace', 'accept', acme])).code).toBe(4)
   })
 
-  test('members and roles', async () => {
+  test('members are listed and their roles are changed', async () => {
     expect((await bob.run(['allowlist', 'add', 'api.example.com', '-w', acme])).code).toBe(5)
     await ada.must('workspace', 'role', 'bob@example.com', 'admin')
     await bob.must('allowlist', 'add', 'api.example.com', '-w', acme)
@@ -159,7 +159,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
     expect((await ada.run(['workspace', 'role', 'bob@example.com', 'emperor'])).code).toBe(2)
   })
 
-  test('after a removal a rekey seals everything again; the one who left is out, tokens go on', async () => {
+  test('a rekey after a removal seals everything again, excludes the former member, and keeps tokens valid', async () => {
     const issued = await ada.run([
       'agent',
       'create',

@@ -34,7 +34,7 @@ test('the executable derives keys with the Argon2id of the protocol', async () =
   expect(email).toBe('ada@terminal.example')
 })
 
-test('a password is asked for and not echoed', async () => {
+test('a password is requested and not echoed', async () => {
   const { code, screen } = await typing(
     ['login', 'ada@terminal.example', '--insecure-storage'],
     [{ when: 'Password', type: `${PASSWORD}\r` }],
@@ -60,7 +60,7 @@ test('choosing a passphrase for the machine prints how to unlock it once instead
   other.remove()
 })
 
-test('a value is asked for and not echoed', async () => {
+test('a value is requested and not echoed', async () => {
   const { code, screen } = await typing(
     ['secrets', 'set', 'TYPED'],
     [{ when: 'Value of TYPED', type: `${marked('hunter22')}\r` }],
@@ -80,7 +80,7 @@ test('Ctrl-C at a question ends it without a stack', async () => {
   expect(screen).not.toMatch(/\bat .*:\d+:\d+/)
 })
 
-test('a question is answered with no unless somebody says yes', async () => {
+test('only yes confirms a question', async () => {
   const { code, screen } = await typing(
     ['secrets', 'delete', 'TYPED'],
     [{ when: 'Delete TYPED', type: '\r' }],
@@ -117,7 +117,7 @@ test('keys reach the command under run, and Ctrl-C its foreground program', asyn
   expect([stopped.code, stopped.screen.includes('caught')]).toEqual([9, true])
 })
 
-test('tables fit the terminal, and colour is left out where it is not wanted', async () => {
+test('tables fit the terminal, and colour is omitted on request', async () => {
   const { screen } = await typing(['audit', 'list'])
   for (const line of screen.split('\r\n')) {
     expect(Bun.stringWidth(Bun.stripANSI(line))).toBeLessThanOrEqual(90)
@@ -134,7 +134,7 @@ describe('the first value of an environment whose name may be mistyped', () => {
     const listed = (await ada.json('env', 'list')) as { environments: Record<string, unknown> }
     return Object.keys(listed.environments)
   }
-  /** As the screen shows it, whose lines are shorter. */
+  /** Text in the lines of the screen, which are shorter. */
   const inOneLine = (screen: string) => Bun.stripANSI(screen).replace(/\s+/g, ' ')
   const answering = (type: string, args: readonly string[] = set) =>
     typing(args, [{ when: 'it has some in', type }])
@@ -143,19 +143,22 @@ describe('the first value of an environment whose name may be mistyped', () => {
     ['no', 'n\r'],
     ['nothing', '\r'],
     ['Ctrl-C', '\x03'],
-  ])('is asked about on a terminal, and not stored after %s', async (_, typed) => {
-    ada.write('new.env', `A=${VALUE}\nB=${VALUE}\n`)
-    for (const args of [set, ['secrets', 'push', 'new.env', ...at]]) {
-      const { code, screen } = await answering(typed, args)
-      expect(inOneLine(screen)).toMatch(question)
-      expect(code).not.toBe(0)
-      expect(screen).not.toContain('created')
-    }
-    expect(await environments()).not.toContain('prodution')
-    expect(await ada.json('secrets', 'list', ...at)).toEqual([])
-  })
+  ])(
+    'the first value of a possibly mistyped environment needs an answer on a terminal, and is not stored after %s',
+    async (_, typed) => {
+      ada.write('new.env', `A=${VALUE}\nB=${VALUE}\n`)
+      for (const args of [set, ['secrets', 'push', 'new.env', ...at]]) {
+        const { code, screen } = await answering(typed, args)
+        expect(inOneLine(screen)).toMatch(question)
+        expect(code).not.toBe(0)
+        expect(screen).not.toContain('created')
+      }
+      expect(await environments()).not.toContain('prodution')
+      expect(await ada.json('secrets', 'list', ...at)).toEqual([])
+    },
+  )
 
-  test('is asked about once, and stored after yes', async () => {
+  test('the first value of a possibly mistyped environment needs one answer, and is stored after yes', async () => {
     const { code, screen } = await answering('y\r')
     expect(code).toBe(0)
     expect(inOneLine(screen)).toMatch(question)
@@ -166,7 +169,7 @@ describe('the first value of an environment whose name may be mistyped', () => {
     await ada.must('secrets', 'delete', 'A', 'B', '--yes', ...at)
   })
 
-  test('is no question with --yes, which reports the new environment', async () => {
+  test('--yes skips the question, and reports the new environment', async () => {
     const remark = 'prodution is a new environment of payments'
     const { code, screen } = await typing([...set, '--yes'])
     expect([code, inOneLine(screen).includes(remark)]).toEqual([0, true])
@@ -174,7 +177,7 @@ describe('the first value of an environment whose name may be mistyped', () => {
     await ada.must('secrets', 'delete', 'A', '--yes', ...at)
   })
 
-  test('is no question in usual environments, nor in a project without any', async () => {
+  test('usual environments, and projects without any, cause no question', async () => {
     await ada.must('project', 'create', 'fresh')
     for (const args of [
       ['-e', 'staging'],

@@ -1,5 +1,5 @@
 // tier: quick
-/** The environment of a token beside one that the project file, a variable or a flag names. */
+/** The environment of a token, compared with one from the project file, a variable or a flag. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ test.each(kinds)(
 )
 
 test.each(kinds)(
-  'one %s token is refused for another environment that a flag or variable names',
+  'one %s token is rejected for another environment that a flag or variable names',
   async (kind) => {
     for (const command of commands.filter(([, verb]) => verb !== 'list')) {
       const env = { SERVICE_TOKEN: tokens[kind] }

@@ -1,5 +1,5 @@
 // tier: quick
-/** SERVICE_TOKEN_FILE: a token as Docker, Kubernetes and systemd hand out secrets. */
+/** SERVICE_TOKEN_FILE: a token in the form in which Docker, Kubernetes and systemd provide secrets. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const NONSENSE = 'svc_wkl_what_is_in_the_file'
 
 let app: TestApp
 let ada: Terminal
-/** A machine on which not signed in. */
+/** A machine without a session. */
 let runner: Terminal
 let agent: string
 let reading: string
@@ -42,13 +42,13 @@ const withFile = (path: string, args: readonly string[], env: Record<string, str
   runner.run(args, { env: { SERVICE_TOKEN_FILE: path, ...env } })
 const RUN = ['run', '--no-mask', '--', 'sh', '-c', 'echo "$MODE"; env | grep -c TOKEN']
 
-describe('the token is taken from the file', () => {
-  test.each(['', '\n', '\r\n'])('that ends with %j', async (end) => {
+describe('the token file', () => {
+  test.each(['', '\n', '\r\n'])('the token is read from a file that ends with %j', async (end) => {
     const ran = await withFile(put(reading + end), RUN)
     expect(ran).toEqual({ code: 1, out: 'live\n0\n', err: '' })
   })
 
-  test('behind links, as a kubelet makes them', async () => {
+  test('the token is read from behind links, the way a kubelet creates them', async () => {
     const folder = join(runner.cwd, 'mounted')
     mkdirSync(join(folder, '..2026_01_01'), { recursive: true })
     writeFileSync(join(folder, '..2026_01_01', 'token'), reading, { mode: 0o440 })
@@ -65,28 +65,28 @@ describe('the token is taken from the file', () => {
     const called = await withFile(path, ['call', 'https://api.example.com/'])
     expect([called.code, called.err]).toEqual([5, expect.stringContaining('domain_blocked')])
     const child = ['--', 'sh', '-c', 'env | grep -c TOKEN']
-    // With a token the proxy works by the resolver: without one this machine has no session for it.
+    // With a token the proxy uses the resolver. Without one this machine has no session for it.
     expect(await withFile(path, ['proxy', ...child])).toMatchObject({ code: 1, out: '0\n' })
     const line = { jsonrpc: '2.0', id: 1, method: 'ping' }
     const env = { SERVICE_TOKEN_FILE: path }
-    // It answers after the end of its input, as a process does that still has work.
+    // It answers after its input has ended, like a process that is still working.
     const served = await runner.spawn(['mcp'], { env, stdin: `${JSON.stringify(line)}\n` })
     expect(JSON.parse(served.out)).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
   })
 
-  test('under its second name; an empty variable is not set', async () => {
+  test('the token file has a second variable name; an empty variable counts as unset', async () => {
     const env = { SERVICE_TOKEN_FILE: '', CLOAKROOM_TOKEN_FILE: put(reading), SERVICE_TOKEN: '' }
     expect(await runner.run(RUN, { env })).toEqual({ code: 1, out: 'live\n0\n', err: '' })
   })
 
-  test('with a warning where every user can read it', async () => {
+  test('a token file that every user can read causes a warning', async () => {
     const path = put(reading, 0o604)
     const warning = `SERVICE_TOKEN_FILE: every user of this machine can read ${path} (chmod o-r)\n`
     expect(await withFile(path, RUN)).toEqual({ code: 1, out: 'live\n0\n', err: warning })
   })
 })
 
-describe('an invalid token file is one line of error without its content, and nothing is run', () => {
+describe('an invalid token file is one line of error without its content, and no command is run', () => {
   const example = ' (example: /run/secrets/service_token)'
   const refused = async (path: string, reason: string, env: Record<string, string> = {}) => {
     for (const args of [
@@ -108,36 +108,36 @@ describe('an invalid token file is one line of error without its content, and no
     }
   }
 
-  test('both are set', async () => {
+  test('a token and a token file together are rejected', async () => {
     const reason = 'must not be set together with SERVICE_TOKEN: unset one of them'
     await refused(put(NONSENSE), reason, { SERVICE_TOKEN: reading })
   })
 
-  test('a missing token file is refused', async () => {
+  test('a missing token file is rejected', async () => {
     const path = join(runner.cwd, 'missing')
     await refused(path, `${path} cannot be read (ENOENT)`)
   })
 
-  test('an empty token file is refused', async () => {
+  test('an empty token file is rejected', async () => {
     const path = put('\n')
     await refused(path, `${path} must not be empty`)
   })
 
-  test('a token file of more than 65,536 bytes is refused', async () => {
+  test('a token file of more than 65,536 bytes is rejected', async () => {
     const path = put(NONSENSE.repeat(4000))
     await refused(path, `${path} must have at most 65536 bytes`)
   })
 
-  test('a folder as token file is refused', async () => {
+  test('a folder as token file is rejected', async () => {
     await refused(runner.cwd, `${runner.cwd} must be a regular file`)
   })
 
-  test('a token file that every user can write is refused', async () => {
+  test('a token file that every user can write is rejected', async () => {
     const path = put(NONSENSE, 0o602)
     await refused(path, `${path} can be written by every user: chmod o-w ${path}`)
   })
 
-  test('a token file with other content is refused, and its content is not printed', async () => {
+  test('a token file with other content is rejected, and its content is not printed', async () => {
     for (const text of [NONSENSE, `${NONSENSE}\nsecond line`, ` ${NONSENSE}`, `${NONSENSE}\0`])
       for (const args of [
         ['run', '--', 'echo', 'started'],
@@ -161,7 +161,7 @@ test('--token takes precedence over the token file, which is then not read', asy
   expect([code, out]).toEqual([0, 'live'])
 })
 
-test('a command that needs no token does not read the file, and one that needs a session says so', async () => {
+test('a command that needs no token does not read the file, and one that needs a session reports it', async () => {
   expect((await withFile('/nowhere/token', ['config'])).code).toBe(0)
   const { code, err } = await withFile(put(reading), ['secrets', 'set', 'A=b'])
   expect([code, err]).toEqual([

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => ada.remove())
 
-test('a token is issued with limits, which its list shows', async () => {
+test('a token is issued with limits, which its list contains', async () => {
   const args = ['--calls-per-day', '1_000', '--bytes-per-day', '100MB', '--calls-per-minute', '60']
   await ada.must('token', 'issue', 'bot', '--label', 'limited', ...args)
   const [first, second] = JSON.parse(await ada.must('token', 'list', 'bot', '--json'))
@@ -50,19 +50,19 @@ describe('an amount', () => {
     ['10k', 10_000],
     ['2GiB', 2 ** 31],
     ['100mb', 100_000_000],
-  ])('%s is read', (text, amount) => {
+  ])('the amount %s is read', (text, amount) => {
     expect(limitsBy({ bytesPerDay: text } as never).limits?.bytes_per_day).toBe(amount)
   })
 
   test.each(['0', '-1', '1.5', 'many', '', '5 MB', '1e9', '99999999999999999999', '10TBs'])(
-    '%p is refused',
+    'the amount %p is rejected',
     (text) => {
       expect(() => limitsBy({ callsPerDay: text } as never)).toThrow('is not an amount')
     },
   )
 })
 
-test('limits are shown in words with what is used of them', () => {
+test('limits are printed in words with their used part', () => {
   const limits = {
     ...UNLIMITED,
     calls_per_minute: 60,

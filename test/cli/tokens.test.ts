@@ -1,5 +1,5 @@
 // tier: quick
-/** Commands for people with a token in place of a session: as far as the token may, and no further. */
+/** Commands for people with a token instead of a session: as far as the token permits, and no further. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const VALUE = marked('sk_live_tokens_1')
 
 let app: TestApp
 let ada: Terminal
-/** A machine on which not signed in. */
+/** A machine without a session. */
 let runner: Terminal
 let using: string
 let reading: string
@@ -43,7 +43,7 @@ const jsonOf = async (token: string, ...args: string[]) => {
 }
 const names = (rows: { key: string }[]) => rows.map(({ key }) => key).sort()
 
-test('whoami and status say that a token works here, which, and what it may', async () => {
+test('whoami and status report a usable token, its name, and its permissions', async () => {
   expect(await jsonOf(using, 'whoami')).toEqual({
     token: expect.any(String),
     kind: 'workload',
@@ -69,7 +69,7 @@ test('whoami and status say that a token works here, which, and what it may', as
   expect(JSON.stringify(await jsonOf(using, 'status'))).not.toContain(using)
 })
 
-test('secrets list shows names to each kind of token, and values to none', async () => {
+test('secrets list prints names for each kind of token, and values for none', async () => {
   for (const token of [using, reading, both]) {
     expect(names(await jsonOf(token, 'secrets', 'list'))).toEqual(['MODE', 'STRIPE_KEY'])
     expect((await withToken(token, ['secrets', 'list'])).out).not.toContain(VALUE)
@@ -92,7 +92,7 @@ describe('a token that may read', () => {
     expect([code, err]).toEqual([4, expect.stringContaining('is it STRIPE_KEY?')])
   })
 
-  test('a read token is refused outside its environment', async () => {
+  test('a read token is rejected outside its environment', async () => {
     const { code, out } = await withToken(reading, ['secrets', 'pull', '-e', 'production'])
     expect([code, out]).toEqual([5, ''])
   })
@@ -106,14 +106,14 @@ test('a use token that reads a value gets the command that issues a read token',
   }
 })
 
-test('a command that needs a session says so, and suggests commands that accept a token', async () => {
+test('a command that needs a session reports it, and suggests commands that accept a token', async () => {
   const { code, err } = await withToken(using, ['secrets', 'set', 'A=b'])
   expect(code).toBe(3)
   expect(err).toContain('this command needs a session: SERVICE_TOKEN is not enough')
   expect(err).toContain('secrets pull')
 })
 
-test('a token that is revoked, or no token at all, says so in place of "log in"', async () => {
+test('a revoked or missing token is reported in place of "log in"', async () => {
   const [{ id }] = (await ada.json('workload-token', 'list')) as [{ id: string }]
   const gone = (await ada.must('workload-token', 'issue', 'gone', '-q')).trim()
   const listed = (await ada.json('workload-token', 'list')) as { id: string; label: string }[]
@@ -133,7 +133,7 @@ test('a token that is revoked, or no token at all, says so in place of "log in"'
   }
 })
 
-test('an account that is named wins over the variable, and excludes the option', async () => {
+test('a named account wins over the variable, and excludes the option', async () => {
   const env = { SERVICE_TOKEN: using }
   const named = await ada.run(['whoami', '--json', '--account', 'ada@tokens.example'], { env })
   expect(JSON.parse(named.out)).toMatchObject({ email: 'ada@tokens.example' })

@@ -1,5 +1,5 @@
 // tier: quick
-/** Two machines that change the same signed workspace at the same time: each change holds, and none is lost. */
+/** Two machines that change the same signed workspace at the same time: each change is kept, and none is lost. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import type { Terminal } from './person.ts'
@@ -45,7 +45,7 @@ async function inviting(at: number): Promise<string[]> {
   return inAcme('workspace', 'invite', guest.email, '--fingerprint', guest.fingerprint)
 }
 
-test('both invite somebody', async () => {
+test('two writers both invite a person', async () => {
   const commands = await Promise.all([inviting(0), inviting(1)])
   await atOnce((at) => commands[at] ?? [])
   const people = (await verified()).members.map(({ email }) => email)
@@ -56,14 +56,14 @@ test('both invite somebody', async () => {
   ])
 })
 
-test('both create an agent, and issue a token of the same one', async () => {
+test('two writers both create an agent, and issue a token of the same one', async () => {
   await atOnce((at) => inApi('agent', 'create', `bot-${at}`, '--quiet'))
   await atOnce((at) => inApi('token', 'issue', 'bot-0', '--label', `of-${at}`, '--quiet'))
   const { tokens } = await verified()
   expect(tokens.map(({ verdict }) => verdict)).toEqual(Array(4).fill('verified'))
 })
 
-test('one invites while the other changes the allowlist', async () => {
+test('one writer invites while the other changes the allowlist', async () => {
   const invite = await inviting(2)
   await atOnce((at) => (at === 0 ? invite : inAcme('allowlist', 'add', 'api.example.com')))
   const people = (await verified()).members.map(({ email }) => email)

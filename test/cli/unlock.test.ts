@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The passphrase of a machine without a keyring, asked for once: unlock and lock. The key is in a process that
- * the executable starts, so each command is one, too.
+ * The passphrase of a machine without a keyring, requested once: unlock and lock. The executable starts a process
+ * that holds the key, so each command is a process, too.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -56,7 +56,7 @@ const run = (args: readonly string[], env: Record<string, string> = here()) =>
 const socket = () => join(runtime, 'cloakroom', 'unlocked.sock')
 const sealedFile = () => join(ada.home, '.config', 'cloakroom', 'session.json')
 
-test('after unlock no passphrase is asked for, until lock', async () => {
+test('unlock makes commands run without a passphrase, until lock', async () => {
   const locked = await run(['whoami'])
   expect([locked.code, locked.err]).toEqual([2, expect.stringContaining('cloakroom unlock')])
   const unlocked = await run(['unlock', '--for', '30m', '--json'], knowing())
@@ -71,7 +71,7 @@ test('after unlock no passphrase is asked for, until lock', async () => {
   expect((await run(['lock'])).out).toBe('It was already locked.\n')
 })
 
-test('the passphrase is asked for on a terminal, not echoed, and again after a wrong one', async () => {
+test('the passphrase is requested on a terminal, not echoed, and requested again after a wrong one', async () => {
   const unlocked = await inTerminal(['unlock'], {
     cwd: ada.cwd,
     env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane, ...here() },
@@ -91,7 +91,7 @@ test('a wrong passphrase starts nothing', async () => {
   expect([code, existsSync(socket())]).toEqual([3, false])
 })
 
-test('a session that is stored meanwhile, and one more account, need no passphrase either', async () => {
+test('a session that is stored meanwhile, and another account, need no passphrase either', async () => {
   await run(['unlock'], knowing())
   const { sql } = app.connection
   await sql`update session_tokens set expires_at = now() - interval '1 minute' where kind = 'access'`
@@ -108,7 +108,7 @@ test('a session that is stored meanwhile, and one more account, need no passphra
   await run(['account', 'remove', 'bob@example.com', '--yes'], knowing())
 })
 
-test('a second unlock takes the place of the first', async () => {
+test('a second unlock replaces the first', async () => {
   await run(['unlock', '--for', '1h'], knowing())
   const { out } = await run(['unlock', '--for', '2h', '--json'])
   expect(JSON.parse((await run(['status', '--json'])).out)).toMatchObject(JSON.parse(out))
@@ -116,7 +116,7 @@ test('a second unlock takes the place of the first', async () => {
   expect((await run(['whoami'])).code).toBe(2)
 })
 
-test('the agent ends when its time is over, and its socket is gone', async () => {
+test('the agent ends when its time is over, and removes its socket', async () => {
   mkdirSync(join(runtime, 'cloakroom'), { mode: 0o700 })
   const order = { path: socket(), salt: '', key: '', until: Date.now() + 300 }
   const agent = watched(
@@ -130,7 +130,7 @@ test('the agent ends when its time is over, and its socket is gone', async () =>
   expect(existsSync(socket())).toBe(false)
 })
 
-test('the key is nowhere on disk, and socket and directory are for their owner only', async () => {
+test('the key is never on disk, and only the owner can use socket and directory', async () => {
   await run(['unlock'], knowing())
   expect(statSync(socket()).mode & 0o777).toBe(0o600)
   expect(statSync(join(runtime, 'cloakroom')).mode & 0o777).toBe(0o700)
@@ -223,7 +223,7 @@ describe('a socket that may belong to another user', () => {
     chmodSync(runtime, 0o700)
   })
 
-  test('a file in place of the socket is refused and kept', async () => {
+  test('a file in place of the socket is rejected and kept', async () => {
     mkdirSync(join(runtime, 'cloakroom'), { mode: 0o700 })
     writeFileSync(socket(), 'a file')
     heard = 0

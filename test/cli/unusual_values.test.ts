@@ -1,5 +1,5 @@
 // tier: quick
-/** Empty values and names that steer programs are stored only after a person confirmed them, wherever they come from. */
+/** Empty values and names that affect programs are stored only after a person confirmed them, from any source. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -34,7 +34,7 @@ const SOURCES: readonly [from: string, args: string[], stdin: string][] = [
 
 describe('an empty value', () => {
   for (const [from, args, stdin] of SOURCES)
-    test(`from ${from} is refused, and replaces nothing`, async () => {
+    test(`an empty value from ${from} is rejected, and replaces nothing`, async () => {
       const { code, out, err } = await ada.run(['secrets', ...args, '--json'], { stdin })
       expect([code, out]).toEqual([2, ''])
       expect(JSON.parse(err).error).toEqual({
@@ -44,12 +44,12 @@ describe('an empty value', () => {
       })
     })
 
-  test('was stored by none of them', async () => {
+  test('an empty value was stored by none of the commands', async () => {
     expect(await ada.json('secrets', 'list')).toEqual(before)
     expect(await ada.reveal('secrets', 'get', 'KEPT')).toBe(marked('sk_kept_'))
   })
 
-  test('is stored with --allow-empty, and pushed again without a question', async () => {
+  test('an empty value is stored with --allow-empty, and pushed again without a question', async () => {
     const at = ['-e', 'staging']
     await ada.must('secrets', 'set', 'KEPT', '--stdin', '--allow-empty', ...at)
     expect(await ada.must('secrets', 'get', 'KEPT', ...at)).toBe('')
@@ -58,7 +58,7 @@ describe('an empty value', () => {
   })
 })
 
-describe('a name that steers programs', () => {
+describe('a name that affects programs', () => {
   for (const [from, args, names] of [
     ['an argument', ['set', 'PATH=/tmp', 'LD_PRELOAD=/tmp/x.so'], ['PATH', 'LD_PRELOAD']],
     ['a file', ['set', '--from-file', 'unsafe.env'], ['PATH', 'LD_PRELOAD']],
@@ -66,7 +66,7 @@ describe('a name that steers programs', () => {
     ['a value for one person', ['set', 'NODE_OPTIONS=--require=x', '--mine'], ['NODE_OPTIONS']],
     ['an import that allows one', ['push', 'unsafe.env', '--allow-env', 'PATH'], ['LD_PRELOAD']],
   ] as const)
-    test(`from ${from} is refused by name, with the option that stores it`, async () => {
+    test(`a name that affects programs, from ${from}, is rejected with the option that stores it`, async () => {
       const { code, err } = await ada.run(['secrets', ...args, '--json'])
       const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '')
       expect([code, error.code]).toEqual([5, 'unsafe_variable'])
@@ -76,11 +76,11 @@ describe('a name that steers programs', () => {
       for (const name of names) expect(error.message).toContain(`the variable ${name} `)
     })
 
-  test('was stored by none of them', async () => {
+  test('a name that affects programs was stored by none of the commands', async () => {
     expect(await ada.json('secrets', 'list')).toEqual(before)
   })
 
-  test('is stored with --allow-env, or if its policy keeps it out of environments', async () => {
+  test('a name that affects programs is stored with --allow-env, or if its policy keeps it out of environments', async () => {
     const at = ['-e', 'production']
     await ada.must(
       'secrets',

@@ -1,5 +1,5 @@
 // tier: all
-/** Reading several values or an old one, and seeing what a push would do before it does it. */
+/** Reading several values or an old one, and previewing a push. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -28,7 +28,7 @@ test('get prints several values as dotenv, each once, or all of them as JSON', a
   expect((await ada.must('secrets', 'get', ...names)).split('\n')).toHaveLength(13)
 })
 
-test('one name that is missing shows none of the others', async () => {
+test('get prints no value if one name is missing', async () => {
   const { code, out, err } = await ada.run(['secrets', 'get', 'A', 'MANY_1'])
   expect([code, out, err]).toEqual([
     4,
@@ -37,7 +37,7 @@ test('one name that is missing shows none of the others', async () => {
   ])
 })
 
-test('get shows an earlier version, which history names', async () => {
+test('get prints an earlier version, which history names', async () => {
   const at = ['-e', 'staging']
   const policy = '{"allowed_methods":["GET"]}'
   await ada.must('secrets', 'set', marked('KEY=first_'), '--policy', policy, ...at)
@@ -61,7 +61,7 @@ test('a token gets several values too', async () => {
   expect([missing.code, missing.out]).toEqual([4, ''])
 })
 
-test('push --dry-run says by name what would change, shows no value, and changes nothing', async () => {
+test('push --dry-run names the changes, prints no value, and changes nothing', async () => {
   const at = ['-e', 'dry']
   await ada.must('secrets', 'set', 'SAME=1', marked('OLD_KEY=old_'), 'GONE_KEY=x', ...at)
   const before = await ada.json('secrets', 'list', ...at)
@@ -86,7 +86,7 @@ test('push --dry-run says by name what would change, shows no value, and changes
   expect(await ada.json('secrets', 'list', ...at)).toEqual(before)
 })
 
-test('push --prune deletes what the file has not, after asking; push alone leaves it', async () => {
+test('push --prune deletes secrets that the file does not contain, after a question; push alone keeps them', async () => {
   const at = ['-e', 'dry']
   const names = async () =>
     ((await ada.json('secrets', 'list', ...at)) as { key: string }[]).map(({ key }) => key)

@@ -23,7 +23,7 @@ const shownOf = ({ publicKey }: AccountKeys) => ({
 })
 
 describe('a new account', () => {
-  test('can be unlocked again from the password and what the server stores', async () => {
+  test("a new account can be unlocked again from the password and the server's data", async () => {
     const keySalt = fromBase64(sent.key_salt)
     if (keySalt === null) throw new Error('not base64')
     const masterKey = await deriveMasterKey(PASSWORD, keySalt, sent.kdf)
@@ -34,7 +34,7 @@ describe('a new account', () => {
     expect(fromBase64(wrapped)?.[0]).toBe(2)
   })
 
-  test('sends neither the password nor anything that unlocks its keys', async () => {
+  test('a new account sends neither the password nor anything that unlocks its keys', async () => {
     const text = JSON.stringify(sent)
     expect(text).not.toContain(PASSWORD)
     for (const key of [keys.privateKey, keys.seed ?? keys.privateKey]) {
@@ -45,7 +45,7 @@ describe('a new account', () => {
     expect(await unwrapKeys('account', authenticator, sent.encrypted_private_key, sent)).toBeNull()
   })
 
-  test('proves that address and keys belong together, whatever the case of the address', async () => {
+  test('a new account proves that address and keys belong together, whatever the case of the address', async () => {
     await requireKeyProof(sent, EMAIL.toLowerCase(), sent.key_proof)
     const elsewhere = requireKeyProof(sent, 'eve@example.com', sent.key_proof)
     await expect(elsewhere).rejects.toThrow('signature')
@@ -56,7 +56,7 @@ describe.each(['account', 'recovery'] as const)('the copy for %s', (copy) => {
   const key = new Uint8Array(32).fill(6)
   const other = copy === 'account' ? 'recovery' : 'account'
 
-  test('opens in both forms, for the keys that are named', async () => {
+  test('the copy opens in both forms, for the named keys', async () => {
     const wrapped = await wrapKeys(copy, key, keys)
     expect(await unwrapKeys(copy, key, wrapped, sent)).toEqual(keys)
     const old = await wrapKeys(copy, key, former)
@@ -64,12 +64,12 @@ describe.each(['account', 'recovery'] as const)('the copy for %s', (copy) => {
     expect(await unwrapKeys(copy, key, old, shownOf(former))).toEqual(former)
   })
 
-  test('does not open as the other copy', async () => {
+  test('the copy does not open as the other copy', async () => {
     const wrapped = await wrapKeys(copy, key, keys)
     expect(await unwrapKeys(other, key, wrapped, sent)).toBeNull()
   })
 
-  test('does not open when the server drops the signing key, or invents one', async () => {
+  test('the copy does not open when the server drops the signing key, or invents one', async () => {
     const wrapped = await wrapKeys(copy, key, keys)
     expect(await unwrapKeys(copy, key, wrapped, shownOf(keys))).toBeNull()
     const old = await wrapKeys(copy, key, former)

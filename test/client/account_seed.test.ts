@@ -32,7 +32,7 @@ describe('a sealed seed', () => {
   if (account === undefined) throw new Error('the vectors name nobody')
   const seed = hex(account.seed)
 
-  test('is the vector, for the password and for the recovery key', () => {
+  test('a sealed seed equals the vector, for the password and for the recovery key', () => {
     const nonce = hex(copies.nonce)
     const wrap = (key: string, copy: SeedCopy) => wrapSeed(hex(key), copy, seed, account, nonce)
     expect(wrap(copies.user_key, 'account')).toBe(copies.encrypted_private_key)
@@ -40,20 +40,20 @@ describe('a sealed seed', () => {
     expect(recovery).toBe(copies.recovery_encrypted_private_key)
   })
 
-  test('has another nonce each time', () => {
+  test('a sealed seed has another nonce each time', () => {
     const wrap = () => wrapSeed(hex(copies.user_key), 'account', seed, account)
     expect(wrap()).not.toBe(wrap())
   })
 
-  test.each(seedsIn(vectors.good))('opens: $name', async (given) => {
+  test.each(seedsIn(vectors.good))('a sealed seed opens: $name', async (given) => {
     expect(await unwrap(given)).toMatchObject({ signing_key: account.signing_key })
   })
 
-  test.each(seedsIn(vectors.hostile))('does not open: $name', async (given) => {
+  test.each(seedsIn(vectors.hostile))('a sealed seed does not open: $name', async (given) => {
     expect(await unwrap(given)).toBeNull()
   })
 
-  test('is refused when the server names other keys than it gives, and sealed it so itself', async () => {
+  test('a sealed seed is rejected when the server names other keys than it contains, also if the server sealed it', async () => {
     const other = await identityOf(hex(accounts[1]?.seed ?? ''))
     const key = hex(copies.user_key)
     const wire = wrapSeed(key, 'account', seed, other)

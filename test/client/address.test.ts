@@ -49,14 +49,14 @@ test('an address that is encrypted or on this machine is accepted', () => {
   }
 })
 
-test('an unencrypted address of another machine needs the user to insist', () => {
+test('an unencrypted address of another machine needs confirmation', () => {
   for (const address of beyond) {
     expect([address, faultOfAddress(address, false)]).toEqual([address, 'not encrypted'])
     expect([address, faultOfAddress(address, true)]).toEqual([address, null])
   }
 })
 
-test('a text that is not an address is refused, even if the user insists', () => {
+test('a text that is not an address is rejected, even with confirmation', () => {
   for (const address of nothing) {
     expect([address, faultOfAddress(address, true)]).toEqual([address, 'not an address'])
   }

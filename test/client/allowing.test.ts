@@ -1,5 +1,5 @@
 // tier: quick
-/** The change that would let a refused call through: exactly one, or none. */
+/** The change that would permit a rejected call: exactly one, or none. */
 import { expect, test } from 'bun:test'
 import { allowingOf, type RefusedCall, widened } from '../../src/client/agents/allowing.ts'
 
@@ -21,7 +21,7 @@ const call: RefusedCall = {
 const blocked = (rule: string, more: Partial<RefusedCall> = {}) =>
   allowingOf({ ...call, reason: 'policy_blocked', refused_by: { secret: 'KEY', rule }, ...more })
 
-test('a host that is not on the allowlist, with its port where that is not the usual one', () => {
+test('a domain_blocked record suggests its host, with an unusual port', () => {
   const asked = { ...call, reason: 'domain_blocked' }
   expect(allowingOf(asked)).toEqual({ kind: 'allowlist', domain: 'api.example.com' })
   const target_url = 'https://api.example.com:8443/x'
@@ -33,7 +33,7 @@ test('a host that is not on the allowlist, with its port where that is not the u
   ).toEqual(none)
 })
 
-test('one entry more in the list that refused, and of what no record says it, nothing', () => {
+test('the suggestion adds one entry to the list that rejected the call, and nothing if the record does not name it', () => {
   const policy = { kind: 'policy', secret: 'KEY', ...place } as const
   expect(blocked('allowed_methods')).toEqual({ ...policy, rule: 'allowed_methods', entry: 'POST' })
   expect(blocked('allowed_paths')).toEqual({
@@ -67,7 +67,7 @@ test('one entry more in the list that refused, and of what no record says it, no
   expect(blocked('allowed_locations', twice)).toEqual(none)
 })
 
-test('the key of an environment, to the token that called; a scope is signed once', () => {
+test("the suggestion grants an environment's key to the token of the call; a scope is signed once", () => {
   const grant = { kind: 'grant', agentId: 'a', tokenId: 't', ...place } as const
   expect(allowingOf({ ...call, reason: 'key_not_provisioned' })).toEqual(grant)
   expect(allowingOf({ ...call, reason: 'scope_required' })).toEqual({ kind: 'none', why: 'scope' })
@@ -77,7 +77,7 @@ test('the key of an environment, to the token that called; a scope is signed onc
   })
 })
 
-test('a policy is widened where it narrows, and nothing else of it changes', () => {
+test('a policy is widened only in the field that rejected the call', () => {
   const policy = { allowed_methods: ['GET' as const], description: 'cards' }
   const methods = { rule: 'allowed_methods', entry: 'POST' } as const
   expect(widened(policy, methods)).toEqual({
@@ -85,7 +85,7 @@ test('a policy is widened where it narrows, and nothing else of it changes', () 
     description: 'cards',
   })
   expect(widened(policy, { rule: 'allowed_methods', entry: 'GET' })).toBe(policy)
-  // A list that is not there no restrictions: one with this entry alone would.
+  // A missing list means no restrictions, so adding this entry alone would create one.
   expect(widened(policy, { rule: 'allowed_domains', entry: 'api.example.com' })).toBe(policy)
   const query = { rule: 'allowed_locations', entry: 'query' } as const
   expect(widened(null, query)).toEqual({ allowed_locations: ['header', 'basic', 'env', 'query'] })

@@ -1,5 +1,5 @@
 // tier: quick
-/** The calls that somebody is shown before a host is removed: exactly those that its entry allowed. */
+/** The calls that are shown to a person before a host is removed: exactly those that its entry allowed. */
 import { expect, test } from 'bun:test'
 import { callsAllowedBy, hostUses } from '../../src/client/actions/allowlist.ts'
 import type { Api } from '../../src/client/http/api.ts'
@@ -57,7 +57,7 @@ test.each([
   expect((await urlsOf(domain))?.sort()).toEqual([...urls].sort())
 })
 
-test('secrets are named once, and a call that was refused for its host is not counted', async () => {
+test('secrets are named once, and a call that was rejected for its host is not counted', async () => {
   const refused = { ...record('https://api.example.com:8443/v2'), reason: 'domain_blocked' }
   const api = serverWith([...records, refused])
   expect(await callsAllowedBy(api, 'w', 'api.example.com:8443')).toEqual({
@@ -71,7 +71,7 @@ test('secrets are named once, and a call that was refused for its host is not co
   })
 })
 
-test('a call that another entry allows too does not break', async () => {
+test('a call that another entry also allows does not break', async () => {
   const api = serverWith(records)
   const left = async (others: string[]) =>
     (await callsAllowedBy(api, 'w', 'api.example.com:8443', others))?.calls
@@ -79,7 +79,7 @@ test('a call that another entry allows too does not break', async () => {
   expect(await left(['*.example.com:8443'])).toBe(0)
 })
 
-test('the use of an entry is that of all hosts and ports that it matches', () => {
+test("an entry's use is the use of all hosts and ports that it matches", () => {
   const use = (host: string, calls: number[], last: string) => ({
     ...{ host, calls, blocked: calls.map(() => 0) },
     last_used_at: `2026-11-${last}T00:00:00.000Z`,

@@ -58,7 +58,7 @@ const faultOf = (id: string) =>
   )
 const sql = () => stage.app.connection.sql
 
-test('a request shows what will be sent, and its release lets the call through once', async () => {
+test('a request shows the call that will be sent, and its release lets it pass once', async () => {
   const id = await requested()
   const request = await verifiedRequest(place(), id)
   expect(request).toMatchObject({
@@ -84,7 +84,7 @@ test('a request shows what will be sent, and its release lets the call through o
   expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
 })
 
-test('a window lets other calls through, as long as the policies permit', async () => {
+test('a window lets other calls pass, as long as the policies permit', async () => {
   const request = await verifiedRequest(place(), await requested())
   expect(longestWindow(request.held)).toBe(900)
   const scope = { host: stage.authorityOf(), methods: ['POST' as const], path_prefix: '/echo' }
@@ -94,7 +94,7 @@ test('a window lets other calls through, as long as the policies permit', async 
 })
 
 describe('a request is hidden', () => {
-  test('when the server shows another digest, host list or agent token', async () => {
+  test('a request is hidden when the server shows another digest, host list or agent token', async () => {
     const [id, other] = [await requested(), await requested({ body: 'other' })]
     const { digest } = await held.approval(other)
     await sql()`update approvals set digest = ${`x${digest.slice(1)}`} where id = ${id}`
@@ -104,14 +104,14 @@ describe('a request is hidden', () => {
     expect(await faultOf(other)).toBe('its call belongs to another token')
   })
 
-  test('when its details are moved from another request, or deleted', async () => {
+  test('a request is hidden when its details are moved from another request, or deleted', async () => {
     const [id, other] = [await requested(), await requested({ body: 'other' })]
     await sql()`update approvals set details = null where id = ${other}`
     expect(await faultOf(other)).toBe('its details were deleted')
     expect(await faultOf(id)).toBeNull()
   })
 
-  test('when the server hides or adds a secret that needs an approval', async () => {
+  test('a request is hidden when the server hides or adds a secret that needs an approval', async () => {
     const [id, other] = [await requested(), await requested({ body: 'other' })]
     await sql()`update approvals set secrets = jsonb_set(secrets, '{0,held}', 'false') where id = ${id}`
     expect(await faultOf(id)).toBe('the secrets that need approval have changed')
@@ -119,7 +119,7 @@ describe('a request is hidden', () => {
     expect(await faultOf(other)).toBe('its call uses other secrets')
   })
 
-  test('when a value was replaced since, also between the look and the release', async () => {
+  test('a request is hidden when a value was replaced since, also between the view and the release', async () => {
     const id = await requested()
     const request = await verifiedRequest(place(), id)
     await held.store('KEY', marked('replaced_'), HELD)
@@ -129,7 +129,7 @@ describe('a request is hidden', () => {
     expect((await held.approval(id)).status).toBe('pending')
   })
 
-  test('when the database has a laxer policy than the value was sealed with', async () => {
+  test('a request is hidden when the database has a laxer policy than the value was sealed with', async () => {
     const id = await requested()
     const lax = { approval: { by: 'member', ttl_seconds: 86_400 } }
     await sql()`update secrets set policy = ${JSON.stringify(lax)}::text::jsonb
@@ -137,13 +137,13 @@ describe('a request is hidden', () => {
     expect(await faultOf(id)).toBe('KEY has a different value or policy since the request')
   })
 
-  test('when its token was revoked or has no signed grant', async () => {
+  test('a request is hidden when its token was revoked or has no signed grant', async () => {
     const id = await requested()
     await sql()`delete from token_grants where token_id = ${held.token.id}`
     expect(await faultOf(id)).toBe('its token has no signed grant')
   })
 
-  test('when its host is no longer an allowed host', async () => {
+  test('a request is hidden when its host is no longer an allowed host', async () => {
     const id = await requested()
     const { project } = held
     const body = { add: [], remove: [stage.authorityOf()] }
@@ -155,7 +155,7 @@ describe('a request is hidden', () => {
   })
 })
 
-test('a list has those that verify as requests, and the reason beside the others', async () => {
+test('a list has verified requests, and a reason for each of the others', async () => {
   const [good, bad] = [await requested(), await requested({ body: 'bad' })]
   await sql()`update approvals set digest = 'x' where id = ${bad}`
   const listed = await readApprovals(place(), ['pending'])
@@ -165,7 +165,7 @@ test('a list has those that verify as requests, and the reason beside the others
   ])
 })
 
-test('a list reads the signed state once, four requests at a time, and waits once where the server is busy', async () => {
+test('a list reads the signed state once, four requests at a time, and waits once if the server is busy', async () => {
   for (let body = 0; body < 9; body += 1) await requested({ body: String(body) })
   const counts = new Map<string, number>()
   const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
@@ -204,7 +204,7 @@ test('a list reads the signed state once, four requests at a time, and waits onc
   })
 })
 
-test('a member cannot release what needs an admin, and the refusal names who can', async () => {
+test('a member cannot release a request that needs an admin, and the error names the people who can', async () => {
   await held.store('ADMINS', VALUE, { approval: { by: 'admin', ttl_seconds: 0 } })
   const id = await requested({ headers: { authorization: 'Bearer SVC_SECRET_ADMINS' } })
   const member = await held.project.join('member')

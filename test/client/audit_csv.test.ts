@@ -27,13 +27,13 @@ test.each([
   expect(csvCell(text)).toBe(expected)
 })
 
-test('a text that is not a formula stays as it is, and numbers stay numbers', () => {
+test('a text that is not a formula stays unchanged, and numbers stay numbers', () => {
   expect(['deploy-bot', 'a=b', 404, -1, true, null, undefined].map(csvCell)).toEqual([
     ...['deploy-bot', 'a=b', '404', '-1', 'true', '', ''],
   ])
 })
 
-test('quotes, commas and line ends stay in their cell', () => {
+test('quotes, commas and line endings stay in their cell', () => {
   expect(csvCell('a "b", c\nd')).toBe('"a ""b"", c\nd"')
 })
 

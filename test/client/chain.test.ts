@@ -1,5 +1,5 @@
 // tier: quick
-/** The state of a signed workspace that a client accepts from a lying server, and how it signs beside others. */
+/** The state of a signed workspace that a client accepts from a lying server, and how it signs beside other clients. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
 import {
@@ -43,7 +43,7 @@ async function created({ id }: { id: string }, { signing_key, public_key }: Iden
   return { type: 'workspace.created', body, at: AT, signer: ADA } as const
 }
 
-/** Links from the first on, each over those before. */
+/** Links from the first on, each based on the previous ones. */
 async function linksOf(where: { id: string }, by: Identity, ...changes: LinkChange[]) {
   let chain = emptyChain(where.id)
   const links: SignedText[] = []
@@ -60,7 +60,7 @@ const fork = await linksOf(HERE, identity, domains('a.example'), domains('evil.e
 const theirs = await linksOf(HERE, stranger, domains('a.example'), domains('b.example'))
 const others = await linksOf(THERE, identity)
 
-/** The links that the server has now, and what it was asked. */
+/** The server's current links, and a log of its requests. */
 let served: SignedText[] = []
 let asked: number[] = []
 let notices: string[] = []
@@ -73,7 +73,7 @@ const known: KnownChains = {
   rememberManifest: () => {},
 }
 
-/** The chains as another command opens them. */
+/** The chains the way another command opens them. */
 function opened(): Chains {
   const readLinks = async (_: string, after: number) => {
     asked.push(after)
@@ -93,7 +93,7 @@ beforeEach(() => {
 })
 
 describe('reading', () => {
-  test('a workspace is met once, and read once for each command', async () => {
+  test('a workspace is pinned once, and read once for each command', async () => {
     const chains = opened()
     const [one, other] = await Promise.all([chains.of(HERE), chains.of(HERE)])
     expect([...one.allowlist]).toEqual(['a.example', 'b.example'])
@@ -103,7 +103,7 @@ describe('reading', () => {
     expect(notices).toEqual(['met acme'])
   })
 
-  test('a chain that is read ahead is sound although another command learns more meanwhile', async () => {
+  test('a chain that is read ahead is valid although another command reads more meanwhile', async () => {
     served = ours.slice(0, 2)
     await opened().of(HERE)
     const chains = opened()
@@ -115,7 +115,7 @@ describe('reading', () => {
     expect(asked).toEqual([0, 0, 0])
   })
 
-  test('a workspace that is new to this machine is not read ahead, nor is a failure of that kept', async () => {
+  test('a workspace that is new to this machine is not read ahead, and its failure is not cached', async () => {
     const chains = opened()
     chains.readAhead(HERE)
     await null
@@ -156,7 +156,7 @@ describe('reading', () => {
     ['a link left out', [ours[0], ours[2]]],
     ['a link of somebody else', [...ours, theirs[2]]],
     ['a link twice', [...ours, ours[2]]],
-  ])('%s is refused after the chain was seen, and what is known stays', async (_, shown) => {
+  ])('%s is rejected after the chain was seen, and the pinned state stays', async (_, shown) => {
     await opened().of(HERE)
     const before = store.get(HERE.id)
     served = shown as SignedText[]
@@ -168,7 +168,7 @@ describe('reading', () => {
     expect((await opened().of(HERE)).seq).toBe(3)
   })
 
-  test('a failure is not kept', async () => {
+  test('a failure is not cached', async () => {
     const chains = opened()
     served = []
     await expect(chains.of(HERE)).rejects.toThrow('there is no first link')
@@ -180,7 +180,7 @@ describe('reading', () => {
 describe('the key', () => {
   const shown = (epoch: number, key: Uint8Array) => ({ ...HERE, epoch, key })
 
-  test('is the one that was committed to; a known epoch costs no reading', async () => {
+  test('the key is the committed one, and a known epoch needs no read', async () => {
     await opened().requireKey(shown(1, KEY))
     expect(asked).toEqual([0])
     await opened().requireKey(shown(1, KEY))
@@ -190,12 +190,12 @@ describe('the key', () => {
   test.each([
     ['another key', shown(1, new Uint8Array(32).fill(8)), 'its key is not the key of epoch 1'],
     ['an epoch that has not begun', shown(2, KEY), 'its key has epoch 2, not 1'],
-  ])('%s is refused, known or not', async (_, workspace, why) => {
+  ])('%s is rejected, pinned or not', async (_, workspace, why) => {
     for (let time = 0; time < 2; time += 1)
       await expect(opened().requireKey(workspace)).rejects.toThrow(why)
   })
 
-  test('the key of the next epoch is accepted by its link, with a notice; the previous one is refused', async () => {
+  test('the key of the next epoch is accepted by its link, with a notice; the previous one is rejected', async () => {
     await opened().requireKey(shown(1, KEY))
     const next = new Uint8Array(32).fill(9)
     const body = { epoch: 2, key_commitment: keyCommitment(HERE.id, 2, next) }
@@ -209,7 +209,7 @@ describe('the key', () => {
 })
 
 describe('signing', () => {
-  /** A server that takes what follows. */
+  /** A server that accepts what follows. */
   async function take(link: SignedText | undefined): Promise<string> {
     if (link === undefined) return 'nothing'
     const { seq } = JSON.parse(link.statement)
@@ -227,7 +227,7 @@ describe('signing', () => {
       send,
     )
 
-  test('a change takes one reading, and the next of the same command none', async () => {
+  test('a change needs one read, and the next change of the same command none', async () => {
     const chains = opened()
     expect(await allow(chains, 'c.example')).toBe('taken')
     expect(await allow(chains, 'd.example')).toBe('taken')
@@ -236,7 +236,7 @@ describe('signing', () => {
     expect([...(await opened().of(HERE)).allowlist].slice(2)).toEqual(['c.example', 'd.example'])
   })
 
-  test('several at once all succeed, each once', async () => {
+  test('several concurrent changes all succeed, each once', async () => {
     const names = ['c', 'd', 'e', 'f'].map((name) => `${name}.example`)
     await Promise.all(names.map((name) => allow(opened(), name)))
     expect([...(await opened().of(HERE)).allowlist].slice(2).sort()).toEqual(names)
@@ -264,7 +264,7 @@ describe('signing', () => {
     expect((await opened().of(HERE)).allowlist.has('c.example')).toBe(true)
   })
 
-  test('a conflict that no link explains is reported, and so is one without end', async () => {
+  test('a conflict that no link explains is reported, and so is an endless one', async () => {
     const conflict = () => Promise.reject(new ApiError(409, { error_code: 'conflict' }))
     await expect(allow(opened(), 'c.example', conflict)).rejects.toThrow(ApiError)
     const required = () => Promise.reject(new ApiError(422, { error_code: 'link_required' }))
@@ -279,7 +279,7 @@ describe('signing', () => {
     expect(tries).toBe(10)
   })
 
-  test('a plain workspace has nothing to sign, and nothing is read', async () => {
+  test('a plain workspace has nothing to sign, and no link is read', async () => {
     const workspace = { id: ADA, name: 'plain' }
     const send = async (...given: unknown[]) => given
     const judge = () => Promise.reject(new Error('asked'))

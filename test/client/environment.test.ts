@@ -1,5 +1,5 @@
 // tier: quick
-/** Environments of a signed workspace, as a client reads and writes them beside others and under a lying server. */
+/** Environments of a signed workspace, which a client reads and writes beside others and with a lying server. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import {
   deleting,
@@ -36,7 +36,7 @@ let store: Store
 let known: ReturnType<typeof openMemory>
 let workspace: OpenWorkspace
 
-/** The environment as a command of this machine opens it. */
+/** The environment the way a command of this machine opens it. */
 const here = (by = workspace) =>
   environmentIn(
     by,
@@ -81,12 +81,12 @@ beforeEach(async () => {
 })
 
 describe('writing', () => {
-  test('goes with the manifest of its result, and counts on', async () => {
+  test('a write carries the manifest of its result, and increments the revision', async () => {
     await put(workspace, { A: '1', B: '2' })
     await put(workspace, { B: '3' })
     expect(await namesOf()).toEqual(['A', 'B'])
     expect(store.revision).toBe(2)
-    // Read before it was written first, and after.
+    // Read before its first write, and after.
     expect(store.calls.filter((call) => call === 'secrets.list')).toHaveLength(2)
   })
 
@@ -97,7 +97,7 @@ describe('writing', () => {
     expect(store.revision).toBe(2)
   })
 
-  test('a conflict with something else is not tried again', async () => {
+  test('a conflict with another cause is not retried', async () => {
     let sent = 0
     const write = openWriter(here())
     const conflict = new ApiError(409, { error_code: 'conflict' })
@@ -122,7 +122,7 @@ describe('writing', () => {
   })
 })
 
-describe('a server that lies is refused', () => {
+describe('a server that lies is rejected', () => {
   const values = { A: '1', B: '2', C: '3' }
   beforeEach(() => put(workspace, values))
 
@@ -132,14 +132,14 @@ describe('a server that lies is refused', () => {
     ['a row more', (before: Store) => before.rows.set('D', sealed(workspace, 'D', '4'))],
     ["another name's value", (before: Store) => before.rows.set('A', before.rows.get('B') ?? '')],
     ['no manifest', (before: Store) => Object.assign(before, { manifest: null, rows: new Map() })],
-  ])('with %s', async (_, change) => {
+  ])('a server that lies with %s is rejected', async (_, change) => {
     change(store)
     expect(await refusal(readSecrets(here(), { include: 'value' }))).toMatch(/^(root|revision)$/)
     expect(await refusal(readSecrets(here()))).toMatch(/^(root|revision)$/)
     expect(await refusal(put(again(), { E: '5' }))).toMatch(/^(root|revision)$/)
   })
 
-  test('with another value than it lists', async () => {
+  test('a server that returns another value than it lists is rejected', async () => {
     const listed = store.listed(false).map(({ key, value_sha256 }) => [key, value_sha256] as const)
     store.hashes = new Map(listed)
     store.rows.set('A', sealed(workspace, 'A', 'another'))
@@ -150,13 +150,13 @@ describe('a server that lies is refused', () => {
     expect((await readSecret(here(), 'B')).key).toBe('B')
   })
 
-  test('with an older state, whole', async () => {
+  test('a server that returns a complete older state is rejected', async () => {
     const before = store.copy()
     await put(workspace, { A: '2' })
     store = before
     expect(await refusal(readSecrets(here()))).toBe('revision')
     expect(await refusal(put(again(), { A: '3' }))).toBe('revision')
-    // A client that has seen nothing newer cannot know.
+    // A client that has seen no newer state cannot detect this.
     expect(await namesOf(openedBy(bea, links))).toEqual(['A', 'B', 'C'])
   })
 
@@ -169,13 +169,13 @@ describe('a server that lies is refused', () => {
     expect(await refusal(readSecrets(here(openedBy(ada, links))))).toBe('right')
   })
 
-  test('with the manifest of another environment', async () => {
+  test('a server that returns the manifest of another environment is rejected', async () => {
     const elsewhere = { ...here(), environment: 'staging' }
     expect(await refusal(readSecrets(elsewhere))).toBe('mismatch')
   })
 })
 
-test('links that came since are read before anything is refused', async () => {
+test('newer links are read before an answer is rejected', async () => {
   await put(workspace, { A: '1' })
   const other = openedBy(bea, links)
   await namesOf(other)
@@ -184,7 +184,7 @@ test('links that came since are read before anything is refused', async () => {
   expect(await namesOf(other)).toEqual(['A', 'B'])
 })
 
-test('a plain workspace is read and written as it was', async () => {
+test('a plain workspace is read and written without manifests', async () => {
   const plain = plainWorkspace({ ...workspace, id: '01920000-0000-7000-8000-000000000100' })
   store.rows.set('A', sealed(workspace, 'A', '1'))
   const api = apiOf(() => store)

@@ -1,5 +1,5 @@
 // tier: quick
-/** A fallback opens for the one who sealed it, where it was sealed, and as it was sealed. */
+/** A fallback opens only for the sealing token, in its place, and unchanged. */
 import { describe, expect, test } from 'bun:test'
 import { createDecipheriv, hkdfSync } from 'node:crypto'
 import {
@@ -26,7 +26,7 @@ const kept = {
 const sealed = sealFallback(holder, asked, kept)
 const open = (text: string, from = holder, at = asked) => openFallback(from, at, text)
 
-test('it opens to what was sealed, and shows neither names nor values', () => {
+test('a fallback opens to the sealed values, and shows neither names nor values', () => {
   expect(open(sealed)).toEqual(kept)
   for (const text of ['PAYMENTS', '"MODE', 'žluť', Buffer.from('PAYMENTS').toString('base64')])
     expect(sealed).not.toContain(text)
@@ -57,7 +57,7 @@ test('each file has its own key', () => {
 })
 
 describe('refused', () => {
-  test('a fallback of another token, or with another secret, is refused', () => {
+  test('a fallback of another token, or with another secret, is rejected', () => {
     expect(() => open(sealed, { ...holder, id: 'token-2' })).toThrow('another token or account')
     const secret = new Uint8Array(32).fill(8)
     expect(() => open(sealed, { ...holder, secret })).toThrow('was altered')
@@ -68,16 +68,16 @@ describe('refused', () => {
     ['workspace', 'w'],
     ['project', ''],
     ['environment', 'prod'],
-  ])('a fallback for another %s is refused', (name, value) => {
+  ])('a fallback for another %s is rejected', (name, value) => {
     expect(() => open(sealed, holder, { ...asked, [name]: value })).toThrow(
       `belongs to another ${name}`,
     )
-    // Not by changing what the file says either.
+    // Changing the text of the file does not help either.
     const moved = JSON.stringify({ ...JSON.parse(sealed), [name]: value })
     expect(() => open(moved, holder, { ...asked, [name]: value })).toThrow('was altered')
   })
 
-  test('younger than it is, or with any other byte', () => {
+  test('a fallback with a younger date or any changed byte is rejected', () => {
     const file = JSON.parse(sealed)
     const changes = [
       { fetched_at: '2027-01-01T00:00:00.000Z' },
@@ -91,7 +91,7 @@ describe('refused', () => {
       expect(() => open(JSON.stringify({ ...file, ...change }))).toThrow('was altered')
   })
 
-  test('a file that is not a fallback is refused', () => {
+  test('a file that is not a fallback is rejected', () => {
     const { holder: _, ...without } = JSON.parse(sealed)
     const others = [
       '',

@@ -11,7 +11,7 @@ const person = (user_id: string, signing_key: string) => ({
 })
 const said = { v: 2, workspace_id: uuidv8(), prev: null, at: new Date(0).toISOString() } as const
 
-/** As a replay has accepted them: what is not looked at is left out. */
+/** Links as a replay has accepted them; unused fields are omitted. */
 function links(...changes: readonly object[]): Link[] {
   return changes.map((change, at) => ({ ...said, seq: at + 1, ...change }) as Link)
 }
@@ -52,10 +52,10 @@ test.each([
     [founded(ada, 'e'), put(ada, eve, 'f'), removed(ada, ada), put(eve, ada, 'k1')],
     false,
   ],
-])('a workspace %s', (_, changes, expected) => {
+])('the founder of a workspace %s', (_, changes, expected) => {
   expect(isFounder(links(...changes), 'k1')).toBe(expected)
 })
 
-test('no links found nothing', () => {
+test('a workspace without links has no founder', () => {
   expect(isFounder([], 'k1')).toBe(false)
 })

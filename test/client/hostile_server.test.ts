@@ -1,5 +1,5 @@
 // tier: quick
-/** Another product's server, or a hostile one, costs a client neither its memory nor its time. */
+/** A foreign or hostile server costs a client neither its memory nor its time. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { download } from '../../src/client/http/answer.ts'
 import { AnswerError, ApiError, openApi } from '../../src/client/http/api.ts'
@@ -35,7 +35,7 @@ const host = server.url.host
 const api = openApi(origin)
 const call = { body: { target_url: 'https://api.example/' } }
 
-/** White space is JSON so far: a parser would wait for the rest. */
+/** White space is valid JSON so far, so a parser would wait for the rest. */
 function endless(status: number): Response {
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     sent += PIECE.length
@@ -113,12 +113,12 @@ test('a list with endless pages is read up to its limit', async () => {
   expect(asked).toBe(1)
 })
 
-test('a list of several pages is read whole', async () => {
+test('a list of several pages is read completely', async () => {
   answer = () => pageOf(10, asked < 5 ? `${asked}` : null)
   expect(await api.list(listAllowlist, params)).toEqual(Array(50).fill(entry))
 })
 
-test('an answer that would expand is not expanded', async () => {
+test('a compressed answer is not expanded', async () => {
   const bomb = Bun.gzipSync(Buffer.alloc(80 * MIB, ' '))
   answer = (request) => {
     expect(request.headers.get('accept-encoding')).toBe('identity')
@@ -150,7 +150,7 @@ test.each([
   if (_ !== 'a list') expect(await errorOf(api.call(listCredentials, {}))).toEqual(expected)
 })
 
-test("another server's page is no deletion", async () => {
+test("another server's page does not count as a deletion", async () => {
   const gone = {
     params: { project_id: Bun.randomUUIDv7(), key: 'KEY' },
     query: { environment: 'development' },
@@ -168,14 +168,14 @@ test.each([
   ['of other types', '{"error_code":7,"message":{"a":1},"fields":"x"}', 422, 'gave no reason'],
   ['fields of other types', '{"error_code":"x","message":"y","fields":[1]}', 422, 'gave no reason'],
   ['a redirect', '', 301, 'redirects to another address, which is not followed'],
-])('a refusal that is %s says its status and host', async (_, body, status, what) => {
+])('an error that is %s names its status and host', async (_, body, status, what) => {
   answer = () => new Response(body, { status, headers: { location: 'http://127.0.0.1:1/' } })
   const error = await errorOf(api.call(getMe, {}))
   expect(error).toBeInstanceOf(ApiError)
   expect(error).toMatchObject({ status, message: `${host} returned ${status}, and ${what}` })
 })
 
-test('our refusal keeps its words', async () => {
+test('an error of the product keeps its text', async () => {
   const body = { error_code: 'not_found', message: 'Nothing.', request_id: 'r', status: 'failure' }
   answer = () => Response.json(body, { status: 404 })
   expect(await errorOf(api.call(getMe, {}))).toMatchObject({
@@ -186,7 +186,7 @@ test('our refusal keeps its words', async () => {
   })
 })
 
-test('a file comes piece by piece, and is refused with another type', async () => {
+test('a file arrives in pieces, and is rejected with another type', async () => {
   const read = async () => {
     const pieces: Uint8Array[] = []
     for await (const piece of download(exportAudit, `${origin}/x`, {})) pieces.push(piece)

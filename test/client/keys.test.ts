@@ -17,7 +17,7 @@ import { generateKeyPair } from '../support/key_pair.ts'
 const salt = new Uint8Array(16).fill(4)
 
 describe('the master key', () => {
-  test('is the same for passwords that look the same (NFKC), and for no others', async () => {
+  test('the master key is the same for passwords that look the same (NFKC), and for no others', async () => {
     const [composed, decomposed, other] = await Promise.all([
       deriveMasterKey('caf\u00e9 \ufb01', salt, KDF_DEFAULT),
       deriveMasterKey('cafe\u0301 fi', salt, KDF_DEFAULT),
@@ -39,20 +39,20 @@ describe('the master key', () => {
     { memory_kib: -65_536 },
   ]
   for (const change of weaker) {
-    test(`is refused when a server asks for ${JSON.stringify(change)}`, async () => {
+    test(`the master key is rejected when a server requests ${JSON.stringify(change)}`, async () => {
       const asked = deriveMasterKey('password', salt, { ...KDF_DEFAULT, ...change })
       await expect(asked).rejects.toThrow(/The server asks for .*: refused\./)
     })
   }
 
   for (const change of [{ memory_kib: 2 ** 31 }, { iterations: 17 }, { parallelism: 1e9 }]) {
-    test(`an excessive cost is refused: ${JSON.stringify(change)}`, async () => {
+    test(`an excessive cost is rejected: ${JSON.stringify(change)}`, async () => {
       const asked = deriveMasterKey('password', salt, { ...KDF_DEFAULT, ...change })
       await expect(asked).rejects.toThrow(/excessive key derivation cost/)
     })
   }
 
-  test('is refused for a salt that is not 16 bytes', async () => {
+  test('the master key is rejected for a salt that is not 16 bytes', async () => {
     for (const length of [0, 8, 15, 17]) {
       const asked = deriveMasterKey('password', new Uint8Array(length), KDF_DEFAULT)
       await expect(asked).rejects.toThrow('16 bytes')
@@ -93,13 +93,13 @@ describe('a wrapped private key', () => {
       expect(unwrap(key, 'not base64', publicKey)).toBeNull()
     })
 
-    test(`${name} is refused when it holds the private key of another public key`, () => {
+    test(`${name} is rejected when it contains the private key of another public key`, () => {
       const foreign = wrap(key, generateKeyPair().privateKey, publicKey)
       expect(unwrap(key, foreign, publicKey)).toBeNull()
     })
   }
 
-  test('is wrapped differently for login and for recovery under one key', () => {
+  test('a private key is wrapped differently for login and for recovery under one key', () => {
     expect(unwrapPrivateKey(key, wrapForRecovery(key, privateKey, publicKey), publicKey)).toBeNull()
     expect(unwrapForRecovery(key, wrapPrivateKey(key, privateKey, publicKey), publicKey)).toBeNull()
   })

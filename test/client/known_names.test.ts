@@ -1,5 +1,5 @@
 // tier: quick
-/** The object that a name stood for: a name that looks the same is the same name. */
+/** The object behind a name: a name that looks the same is the same name. */
 import { expect, test } from 'bun:test'
 import { changedName, knownNames, type NameLists } from '../../src/client/known_names.ts'
 
@@ -16,7 +16,7 @@ function kept() {
 }
 
 test.each(['acme\u200b', 'ac\u2060me', '\u00a0acme', 'acme\ufe0f', 'acme ', 'ａcme'])(
-  '%j is refused under another id where acme is known, until it is accepted',
+  '%j is rejected under another ID if acme is known, until it is accepted',
   (name) => {
     const known = kept()
     known.learn(list, [{ id: 'one', name: 'acme' }])
@@ -29,7 +29,7 @@ test.each(['acme\u200b', 'ac\u2060me', '\u00a0acme', 'acme\ufe0f', 'acme ', 'ａ
   },
 )
 
-test('another name is another', () => {
+test('a name in another case is a different name', () => {
   const known = kept()
   known.learn(list, [{ id: 'one', name: 'acme' }])
   known.learn(list, [{ id: 'two', name: 'Acme' }])

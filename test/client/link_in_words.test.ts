@@ -1,5 +1,5 @@
 // tier: quick
-/** Links as people read them, one of each type. */
+/** Links in words for people, one of each type. */
 import { expect, test } from 'bun:test'
 import { linksInWords } from '../../src/client/signed/link_in_words.ts'
 import type { Link } from '../../src/sigchain/index.ts'
@@ -81,7 +81,7 @@ const table: [string, Said, string][] = [
   ['ada', { type: 'workspace.deleted', body: {} }, 'deleted the workspace'],
 ]
 
-test('each type of link is described in words, with the addresses that people had', () => {
+test("each type of link is described in words, with the members' addresses at that time", () => {
   const links = table.map(([name, said], at) => {
     const where = { v: 2, workspace_id: HERE, seq: at + 1, prev: null, at: `time ${at}` }
     return { ...where, signer: `id-of-${name}`, ...said } as Link

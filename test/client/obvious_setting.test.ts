@@ -41,7 +41,7 @@ const settings: Record<string, string[]> = {
 }
 
 const secrets: Record<string, string[]> = {
-  // By the name, whatever the value.
+  // Settings by their name, whatever the value.
   STRIPE_KEY: ['true', '8080', 'test', 'localhost', 'https://api.example.com'],
   apiKey: ['8080'],
   PASSWORD: ['12345', 'production', 'none'],
@@ -58,7 +58,7 @@ const secrets: Record<string, string[]> = {
   WEBHOOK_URL: ['https://api.example.com/v1'],
   SENTRY_DSN: ['https://o1.ingest.sentry.io/1'],
   CREDENTIALS: ['auto'],
-  // By the value.
+  // Settings by their value.
   VALUE: [
     '',
     ' true',
@@ -107,7 +107,7 @@ const secrets: Record<string, string[]> = {
   ],
 }
 
-test('a value that nobody would keep secret is a setting', () => {
+test('a value without a secret meaning is a setting', () => {
   for (const [name, values] of Object.entries(settings))
     for (const value of values)
       expect([name, value, isObviousSetting(name, value)]).toEqual([name, value, true])
@@ -136,7 +136,7 @@ const places: ((text: string) => string)[] = [
   (text) => `redis://:${text}@localhost`,
 ]
 
-test('random values are never settings, in any usual form and place, under a name that says nothing', () => {
+test('random values are never settings, in any usual form and place, under a neutral name', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 16, maxLength: 40 }), (seed) => {
       const bytes = createHmac('sha256', randomBytes(16)).update(seed).digest().subarray(0, 20)

@@ -69,7 +69,7 @@ test('a copy that was altered, shortened or made for the password opens nothing'
     RUNS,
   ))
 
-test('an output of another length is refused', async () => {
+test('an output of another length is rejected', async () => {
   const seed = new Uint8Array(32).fill(1)
   const copy = { userId: Bun.randomUUIDv7(), credentialId: new Uint8Array(16) }
   const identity = await identityOf(seed)

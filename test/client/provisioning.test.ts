@@ -1,5 +1,5 @@
 // tier: quick
-/** Keys of environments for a token that is there. */
+/** Keys of environments for an existing token. */
 import { expect, test } from 'bun:test'
 import { lackingKeys, sendKeys } from '../../src/client/actions/grant.ts'
 import type { Api } from '../../src/client/http/api.ts'
@@ -19,7 +19,7 @@ const projectId = Bun.randomUUIDv7()
 const placesOf = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ projectId, environment: `env-${at}` }))
 
-test('more environments than one call takes are given in several, each once and in order', async () => {
+test('more environments than one call accepts are granted in several, each once and in order', async () => {
   const calls: string[][] = []
   const api = {
     call: async (_: unknown, { body }: { body: { environment: string }[] }) => {
@@ -34,7 +34,7 @@ test('more environments than one call takes are given in several, each once and 
   expect(calls).toHaveLength(2)
 })
 
-test('a key from before a rekey is lacking like one that was never given, and is reported', () => {
+test('a key from before a rekey counts as missing, and is reported', () => {
   const places = placesOf(3)
   const provisioned = [
     { project_id: projectId, environment: 'env-0', epoch: 2 },

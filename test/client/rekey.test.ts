@@ -1,5 +1,5 @@
 // tier: quick
-/** A rekey by the client: all of it or nothing, and a refusal that names the obstacle. */
+/** A rekey by the client: complete or without effect, and an error that names the obstacle. */
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
@@ -9,7 +9,7 @@ import { getWorkspace } from '../../src/features/workspaces/contract.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { openTeam } from '../support/teams.ts'
 
-/** X25519 makes the same of it with every private key (RFC 7748, section 6.1). */
+/** X25519 gives the same result for it with every private key (RFC 7748, section 6.1). */
 const LOW_ORDER = new Uint8Array(32)
 
 let app: TestApp
@@ -18,7 +18,7 @@ beforeAll(async () => {
   app = await sharedApp()
 })
 
-test('names the person to whose key nothing can be sealed, and changes nothing', async () => {
+test('a rekey names a person with an unusable key, and changes nothing', async () => {
   const team = await openTeam(app)
   const member = await team.join('member')
   const { db } = app.connection

@@ -1,4 +1,4 @@
-/** A signed workspace, and a server of one of its environments that stores and shows the data that it gets. */
+/** A signed workspace, and a server of one of its environments that stores and returns the received data. */
 
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { type Api, ApiError } from '../../src/client/http/api.ts'
@@ -67,7 +67,7 @@ export async function linksOfTwo(
   return links
 }
 
-/** The records that one machine has kept. */
+/** The records that one machine has stored. */
 export function openMemory() {
   const chains = new Map<string, KnownChain>()
   const manifests = new Map<string, KnownManifest>()
@@ -82,7 +82,7 @@ export function openMemory() {
   return known
 }
 
-/** The workspace as one of its members has it open. */
+/** The workspace the way one of its members has it open. */
 export function openedBy(
   { identity }: Somebody,
   { links }: Pick<Links, 'links'>,
@@ -109,13 +109,13 @@ export function hashOfSealed(value: string): Uint8Array<ArrayBuffer> {
 
 type Body = { manifest?: SignedText; secrets: { key: string; value: string }[] }
 
-/** Stores what it is sent, and checks nothing but that a manifest is the next. */
+/** Stores what it receives, and checks only that a manifest is the next one. */
 export class Store {
   rows = new Map<string, string>()
   manifest: SignedText | null = null
   /** The policies that the server presents; null for names that do not exist. */
   policies = new Map<string, Policy>()
-  /** The hashes that the server presents in place of those of the values. */
+  /** The hashes that the server presents instead of the values' own ones. */
   hashes = new Map<string, string>()
   calls: string[] = []
 
@@ -123,7 +123,7 @@ export class Store {
     return this.manifest ? JSON.parse(this.manifest.statement).revision : 0
   }
 
-  /** As it is now, to be shown again. */
+  /** The current state, to be returned again later. */
   copy(): Store {
     const { manifest, policies } = this
     return Object.assign(new Store(), { rows: new Map(this.rows), manifest, policies })
@@ -149,7 +149,7 @@ export class Store {
 
 type Input = { params: { key: string }; query: { include?: string }; body: Body }
 
-/** Calls of secrets, answered from a store that may be another each time. */
+/** Secret endpoints, answered from a store that may differ for each call. */
 export function apiOf(storeNow: () => Store): Api {
   const whole = async (_: unknown, { query }: Input) => {
     const store = storeNow()

@@ -135,7 +135,7 @@ test('each of many people who write at the same time succeeds, and nothing is lo
   expect(await valuesOf(here(member, 'busy'))).toEqual({ N0: '0', N1: '1', N2: '2', N3: '3' })
 })
 
-test('an agent is registered, and a token granted further environments, by what is signed', async () => {
+test('an agent is registered, and a token granted further environments, by signed statements', async () => {
   const { api } = project.owner
   const workspace = openedBy(project.owner)
   const id = Bun.randomUUIDv7()
@@ -161,10 +161,10 @@ test('an agent is registered, and a token granted further environments, by what 
   const envelope = await grantEnvironment(await workspace.signer(), workspace, holder, place)
   const path = { ...inProject(), token_id: token.id }
   await api.call(provisionWorkloadToken, { params: path, body: [envelope] })
-  // A key that somebody put into the row is not sealed to.
+  // A key that someone put into the row gets no envelope.
   const replaced = { ...listed, public_key: member.identity.public_key }
   expect(holderOf(workspace, replaced, place)).rejects.toThrow('does not match its signatures')
-  // Nor is the token of somebody else, although an administrator granted it.
+  // Another person's token gets no envelope either, although an administrator granted it.
   for (const [token, owner] of [
     [listed, { agentId: id }],
     [listed, { projectId: crypto.randomUUID() }],
@@ -219,7 +219,7 @@ test('a rekey copies verified values and lists all others', async () => {
   await expect(fetchEnvironment(app.controlPlane, forged.text)).rejects.toThrow()
 })
 
-test('a rekey gives a granted token no environment that only the database claims it was given', async () => {
+test('a rekey gives a granted token no environment that only the database lists', async () => {
   const before = project
   project = await signedProject(app)
   const { workspaceId, projectId, owner } = project
@@ -234,7 +234,7 @@ test('a rekey gives a granted token no environment that only the database claims
   await owner.api.call(registerAgent, { params, body: { id, name: 'bot', ...made.body } })
   const { publicKey } = tokenKeyPair(made.id, parseToken(made.text)?.secret ?? new Uint8Array())
   const theirs = await envelopeOf(project, { id: made.id, publicKey }, 'theirs', { signer: thief })
-  // By nobody, by who may not, and by an administrator for another environment.
+  // By nobody, by a person without permission, and by an administrator for another environment.
   const { db } = app.connection
   const [row] = await db.select().from(tokenEnvelopes).where(eq(tokenEnvelopes.tokenId, made.id))
   if (!row) throw new Error('the token has an envelope')

@@ -17,7 +17,7 @@ const unsafe = `
   MAKEFLAGS CC CFLAGS RUSTC_WRAPPER CARGO_BUILD_RUSTC_WRAPPER GOFLAGS SSL_CERT_FILE SSLKEYLOGFILE
   PIP_INDEX_URL GOPROXY npm_execpath CHROME_BIN ANSIBLE_CALLBACK_PLUGINS HTTPS_PROXY http_proxy SERVICE_SERVER_URL SERVICE_RESOLVER_URL`
 
-/** Names as people have them; some begin like one that is unsafe. */
+/** Names that people use; some begin like an unsafe one. */
 const ordinary = `
   DATABASE_URL REDIS_URL STRIPE_KEY API_KEY SECRET_KEY JWT_SECRET SESSION_SECRET OPENAI_API_KEY PORT HOST
   NODE_ENV RAILS_ENV APP_ENV ENVIRONMENT DEBUG LOG_LEVEL TZ LANG DJANGO_SETTINGS_MODULE FLASK_APP
@@ -41,12 +41,12 @@ const ordinary = `
 
 const words = (text: string) => text.trim().split(/\s+/)
 
-test('variables that steer programs have a reason, which goes on after the name', () => {
+test('variables that affect programs have a reason, which continues the name', () => {
   expect(words(unsafe).filter((name) => unsafeReason(name) === null)).toEqual([])
   expect(unsafeReason('BASH_ENV')).toBe('makes a shell run commands or parse its input differently')
 })
 
-/** Variables that the list of exact names lacks: their kinds, by the names that tools give them. */
+/** Variables that are missing in the list of exact names: their kinds, by the names that tools give them. */
 const forgotten = `
   AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG DOCKER_CONFIG DOCKER_CLI_PLUGIN_EXTRA_DIRS COMPOSE_FILE
   RSYNC_CONNECT_PROG AWS_PAGER GH_PAGER DELTA_PAGER SYSTEMD_PAGER GH_EDITOR GH_BROWSER FZF_DEFAULT_OPTS
@@ -60,20 +60,20 @@ const forgotten = `
   CMAKE_PREFIX_PATH TURBO_BINARY_PATH NODEJS_ORG_MIRROR PNPM_CONFIG_SCRIPT_SHELL XDG_CACHE_HOME NIX_CONFIG
   BAZELISK_BASE_URL RELEASE_VM_ARGS NUMBA_CACHE_DIR VAULT_SKIP_VERIFY GIT_CA_BUNDLE RSYNC_PROXY`
 
-test('names that are made like those have one too', () => {
+test('names of the same pattern have a reason too', () => {
   expect(words(forgotten).filter((name) => unsafeReason(name) === null)).toEqual([])
 })
 
-/** They lead to the files that HOME and XDG_CONFIG_HOME lead to, or to a daemon or program. */
+/** They point to the files that HOME and XDG_CONFIG_HOME point to, or to a daemon or program. */
 const leading = `
   CLAUDE_CONFIG_DIR CODEX_HOME OPENCODE_CONFIG OPENCODE_CONFIG_DIR OPENCODE_CONFIG_CONTENT GEMINI_CLI_HOME
   SSH_AUTH_SOCK TMPDIR TMP TEMP PROTOC DOCKER_HOST`
 
-test('names that lead to the configuration of an agent, or to another daemon, have one too', () => {
+test("names that lead to an agent's configuration, or to another daemon, have a reason too", () => {
   expect(words(leading).filter((name) => unsafeReason(name) === null)).toEqual([])
 })
 
-test('each variable that the command line reads, under both of its names, has one too', async () => {
+test('each variable that the command line reads, under both of its names, has a reason too', async () => {
   const names = new Set<string>()
   for await (const path of new Bun.Glob('src/{cli,client,proxy}/**/*.ts').scan()) {
     if (path.endsWith('/unsafe_variables.ts')) continue
@@ -85,6 +85,6 @@ test('each variable that the command line reads, under both of its names, has on
   expect(all.filter((name) => unsafeReason(name) === null)).toEqual([])
 })
 
-test('ordinary names are left alone', () => {
+test('ordinary names have no reason', () => {
   expect(words(ordinary).filter((name) => unsafeReason(name) !== null)).toEqual([])
 })

@@ -4,7 +4,7 @@ import { version } from '../../package.json'
 import { openApi } from '../../src/client/http/api.ts'
 import { getResolverHealth } from '../../src/features/health/contract.ts'
 
-test('every request of the client has its version', async () => {
+test('every request of the client states its version', async () => {
   const seen: (string | null)[] = []
   const server = Bun.serve({
     port: 0,

@@ -1,5 +1,5 @@
 // tier: quick
-/** A sealed delivery is checked by its bearer with nothing but the token. */
+/** A sealed delivery is verified by its bearer with only the token. */
 import { beforeEach, expect, test } from 'bun:test'
 import { makeToken } from '../../src/client/agents/tokens.ts'
 import { signManifest } from '../../src/client/signed/statements.ts'
@@ -98,7 +98,7 @@ test('values that an admin granted and a member stored are verified', async () =
   expect(await verify()).toEqual({ seq, head, revision: 1, root, headSeq: seq })
 })
 
-/** A grant that says something else, signed by somebody. */
+/** A grant with other contents, signed by another person. */
 async function grantSaying(change: Partial<TokenGrant>, by = ada) {
   const { statement } = answer.grant ?? { statement: '' }
   const text = { ...JSON.parse(statement), signer: by.person.user_id, ...change }
@@ -177,12 +177,12 @@ const lies: [string, string, Changing][] = [
   ],
 ]
 
-test.each(lies)('%s is refused (%s)', async (_, reason, change) => {
+test.each(lies)('%s is rejected (%s)', async (_, reason, change) => {
   await change(answer)
   expect(await refusal(verify())).toBe(reason)
 })
 
-test('granted and stored values are refused if they were not requested: no server chooses', async () => {
+test('granted and stored values are rejected if they were not requested: the server cannot choose', async () => {
   const agent = { kind: 'agent', agentId: AGENT, projectId: null, environment: null } as const
   const both = [place, { ...place, environment: 'staging' }]
   const order = { capabilities: ['use', 'read'] as TokenGrant['capabilities'] }
@@ -205,14 +205,14 @@ test("a foreign chain is refused by the token's binding", async () => {
   expect(await refusal(verify())).toBe('binding')
 })
 
-test('a token that was revoked in the chain, or is over, is refused', async () => {
+test('a token that was revoked in the chain, or has expired, is rejected', async () => {
   expect(await refusal(verify(made, { now: new Date(+NOW + 92 * 86_400_000) }))).toBe('expired')
   await links.add({ type: 'tokens.revoked', body: { token_ids: [made.id] } })
   answer.links = links.links
   expect(await refusal(verify())).toBe('revoked')
 })
 
-test('a state that was verified before may advance, and not go back', async () => {
+test('a state that was verified earlier may advance, and not go back', async () => {
   const before = { ...answer, sealed: { ...answer.sealed } }
   const values = { A: sealed(workspace, 'A', '2') }
   await links.add({ type: 'allowlist.changed', body: { add: ['api.example.com'], remove: [] } })
@@ -240,7 +240,7 @@ test('a long chain is read to its end', async () => {
   expect((await verify())?.seq).toBe(602)
 })
 
-test('the id of a plain token says that nothing is signed, and that it belongs to no signed workspace', async () => {
+test('the ID of a plain token states that nothing is signed, and that it belongs to no signed workspace', async () => {
   const plain = plainWorkspace({ ...workspace, id: PLAIN })
   const ofPlain = await makeToken(plain, scope, {}, [place])
   expect(ofPlain.body).toMatchObject({ environment: ENVIRONMENT })

@@ -1,4 +1,4 @@
-/** One cell of the matrix: a client does one thing, in one way, and is judged by what it printed and left behind. */
+/** One cell of the matrix: a client does one thing, in one way, and is judged by its output and the files it leaves. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { marked, search, searchFiles, takeLeaks } from '../support/canary.ts'
@@ -13,7 +13,7 @@ import { ELSEWHERE, type Stage } from './stage.ts'
 export type Verdict = 'ok' | { wrong: string } | { lacking: string }
 
 const SECONDS = 90
-/** Texts of the refusal, in whichever field its client shows. */
+/** Texts of the error, in any field that its client prints. */
 const REFUSED = /policy_blocked|policy of/
 
 export async function runCell(
@@ -56,7 +56,7 @@ export function apiOf({ name, api }: Client): Api {
   return found
 }
 
-/** As text of the shell. */
+/** Quoted for the shell. */
 function environmentOf(
   { resolver, token, authorityOf, fakes, file }: Stage,
   { host, isOwn, credentials, base }: Api,
@@ -81,7 +81,7 @@ function environmentOf(
   return { ...home, ...Object.fromEntries([...bases, ...keys]) }
 }
 
-/** Between two words of a stream the client is there, and has seen all that it will see of a credential. */
+/** Between two words of a stream the client is running, and has received all that it will receive of a credential. */
 function searchMemory(shell: Shell): void {
   const mark = Buffer.from(marked(''))
   for (const pid of programsOf(shell.pid)) {
@@ -93,7 +93,7 @@ function isInMemory(pid: number, mark: Buffer): boolean {
   try {
     return foundInMemory(pid, { mark }).length > 0
   } catch (error) {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     if (error instanceof Error && 'code' in error && /ESRCH|ENOENT/.test(`${error.code}`))
       return false
     throw error

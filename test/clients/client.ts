@@ -42,7 +42,7 @@ export type Client = {
   note?: string
   /** Actions that are not tested, with the reason. */
   lacks?: Partial<Record<Action | Way, string>>
-  /** It does not print what the API answers to an upload. */
+  /** It does not print the API's answer to an upload. */
   isSilent?: true
   /** Known failures, with the reason. */
   fails?: Partial<Record<Cell, string>>

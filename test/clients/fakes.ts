@@ -1,6 +1,6 @@
 /**
- * The APIs outside, all at one address with TLS. The running cell sets their answers, so that no program has to
- * ask for an error.
+ * The external APIs, all at one address with TLS. The running cell sets their answers, so that no program has to
+ * request an error.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Authority } from '../../src/cli/demo/certificates.ts'
@@ -21,11 +21,11 @@ export const RECEIPT = `receipt-${createHash('sha256').update(FILE).digest('hex'
 
 export type Fakes = {
   port: number
-  /** Sets the cell that runs; requests that arrive are kept from here on. */
+  /** Sets the running cell; requests that arrive are kept from here on. */
   expect(api: Api, action: Action, credential: string): void
-  /** Faults of requests since then; empty if there were none. */
+  /** Invalid requests since then; empty if there were none. */
   complaints(): string[]
-  /** The client has shown the first word of a stream: the others follow. */
+  /** The client has printed the first word of a stream, so the others follow. */
   goOn(): void
   stop(): Promise<void>
 }
@@ -126,7 +126,7 @@ class Turn {
   }
 }
 
-/** All that a credential may stand in, Basic decoded. */
+/** All places that may contain a credential, with Basic decoded. */
 function headOf({ url, headers }: Request, body: Buffer): string {
   const isForm = headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')
   const lines = [...headers].map(([name, value]) => {
@@ -136,7 +136,7 @@ function headOf({ url, headers }: Request, body: Buffer): string {
   return [decodeURIComponent(url), ...lines, isForm ? body.toString() : ''].join('\n')
 }
 
-/** As it is, in JSON, or in the chunks that S3 signs. */
+/** The body plain, in JSON, or in the chunks that S3 signs. */
 function holdsFile(body: Buffer): boolean {
   const forms = [body, Buffer.from(unchunked(body))]
   return forms.some((form) => form.includes(FILE)) || body.includes(FILE.toString('base64'))

@@ -1,4 +1,4 @@
-/** Installs clients as their users do, outside of the repository, and says how each is started. */
+/** Installs clients the way their users do, outside the repository, and returns how each is started. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const ARCH = process.arch
 type Toolchain = {
   folder: string
   ending: string
-  /** In a copy of the folder of programs; again only when a package or a program is another. */
+  /** In a copy of the folder of programs; installed again only when a package or a program changed. */
   install(
     directory: string,
     packages: readonly string[],
@@ -22,7 +22,10 @@ type Toolchain = {
   command(directory: string, program: string): readonly string[]
 }
 
-/** @returns what starts each client; of each language that is chosen all clients are installed, so that none goes again */
+/**
+ * @returns the command that starts each client; all clients of a selected language are installed, so that none is
+ * removed
+ */
 export async function install(chosen: readonly Client[]): Promise<(client: Client) => string[]> {
   const directories = new Map<string, string>()
   const folderOf = ({ language }: Client) => toolchains[language].folder

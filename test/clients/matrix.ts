@@ -1,4 +1,4 @@
-/** Tries clients, one cell after the other, and says what it finds. */
+/** Runs the clients, one cell after the other, and reports the results. */
 import { runCell, type Verdict } from './cell.ts'
 import { actions, type Cell, type Client, ways } from './client.ts'
 import { readRows, rowOf, type Verdicts, writeRows } from './document.ts'
@@ -6,10 +6,10 @@ import { install } from './install.ts'
 import { openStage, type Stage } from './stage.ts'
 import { clients } from './table/index.ts'
 
-/** Programs that have their host built in need it; only root may listen there. */
+/** Programs with a built-in host need it; only root may listen there. */
 const HTTPS = 443
 
-/** @returns how many cells are otherwise than the table describes */
+/** @returns the number of cells that differ from the table */
 export async function runMatrix(words: readonly string[], isRemote: boolean): Promise<number> {
   const chosen = clients.filter(({ name, language }) =>
     [words.length === 0, ...words.map((word) => `${language}: ${name}`.includes(word))].includes(
@@ -25,7 +25,7 @@ export async function runMatrix(words: readonly string[], isRemote: boolean): Pr
       const verdicts = await runClient(stage, client, commandOf(client))
       unexpected += report(client, verdicts)
       rows.set(client, rowOf(client, verdicts))
-      // A run that is broken off leaves what it has found.
+      // An interrupted run keeps its results.
       if (!isRemote) writeRows(clients, rows)
     }
   } finally {

@@ -1,4 +1,4 @@
-/** A shell that takes commands one by one; behind the proxy, all that it starts is behind the proxy. */
+/** A shell that accepts commands one by one. Behind the proxy, every program that it starts is behind the proxy. */
 import type { Subprocess } from 'bun'
 import { watched } from '../support/watched.ts'
 
@@ -9,11 +9,11 @@ type Order = {
   env: Readonly<Record<string, string>>
   directory: string
   seconds: number
-  /** Sees all that standard output has so far. */
+  /** Receives all standard output so far. */
   onOutput(text: string): void
 }
 
-/** Between the output of two commands. */
+/** Printed between the output of two commands. */
 const END = /\0(\d+)\0/
 
 export class Shell {
@@ -62,7 +62,7 @@ export class Shell {
   }
 }
 
-/** For a value that the shell is not to look at. */
+/** For a value that the shell must not expand. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

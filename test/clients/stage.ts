@@ -1,4 +1,4 @@
-/** A server with a workspace that has all credentials, the APIs outside, and a shell for each way. */
+/** A server with a workspace that has all credentials, the external APIs, and a shell for each way. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { Shell } from './shell.ts'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
 const PASSWORD = 'a long passphrase that stays here'
-/** Before the name of a credential of the same form that is for another host. */
+/** Prefix for a credential of the same form that is for another host. */
 export const ELSEWHERE = 'ELSEWHERE_'
 
 export type Stage = {
@@ -23,7 +23,7 @@ export type Stage = {
   directory: string
   resolver: string
   token: string
-  /** With the port, where it is not that of https. */
+  /** With the port, if it is not that of https. */
   authorityOf(host: string): string
   values: Readonly<Record<string, string>>
   shells: Readonly<Record<Way, Shell>>
@@ -33,9 +33,9 @@ export type Stage = {
 }
 
 type Options = Pick<Stage, 'searchesMemory'> & {
-  /** The port of the APIs outside; programs that have their host built in need 443, which only root may take. */
+  /** The port of the external APIs. Programs with a built-in host need 443, which only root may use. */
   port: number
-  /** Whether the resolver puts the values in, or the proxy. */
+  /** Whether the resolver inserts the values, or the proxy. */
   isRemote?: boolean
 }
 
@@ -103,12 +103,12 @@ const values = Object.fromEntries(
     ]),
 )
 
-/** An id of a key is no secret, and has its own form. */
+/** A key's ID is not a secret, and has its own form. */
 function sampleOf(name: string, start: string): string {
   return name === 'AWS_ACCESS_KEY_ID' ? start.padEnd(20, 'Q7Z') : marked(start)
 }
 
-/** As a person does it; returns the token of an agent. */
+/** Sets it up the way a person does; returns the token of an agent. */
 async function prepareWorkspace(env: Record<string, string>, domains: string[]): Promise<string> {
   const cloakroom = (args: readonly string[], stdin = '') => run(env, args, stdin)
   await cloakroom(

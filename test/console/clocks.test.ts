@@ -1,5 +1,5 @@
 // tier: all
-/** A clock that is wrong by more than five minutes is said in the console, in both directions. */
+/** The console reports a clock that is wrong by more than five minutes, in both directions. */
 import { expect } from 'bun:test'
 import { requires } from '../support/requires.ts'
 import { openStage, type Stage } from './browser.ts'

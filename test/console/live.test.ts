@@ -1,5 +1,5 @@
 // tier: all
-/** Calls as they happen, and what would let a refused one through, in a real browser. */
+/** Calls in real time, and the change that would permit a rejected one, in a real browser. */
 import { expect } from 'bun:test'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { readSecrets } from '../../src/client/environment.ts'

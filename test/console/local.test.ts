@@ -134,7 +134,7 @@ test('the local console serves the same files, headers and hash as the server', 
   expect((await ask(`${origin}/console/`, { method: 'POST' })).status).toBe(405)
 })
 
-/** But for what belongs to one answer. */
+/** Except headers that belong to one answer. */
 function headersOf(answer: Response | undefined) {
   const own = ['date', 'x-request-id', 'content-length', 'transfer-encoding', 'connection']
   return Object.fromEntries([...(answer?.headers ?? [])].filter(([name]) => !own.includes(name)))

@@ -1,5 +1,5 @@
 // tier: quick
-/** The keys of the console: the worker holds them, Lock deletes them in all tabs, and the password brings them back. */
+/** The keys of the console: the worker holds them, Lock deletes them in all tabs, and the password restores them. */
 import { expect } from 'bun:test'
 import { requires } from '../support/requires.ts'
 import { PASSWORD } from './accounts.ts'

@@ -1,5 +1,5 @@
 // tier: all
-/** A newcomer's way through the console, from registration to the first call, and the time that it takes their hands. */
+/** A newcomer's path through the console, from registration to the first call, and its time in hand movements. */
 import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { freshEmail } from '../support/app.ts'
@@ -19,10 +19,10 @@ afterAll(() => opened.close())
 
 /** Seconds of the keystroke model: a key, a press with the pointer, a hand that moves, and a decision. */
 const SECONDS = { key: 0.2, press: 1.3, hand: 0.4, decision: 1.35 }
-/** For the whole way, without the time that the computer takes. */
+/** The limit for the whole path, without the time that the computer takes. */
 const GOAL = 75
 
-/** Acts on the page as a person does, and counts what that costs. */
+/** Acts on the page the way a person does, and counts the cost. */
 function countedHands(page: Page) {
   let seconds = 0
   const spend = (...parts: (keyof typeof SECONDS)[]) => {
@@ -70,7 +70,7 @@ test('a newcomer registers, pastes a key, and sees the first call within 75 seco
   await hands.paste(label('API key'), value)
   expect(await label('Name').inputValue()).toBe('GITHUB_TOKEN')
   expect(await label('Host').inputValue()).toBe('api.github.com')
-  // Not part of the way: the API of this test.
+  // Not part of the path: the API of this test.
   await label('Host').fill(`${HOST}:${upstream.port}`)
   await hands.press(page.getByText('curl', { exact: true }))
   await hands.press(button('Add secret and create token'))

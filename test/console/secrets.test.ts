@@ -232,7 +232,7 @@ test('selected secrets are copied to another environment, deleted, undone and re
   await closed()
 })
 
-test('the undo of an import restores the changed secret and deletes the new one, and says how many', async () => {
+test('the undo of an import restores the changed secret and deletes the new one, and shows the counts', async () => {
   await drop('SMTP_PORT=25\nAWS_REGION=us-east-1\n')
   await button('Import 2 secrets').click()
   await said('production: 1 added, 1 changed.')

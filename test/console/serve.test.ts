@@ -21,7 +21,7 @@ async function listed(): Promise<{ hash: string; name: string }[]> {
   return lines.map((line) => ({ hash: line.slice(0, 64), name: line.slice(66) }))
 }
 
-/** Written out once more, so that none of it goes unseen. */
+/** Written out once more, so that each change is reviewed. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types cloakroom",

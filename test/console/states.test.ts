@@ -57,7 +57,7 @@ test('the states include each kind of overlay', () => {
   expect(names.length).toBeGreaterThan(40)
 })
 
-test.each(states)('axe finds nothing in the state $name', async (entry) => {
+test.each(states)('axe reports no problem in the state $name', async (entry) => {
   const visitor = await open(entry)
   const { page, judge, report } = visitor
   await prepareScene(entry, world, visitor)

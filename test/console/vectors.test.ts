@@ -1,5 +1,8 @@
 // tier: all
-/** Checks every vector in a real browser: with the curves of its Web Crypto, and with our own where it has none. */
+/**
+ * Checks every vector in a real browser: with the curves of its Web Crypto, and with the product's own if it has
+ * none.
+ */
 import { expect } from 'bun:test'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -172,7 +172,7 @@ test('the canary searches the requests of the worker, and the page', async () =>
   await page.getByLabel('Password').fill(PASSWORD)
   await judge()
   expect(takeLeaks().join()).toContain('the page')
-  // The address goes to the server as it is: a mark in it is seen in what the worker sends.
+  // The address is sent to the server unchanged, so a mark in it is detected in the worker's requests.
   await page.getByLabel('Email').fill(`${PASSWORD.replaceAll(' ', '.')}@example.com`)
   await page.getByLabel('Password').fill('x')
   await page.getByRole('button', { name: 'Sign in' }).click()

@@ -5,7 +5,7 @@ import { runBeforeKeysWorker } from './worker_scripts.ts'
 export type Shift = {
   /** Milliseconds by which the wall clock is moved. */
   wall?: number
-  /** By which the clock that only runs is, with the timers that come due. */
+  /** The offset of the monotonic clock, with the timers that come due. */
   running?: number
 }
 
@@ -41,7 +41,7 @@ function controlled() {
   })
 }
 
-/** For all workers that this browser begins from now on. */
+/** For all workers that this browser starts from now on. */
 export function controlClock(page: Page): Promise<void> {
   return runBeforeKeysWorker(page.context(), async () => `(${controlled})()`)
 }

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The console's contracts accept, reject and report the same with `zod.browser.ts` as with zod. All schemas of all files
- * in the console's build that import zod are compared, with valid examples and with many changes to each one.
+ * The console's contracts accept, reject and report the same with `zod.browser.ts` as with zod. All schemas of all
+ * files in the console's build that import zod are compared, with valid examples and with many changes to each one.
  */
 import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -88,7 +88,7 @@ async function serverHalf(): Promise<Half> {
   return { schemas: schemasOf(half), faultsOf: fieldFaults, z }
 }
 
-/** All schemas that modules export, alone or inside endpoints, by where they are. */
+/** All schemas that modules export, alone or inside endpoints, with their location. */
 function schemasOf(modules: readonly [string, object][]): Map<string, Schema> {
   const found = new Map<string, Schema>()
   const visit = (place: string, value: unknown, depth: number) => {
@@ -197,7 +197,7 @@ test('zod.browser.ts has every method of schemas that the page calls, also insid
   expect(missing).toEqual([])
 })
 
-/** Names of the methods of all schemas, wherever zod keeps them. */
+/** Names of the methods of all schemas, wherever zod stores them. */
 function methodsOf({ schemas }: Half): Set<string> {
   const names = [...schemas.values()].flatMap((schema) => [
     ...Object.getOwnPropertyNames(schema),

@@ -1,4 +1,7 @@
-/** A client that @hey-api/openapi-ts made from the document, used for some calls; says a line of JSON of each. */
+/**
+ * Makes some calls with a client that @hey-api/openapi-ts generated from the document, and prints a line of JSON for
+ * each.
+ */
 export type Call = (
   options: object,
 ) => Promise<{ data?: unknown; error?: unknown; response: Response }>

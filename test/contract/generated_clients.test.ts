@@ -1,5 +1,5 @@
 // tier: all
-/** Clients that generators make from the OpenAPI document work as they are. */
+/** Clients that generators make from the OpenAPI document can be used unchanged. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ requires('python-venv').test(
   },
 )
 
-test('a generated client of TypeScript works, and its types fit together (@hey-api/openapi-ts)', async () => {
+test('a generated TypeScript client calls the API, and its types match (@hey-api/openapi-ts)', async () => {
   const folder = await otherPackages()
   const made = join(directory, 'client')
   const generator = join(folder, '@hey-api', 'openapi-ts', 'bin', 'run.js')

@@ -1,6 +1,6 @@
 /**
- * Schemathesis's findings about our answers, and why they stay. A finding that is not here fails, and so does a
- * reason without a finding.
+ * Schemathesis's findings about the product's answers, and the reasons for keeping them. A finding that is not listed
+ * fails, and so does a reason without a finding.
  */
 import type { Finding } from './schemathesis.ts'
 
@@ -10,7 +10,7 @@ export type Reason = Pick<Finding, 'code' | 'status'> & {
   because: string
 }
 
-/** Data that fit the schema are refused: what JSON Schema cannot say. */
+/** The server rejects data that fits the schema, because JSON Schema cannot express the rule. */
 function refused(said: RegExp, because: string, status = 422): Reason {
   return { code: 'ST202', status, said, because }
 }

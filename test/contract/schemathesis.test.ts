@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Requests that Schemathesis makes from the OpenAPI documents, valid and not, to both listeners with a person's
- * data: every answer is one that the document describes. Findings that stay have a written reason.
+ * Requests that Schemathesis generates from the OpenAPI documents, valid and not, to both listeners with a person's
+ * data: the document describes every answer. Accepted findings have a written reason.
  */
 import { expect } from 'bun:test'
 import { exampleId } from '../../src/http/fields.ts'
@@ -55,7 +55,7 @@ test.each([
   ['the resolver', onResolver, ofResolver],
   ['the control plane', onControlPlane, ofControlPlane],
 ] as const)(
-  '%s answers as its OpenAPI document describes',
+  '%s answers the way its OpenAPI document describes',
   async (_, run, reasons) => {
     const python = await otherPython()
     const { findings, cases, output } = await run(python)
@@ -82,7 +82,7 @@ function onResolver(python: string): Promise<Run> {
     config: {
       headers: bearer(agent.token),
       parameters: { 'path.host': upstream },
-      // An API outside may be unavailable; the answer then reports that.
+      // An external API may be unavailable; the answer then reports that.
       checks: {
         not_a_server_error: { 'expected-statuses': ['2xx', '3xx', '4xx', '502', '504'] },
       },
@@ -103,7 +103,7 @@ async function onControlPlane(python: string): Promise<Run> {
       operations: [
         { 'include-path': '/api/auth/logout/', headers: bearer(leaver.access) },
         { 'include-path-regex': '^/api/workloads/', ...ofAgent },
-        // An answer without an end is not waited for.
+        // An endless answer is not awaited.
         { 'include-path-regex': '/live/$', enabled: false },
         { 'include-path-regex': 'compute-metrics', headers: bearer(CRON_SECRET) },
         { 'include-method': 'DELETE', headers: bearer(victim.access), parameters: places(victim) },

@@ -1,10 +1,10 @@
-/** A run of Schemathesis over the document of a listener, and what it has to say of the answers. */
+/** A run of Schemathesis over the document of a listener, and its findings about the answers. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'smol-toml'
 import { watched } from '../support/watched.ts'
 
-/** The same finding of several operations and inputs is one. */
+/** The same finding of several operations and inputs counts once. */
 export type Finding = { code: string; operation: string; status: number; said: string }
 
 export type Run = { findings: Finding[]; cases: number; output: string }
@@ -56,7 +56,7 @@ export async function runSchemathesis(options: Options): Promise<Run> {
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ])
-  // 1 says that something was found.
+  // Exit code 1 reports findings.
   if ((await child.exited) > 1) throw new Error(output + errors)
   const scenarios = readFileSync(report, 'utf8')
     .split('\n')

@@ -1,4 +1,4 @@
-/** A separate server with data, for clients that are made from its documents. */
+/** A separate server with data, for clients that are generated from its documents. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,9 +14,9 @@ export const CRON_SECRET = 'of-the-test-of-the-test-of-the-test-of'
 export type ContractStage = {
   server: Program
   customer: Customer
-  /** May use and read. */
+  /** The token may use and read. */
   agent: Employee
-  /** An API outside, as the allowlist names it. */
+  /** An external API, in the form of the allowlist. */
   upstream: string
   directory: string
   stop(): Promise<void>

@@ -4,7 +4,7 @@ import { Backoff } from '../../src/database/limits/backoff.ts'
 import { movable, refusalOf } from './clock_support.ts'
 
 describe('waits after wrong passwords', () => {
-  test('begin with the fifth in a row and double up to five minutes', () => {
+  test('waits begin with the fifth wrong password in a row and double up to five minutes', () => {
     const clock = movable()
     const backoff = new Backoff(clock)
     const waits: number[] = []
@@ -18,7 +18,7 @@ describe('waits after wrong passwords', () => {
     expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
   })
 
-  test('end with the right password, and are nobody else’s', () => {
+  test('waits end with the right password, and affect no other person', () => {
     const backoff = new Backoff(movable())
     for (let failure = 0; failure < 8; failure += 1) backoff.failed('a')
     expect(refusalOf(() => backoff.check('a'))).not.toBeNull()
@@ -27,7 +27,7 @@ describe('waits after wrong passwords', () => {
     expect(refusalOf(() => backoff.check('a'))).toBeNull()
   })
 
-  test('are not longer for a clock that was set back', () => {
+  test('waits are not longer for a clock that was set back', () => {
     const clock = movable()
     const backoff = new Backoff(clock)
     for (let failure = 0; failure < 7; failure += 1) backoff.failed('a')

@@ -1,4 +1,4 @@
-/** A clock that tests move, and what an action refuses with. */
+/** A clock that tests move, and the code with which an action is rejected. */
 import { Fault } from '../../src/core/fault.ts'
 
 export function movable() {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Programs that help: each has a limit, and nothing else in the source starts one. */
+/** Helper programs: each has a limit, and no other code in the source starts one. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 const SRC = join(import.meta.dir, '..', '..', 'src')
 
-test('a helper that hangs is killed at its limit, also where a child of it holds the pipes', async () => {
+test('a helper that hangs is killed at its limit, also if a child holds the pipes', async () => {
   const timers = new FakeTimers()
   const hanging = ['sh', '-c', 'echo begun; sleep 1000 & exec sleep 1000'] as const
   const ended = runHelper(hanging, { limitMs: 4_500, timers }).catch((error: unknown) => error)
@@ -20,7 +20,7 @@ test('a helper that hangs is killed at its limit, also where a child of it holds
   expect(error).toMatchObject({ isHanging: true, message: 'sh did not answer within 4.5 seconds' })
 })
 
-test('a helper gets its input, and answers its code and both outputs', async () => {
+test('a helper gets its input, and returns its code and both outputs', async () => {
   const command = ['sh', '-c', 'cat; echo problem >&2; exit 3'] as const
   expect(await runHelper(command, { limitMs: 60_000, input: 'text' })).toEqual({
     code: 3,
@@ -29,7 +29,7 @@ test('a helper gets its input, and answers its code and both outputs', async () 
   })
 })
 
-test('a helper that is not there is named', async () => {
+test('a missing helper is named', async () => {
   const missing = runHelper(['no-such-helper'], { limitMs: 60_000 })
   expect(missing).rejects.toMatchObject({
     isHanging: false,
@@ -37,7 +37,7 @@ test('a helper that is not there is named', async () => {
   })
 })
 
-/** Why each starts a process without a limit: it is no helper. */
+/** The reason for each process without a limit: it is not a helper. */
 const others: Readonly<Record<string, string>> = {
   'cli/terminal/child.ts': 'the program that a person asked to run',
   'cli/unlocked/index.ts': 'the process that keeps the key, whose start has a limit',

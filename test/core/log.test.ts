@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { describeError, openLog } from '../../src/core/log.ts'
 
-test('each entry is one line of JSON, whatever is in it', () => {
+test('each entry is one line of JSON, whatever its content', () => {
   const lines: string[] = []
   openLog('debug', (line) => lines.push(line)).warning('a\nb', {
     name: 'x\u001b[31m\r\n{"level":"error"}',
@@ -39,7 +39,7 @@ test('an error is described by class, code and place, never by its message', () 
   expect(describeError('hunter2')).toEqual({ error: 'string' })
 })
 
-test('a message of many lines does not come in through the stack', () => {
+test('a multi-line message does not enter the log through the stack', () => {
   const error = new Error('first\n    at hunter2 (secret:1:1)')
   expect(JSON.stringify(describeError(error))).not.toContain('hunter2')
 })

@@ -7,7 +7,7 @@ function keysOf<V>(map: LruMap<string, V>): string[] {
 }
 
 describe('the bound', () => {
-  test('the least recently used leaves; reading and setting are use', () => {
+  test('the least recently used entry is evicted; reading and setting are uses', () => {
     const evicted: number[] = []
     const map = new LruMap<string, number>({ max: 3, onEvict: (value) => evicted.push(value) })
     for (const [index, key] of ['a', 'b', 'c'].entries()) map.set(key, index)
@@ -19,7 +19,7 @@ describe('the bound', () => {
     expect(map.size).toBe(3)
   })
 
-  test('an entry that is only looked up stays as old as it was', () => {
+  test('an entry that is only peeked stays as old as it was', () => {
     const map = new LruMap<string, number>({ max: 2 })
     map.set('a', 1)
     map.set('b', 2)
@@ -41,7 +41,7 @@ describe('the bound', () => {
     expect(evicted).toEqual([])
   })
 
-  test('entries may be removed while they are walked through', () => {
+  test('entries may be removed during an iteration', () => {
     const map = new LruMap<string, number>({ max: 10 })
     for (const key of ['a', 'b', 'c', 'd']) map.set(key, 1)
     for (const [key] of map) if (key !== 'c') map.delete(key)
@@ -61,7 +61,7 @@ describe('expiry', () => {
     return { clock, evicted, map }
   }
 
-  test('counts from the time an entry was set, however often it is read', () => {
+  test('an entry expires by the time it was set, however often it is read', () => {
     const { clock, evicted, map } = timed()
     map.set('a', 'first')
     clock.time += 99
@@ -72,7 +72,7 @@ describe('expiry', () => {
     expect(evicted).toEqual(['first'])
   })
 
-  test('sweep evicts what has expired, and nothing else', () => {
+  test('sweep evicts expired entries, and no others', () => {
     const { clock, evicted, map } = timed()
     map.set('a', 'first')
     clock.time += 60
@@ -83,7 +83,7 @@ describe('expiry', () => {
     expect(evicted).toEqual(['first'])
   })
 
-  test('without one nothing expires', () => {
+  test('no entry expires without an age limit', () => {
     const map = new LruMap<string, number>({ max: 1 })
     map.set('a', 1)
     map.sweep()
@@ -92,7 +92,7 @@ describe('expiry', () => {
 })
 
 describe('a clock that was set back', () => {
-  test('keeps nothing for longer than it may stay, and what is set afterwards stays', () => {
+  test('a clock that was set back keeps no entry for longer than its time, and entries that are set later stay', () => {
     let time = 100_000
     const map = new LruMap<string, number>({
       max: 3,

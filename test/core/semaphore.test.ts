@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { Semaphore } from '../../src/core/async/semaphore.ts'
 
 describe('a semaphore', () => {
-  test('runs so many at a time, in order, and refuses when the queue is full', async () => {
+  test('a semaphore runs a limited number at a time, in order, and rejects when the queue is full', async () => {
     const semaphore = new Semaphore({ width: 2, queue: 2 })
     const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
     const started: number[] = []
@@ -28,13 +28,13 @@ describe('a semaphore', () => {
     expect(started).toEqual([0, 1, 2, 3])
   })
 
-  test('gives its place back when a task fails', async () => {
+  test('a semaphore returns its place when a task fails', async () => {
     const semaphore = new Semaphore({ width: 1, queue: 0 })
     await expect(semaphore.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await semaphore.run(async () => 'yes')).toBe('yes')
   })
 
-  test('refuses who waited too long, and goes on with the others', async () => {
+  test('a semaphore rejects a task that waited too long, and continues with the others', async () => {
     const semaphore = new Semaphore({ width: 1, queue: 2, waitMs: 20 })
     const gate = Promise.withResolvers<void>()
     const running = semaphore.run(() => gate.promise)

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { inSlices } from '../../src/core/async/time_slice.ts'
 
-/** Five things, each of which takes a slice. */
+/** Five steps, each of which takes a slice. */
 async function work(): Promise<number> {
   let done = 0
   await inSlices(Array(5), () => {
@@ -13,7 +13,7 @@ async function work(): Promise<number> {
   return done
 }
 
-test('work goes on after a slice also in a browser, which has no setImmediate', async () => {
+test('work continues after a slice also in a browser, which has no setImmediate', async () => {
   const { setImmediate: own } = globalThis
   expect(await work()).toBe(5)
   Reflect.deleteProperty(globalThis, 'setImmediate')

@@ -7,16 +7,16 @@ const never = new Promise<never>(() => {})
 const late = () => new Error('too late')
 
 describe('withTimeout', () => {
-  test('gives the result of work that is in time', async () => {
+  test('a timeout returns the result of work that is in time', async () => {
     expect(await withTimeout(10_000, Promise.resolve('done'), late)).toBe('done')
   })
 
-  test('passes on the error of the work itself', async () => {
+  test('a timeout passes on the error of the work itself', async () => {
     const work = Promise.reject(new Error('broken'))
     expect(withTimeout(10_000, work, late)).rejects.toThrow('broken')
   })
 
-  test('throws the error that is made for the purpose when the work is late', async () => {
+  test('a timeout throws the given error when the work is late', async () => {
     const timers = new FakeTimers()
     const outcome = withTimeout(60_000, never, late, timers).catch((error) => error.message)
     await timers.advance(59_999)
@@ -25,7 +25,7 @@ describe('withTimeout', () => {
     expect(await outcome).toBe('too late')
   })
 
-  test('an error that comes after its time is dropped, not left unhandled', async () => {
+  test('an error that arrives after its time is dropped, not left unhandled', async () => {
     const { promise, reject } = Promise.withResolvers<string>()
     await expect(withTimeout(1, promise, late)).rejects.toThrow('too late')
     reject(new Error('after its time'))
@@ -34,13 +34,13 @@ describe('withTimeout', () => {
 })
 
 describe('endsWithin', () => {
-  test('is true for work that ends, whatever it returns but false', async () => {
+  test('the result is true for work that ends, whatever it returns except false', async () => {
     expect(await endsWithin(10_000, Promise.resolve())).toBe(true)
     expect(await endsWithin(10_000, Promise.resolve(0))).toBe(true)
     expect(await endsWithin(10_000, Promise.resolve(false))).toBe(false)
   })
 
-  test('is false for work that is late; a time that is over is no time', async () => {
+  test('the result is false for late work; an elapsed time allows no work', async () => {
     const timers = new FakeTimers()
     const outcome = endsWithin(60_000, never, timers)
     await timers.advance(60_000)
@@ -48,7 +48,7 @@ describe('endsWithin', () => {
     expect(await endsWithin(-1000, never)).toBe(false)
   })
 
-  test('throws the error of the work', async () => {
+  test('the error of the work is thrown', async () => {
     await expect(endsWithin(10_000, Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   })
 })

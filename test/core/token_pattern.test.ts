@@ -11,7 +11,7 @@ test("exactly the RFC's characters are accepted, out of all characters up to U+0
   expect(taken.sort()).toEqual([...TCHAR].sort())
 })
 
-test('a token has one character at least, and as many at most as are asked for', () => {
+test('a token has at least one character, and at most the requested number', () => {
   expect('').not.toMatch(tokenPattern())
   expect('x'.repeat(10_000)).toMatch(tokenPattern())
   expect('x'.repeat(32)).toMatch(tokenPattern(32))

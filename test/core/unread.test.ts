@@ -1,9 +1,9 @@
 // tier: quick
-/** A decision is made in one go, when all that it needs has been read. */
+/** A decision is made without interruption, once all needed values have been read. */
 import { expect, test } from 'bun:test'
 import { transactWhenRead, Unread, UnreadBefore, whenRead } from '../../src/core/async/unread.ts'
 
-test('an unknown value is read, and the decision is made again from its beginning', async () => {
+test('an unknown value is read, and the decision is repeated from its beginning', async () => {
   const known: string[] = []
   let attempts = 0
   const need = (name: string) => {
@@ -31,14 +31,14 @@ test('a failed read, and a negative decision, are thrown', async () => {
   expect(whenRead(refused)).rejects.toThrow('refused')
 })
 
-test('a read after which nothing more is known is not repeated for ever', async () => {
+test('a read that does not make the value known is not repeated forever', async () => {
   const never = () => {
     throw new Unread(Promise.resolve())
   }
   expect(whenRead(never)).rejects.toThrow('not known afterwards')
 })
 
-test('a transaction is begun again when what it needs was read outside of it', async () => {
+test('a transaction restarts when a needed value was read outside it', async () => {
   const steps: string[] = []
   let isRead = false
   const read = async () => {

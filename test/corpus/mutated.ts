@@ -1,9 +1,9 @@
-/** From where the fuzzers of the parsers start: what is saved in this directory, with small changes. */
+/** The starting points of the parsers' fuzzers: the texts saved in this directory, with small changes. */
 import fc from 'fast-check'
 
 const PIECES = ['"', '\\', '{', '}', '[', ']', ':', ',', '0', 'z', '_']
 
-/** A saved text with a few pieces replaced, put in or removed; `pieces` are those that matter to its parser. */
+/** A saved text with a few pieces replaced, inserted or removed; `pieces` are significant for its parser. */
 export function mutated(
   saved: readonly string[],
   pieces: readonly string[] = PIECES,

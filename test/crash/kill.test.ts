@@ -1,5 +1,5 @@
 // tier: all
-/** kill -9 in the middle of work: what was acknowledged over HTTP is there after the next start. */
+/** kill -9 during work: changes acknowledged over HTTP exist after the next start. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Program, startProgram } from '../binary/executable.ts'
 import {
@@ -20,7 +20,7 @@ const CALLERS = 2
 let scene: Scene
 let program: Program
 let customer: Customer
-/** Has the agent, in its own workspace: each write makes the calls of its workspace look again. */
+/** Has the agent in a separate workspace, because each write makes the workspace's calls check again. */
 let employer: Customer
 let agent: Employee
 
@@ -66,7 +66,7 @@ async function call(round: number, caller: number, isAlive: () => boolean): Prom
   }
 }
 
-/** Works from several sides and kills the server when enough was acknowledged. */
+/** Works from several sides and kills the server once enough was acknowledged. */
 async function workAndKill(round: number): Promise<void> {
   let alive = true
   const isAlive = () => alive
@@ -114,7 +114,7 @@ test(`${ROUNDS} kills lose no acknowledged secret and no acknowledged call`, asy
     const kept = await listKeys()
     expect([...created].filter((key) => !kept.has(key))).toEqual([])
     for (const [counter, { acknowledged, tried }] of counters) {
-      // Killed before its first write was acknowledged: it may be there or not.
+      // A secret whose server was killed before the first acknowledgement may exist or not.
       if (acknowledged === 0 && !kept.has(counter)) continue
       const value = Number(await customer.download(counter))
       expect(value).toBeGreaterThanOrEqual(acknowledged)
@@ -123,7 +123,7 @@ test(`${ROUNDS} kills lose no acknowledged secret and no acknowledged call`, asy
     const audited = (await readAudit(employer)).map(({ target_path }) => target_path)
     expect([...called].filter((path) => !audited.includes(path))).toEqual([])
     expect(audited.length).toBe(new Set(audited).size)
-    // Whatever reached the API was in the audit before, also what was never answered.
+    // Every call that reached the API was in the audit first, also an unanswered one.
     const reached = scene.upstream.received.map(({ path }) => path)
     expect(reached.filter((path) => !audited.includes(path))).toEqual([])
   }
@@ -131,7 +131,7 @@ test(`${ROUNDS} kills lose no acknowledged secret and no acknowledged call`, asy
   expect(called.size).toBeGreaterThan(ROUNDS * 5)
 }, 240_000)
 
-test('a secret is written whole or not at all: what is there opens', async () => {
+test('a secret is written whole or not at all: every stored secret opens', async () => {
   const kept = [...(await listKeys())].filter((key) => key.startsWith('KEY_'))
   for (const key of kept.slice(-50)) expect(await customer.download(key)).toBe(key)
 }, 60_000)

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** Migrations at start: several processes at once, and one that is killed in the middle. */
+/** Migrations at start: several concurrent processes, and one that is killed halfway. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { migrations } from '../../src/database/migrations/migrate.ts'
@@ -24,7 +24,7 @@ async function renew(): Promise<void> {
 }
 afterAll(() => database.remove())
 
-/** Starts once more, works a little, and stops in order. */
+/** Starts once more, does some work, and stops normally. */
 async function proveHealthy(): Promise<void> {
   const program = await startProgram({ env })
   const customer = await enrol(program.controlPlane)
@@ -39,7 +39,7 @@ async function proveHealthy(): Promise<void> {
   const connect = () =>
     postgres({ host: env.DB_HOST ?? '', database: env.DB_NAME ?? '', user: 'cloakroom', max: 2 })
 
-  /** Every column, index and constraint, and what was applied. */
+  /** Every column, index and constraint, and the applied migrations. */
   const readSchema = async () => {
     const sql = connect()
     const columns = await sql`select table_name, column_name, data_type, is_nullable, column_default
@@ -61,14 +61,14 @@ async function proveHealthy(): Promise<void> {
 
   let reference: Awaited<ReturnType<typeof readSchema>>
 
-  test('one process makes the schema', async () => {
+  test('one process creates the schema', async () => {
     await renew()
     await proveHealthy()
     reference = await readSchema()
     expect(reference.applied).toEqual(migrations.map(({ name }) => ({ name })))
   }, 60_000)
 
-  test('three processes that start at once on a fresh database make one schema, and all serve', async () => {
+  test('three processes that start simultaneously on a fresh database create one schema, and all serve', async () => {
     await renew()
     const programs = await Promise.all([1, 2, 3].map(() => startProgram({ env })))
     expect(await readSchema()).toEqual(reference)
@@ -80,10 +80,10 @@ async function proveHealthy(): Promise<void> {
     expect(codes).toEqual([0, 0, 0])
   }, 60_000)
 
-  test('a process killed in the middle of the migration leaves nothing half done', async () => {
+  test('a process killed during the migration leaves nothing half done', async () => {
     await renew()
     const sql = connect()
-    // An uncommitted table of the same name makes the migration wait where its own would be made.
+    // An uncommitted table of the same name blocks the migration where it creates its own.
     const blocker = await sql.reserve()
     await blocker`begin`
     await blocker`create table secrets (x integer)`
@@ -102,7 +102,7 @@ async function proveHealthy(): Promise<void> {
 }
 
 if (databaseKind === 'embedded') {
-  test('a first start that is killed at any moment is made good by the next', async () => {
+  test('a first start that is killed at any moment is completed by the next start', async () => {
     for (const delayMs of effort([180, 540], [60, 300, 540])) {
       await renew()
       const victim = await spawnProgram({ env: { ...env, PORT: '0', RESOLVER_PORT: '0' } })

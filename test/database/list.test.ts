@@ -23,7 +23,7 @@ const select = (db: Reading) =>
     .limit(sql.placeholder('count'))
 const list = preparedList('test_workspaces', select, 'sealed')
 
-test('without a row it is empty, with rows it is the select', async () => {
+test('a list without rows is empty, and a list with rows equals the select', async () => {
   const { db } = app.connection
   const page = { after: 'list-', count: 3 }
   expect(await list(db, page)).toEqual([])
@@ -43,14 +43,14 @@ test('without a row it is empty, with rows it is the select', async () => {
   ])
 })
 
-test('the statement is prepared once for each place where it runs', async () => {
+test("a list's statement is prepared once for each place that runs it", async () => {
   const { db } = app.connection
   const page = { after: 'list-', count: 9 }
   const [one, two] = await Promise.all([list(db, page), db.transaction((tx) => list(tx, page))])
   expect(one).toEqual(two)
 })
 
-test('times are as on the wire, in any zone and with any fraction', () => {
+test('times have the format of the wire, in any time zone and with any fraction', () => {
   const wire = '2026-11-22T10:00:00.120Z'
   expect(onTheWire('2026-11-22T10:00:00.12+00:00')).toBe(wire)
   expect(onTheWire('2026-11-22T10:00:00.120+00:00')).toBe(wire)

@@ -48,26 +48,26 @@ async function serve() {
   return { err, code }
 }
 
-test('a schema that is up to date is only read: a role that may change nothing can start', async () => {
+test('a schema that is up to date is only read: a read-only role can start', async () => {
   await connection.sql.begin('read only', async (tx) => {
-    // The result for a role without rights, whatever the database holds.
+    // The result for a role without privileges, whatever the database contains.
     expect(await migrate(tx as unknown as typeof connection.sql)).toBe(0)
   })
 })
 
-test('an older version works with a schema that later migrations only added to', async () => {
+test('an older version accepts a schema that later migrations only added to', async () => {
   expect(await migrate(connection.sql, [...migrations, ADDS])).toBe(1)
   expect(await migrate(connection.sql)).toBe(0)
 })
 
-test('and refuses one that a later migration says it cannot use, whichever came after that', async () => {
+test('an older version rejects a schema with an incompatible migration, whichever migrations follow it', async () => {
   const later = [...migrations, { ...BREAKS, name: '9997_breaks' }, ADDS]
   expect(await migrate(connection.sql, later)).toBe(2)
   await expect(migrate(connection.sql)).rejects.toThrow(NewerSchema)
   expect(await migrate(connection.sql, later)).toBe(0)
 })
 
-test('a downgrade that cannot work ends the start with newer_schema and 78, and changes nothing', async () => {
+test('a downgrade to an incompatible version ends the start with newer_schema and 78, and changes nothing', async () => {
   await migrate(connection.sql, [...migrations, ADDS, BREAKS])
   const known = migrations.at(-1)?.name
   await connection.close()
@@ -79,7 +79,7 @@ test('a downgrade that cannot work ends the start with newer_schema and 78, and 
   expect(await migrate(connection.sql, [...migrations, ADDS, BREAKS])).toBe(0)
 })
 
-test('rows of versions that did not say so count as what older ones cannot use', async () => {
+test('rows without a compatibility flag count as incompatible with older versions', async () => {
   await migrate(connection.sql, [...migrations, ADDS])
   await connection.sql`alter table cloakroom_migrations drop column keeps_older`
   await expect(migrate(connection.sql)).rejects.toThrow('migrated by a later version (9998_adds)')
@@ -87,7 +87,7 @@ test('rows of versions that did not say so count as what older ones cannot use',
 
 {
   const { test } = requires('postgresql')
-  test('a migration that meets a long transaction gives way: others read meanwhile, and it is made afterwards', async () => {
+  test('a migration that waits for a long transaction lets readers pass, and completes afterwards', async () => {
     const held = Promise.withResolvers<void>()
     const holding = Promise.withResolvers<void>()
     const reader = connection.sql.begin(async (tx) => {
@@ -110,7 +110,7 @@ test('rows of versions that did not say so count as what older ones cannot use',
     expect(waits).toBe(1)
   })
 
-  test('one that never gets what it needs fails with schema_in_use, and leaves the schema as it was', async () => {
+  test('a migration that never gets its lock fails with schema_in_use, and leaves the schema unchanged', async () => {
     const failed = connection.sql.begin(async (tx) => {
       await tx`lock table users`
       return await migrate(connection.sql, [...migrations, ADDS], { tries: 1 }).catch(

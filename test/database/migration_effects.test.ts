@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * Migrations are applied while processes of the previous version serve (docs/guides/upgrade.md). Steps that take
- * longer for larger tables, or may break those processes, are found here, so that each is a decision and not an
+ * Migrations are applied while processes of the previous version serve (docs/guides/upgrade.md). This test finds
+ * steps that take longer for larger tables, or may break those processes, so that each one is a decision and not an
  * oversight.
  */
 import { describe, expect, test } from 'bun:test'
@@ -9,8 +9,8 @@ import { type Effect, effectsOf } from '../../src/database/migrations/effects.ts
 import { migrations } from '../../src/database/migrations/migrate.ts'
 
 /**
- * Works through a table that was there: writers of it, or all, wait. Accepted because the table was small then, or
- * because nothing but a window would do; `cloakroom upgrade --check` says so of what is pending.
+ * Processes a whole existing table, so its writers, or all users, wait. Accepted because the table was small, or
+ * because only a maintenance window would do; `cloakroom upgrade --check` reports this for pending migrations.
  */
 const ACCEPTED_LONG: Record<string, string[]> = {
   '0002_audit_indexes': ['makes an index of audit_logs', 'copies rows of audit_logs'],
@@ -24,20 +24,20 @@ const ACCEPTED_LONG: Record<string, string[]> = {
   ],
   '0010_audit_terms': ['copies rows of audit_logs'],
   '0017_session_passkeys': ['checks a key of sessions', 'makes an index of sessions'],
-  // The audit is the only place that has the IDs of what was deleted; only reading it takes long, and no writer waits.
+  // Only the audit has the IDs of deleted objects. Reading it takes long, but no writer waits.
   '0022_used_ids': ['copies rows of audit_logs', 'copies rows of deleted_projects'],
-  // The hourly quota of created tokens keeps the table small enough; a page of tokens has no other order to follow.
+  // The hourly quota of created tokens keeps the table small enough; a page of tokens has no other order.
   '0025_prelogin_key': ['makes an index of tokens'],
 }
 
 /**
- * Migrations that may break processes of the previous version, and were found not to, or for which those
- * versions had to be stopped anyway.
+ * Migrations that could break processes of the previous version, and were found not to, or required a stop of those
+ * versions anyway.
  */
 const ACCEPTED_BREAKING: Record<string, string[]> = {
-  // Only who says so to its session gets something else from it.
+  // Only a session that sets this gets a different result.
   '0019_resealing': ['replaces the function bump_policy_version'],
-  // The triggers act on an ID that was used before only: older versions then answer 409 `already_exists` as well.
+  // The triggers only act on an ID that was used before; older versions then answer 409 `already_exists` as well.
   '0022_used_ids': [
     'adds a trigger to workspaces',
     'adds a trigger to users',
@@ -49,14 +49,14 @@ const ACCEPTED_BREAKING: Record<string, string[]> = {
   '0027_derived_states': ['adds a trigger to secrets', 'adds a trigger to deleted_secrets'],
 }
 
-/** The first version that promises a rolling restart has all before this. */
+/** The first version that promises a rolling restart has all migrations before this one. */
 const FIRST_PROMISED = '0019'
 
-test('a migration that works through a table in use is one that was decided on', () => {
+test('each migration that processes a whole table in use is on the list of accepted ones', () => {
   expect(found(({ isLong }) => isLong)).toEqual(ACCEPTED_LONG)
 })
 
-test('a migration that may break processes of the previous version declares it, or was decided on', () => {
+test('each migration that may break processes of the previous version declares it, or is on the list of accepted ones', () => {
   const promised = found(
     ({ mayBreakOlder }) => mayBreakOlder,
     (name) => name >= FIRST_PROMISED,
@@ -64,15 +64,15 @@ test('a migration that may break processes of the previous version declares it, 
   expect(promised).toEqual(ACCEPTED_BREAKING)
 })
 
-/** Parts that only older versions use are left for them, and go with the first migration that breaks them anyway. */
+/** Parts that only older versions use are kept for them, and removed with the first migration that breaks them anyway. */
 const LEFT_FOR_OLDER: [since: string, goesBy: RegExp][] = [
-  // Counted in by development versions of 2026-11-23.
+  // Counted by development versions of 2026-11-23.
   ['0020_shared_limits', /drop table "?token_rates/i],
-  // Written by versions before 0021; `token_uses` is to be given its values first.
+  // Written by versions before 0021; `token_uses` must be filled with its values first.
   ['0021_token_uses', /alter table "?tokens"? drop column "?last_used_at/i],
 ]
 
-test('the first migration that breaks older versions removes what was left for them', () => {
+test('the first migration that breaks older versions removes the columns that were kept for them', () => {
   const breaking = migrations.filter(({ breaksOlder }) => breaksOlder)
   for (const [since, goesBy] of LEFT_FOR_OLDER) {
     const [first] = breaking.filter(({ name }) => name > since)
@@ -156,7 +156,7 @@ describe('effects of a statement', () => {
     expect(effectsOf(text).map(({ does }) => does)).toEqual(['makes a'])
   })
 
-  test('a table that it makes, which refers to one that is there, costs writers of that one a moment', () => {
+  test('a new table with a reference to an existing one delays writers of the existing one briefly', () => {
     const text =
       'create table a (id uuid);alter table a add constraint k foreign key (id) references b (id)'
     expect(effectsOf(text).map(({ does, blocks, isLong }) => [does, blocks, isLong])).toEqual([
@@ -169,7 +169,7 @@ describe('effects of a statement', () => {
     ])
   })
 
-  test('a statement in a comment or in the body of a function does not count', () => {
+  test('a statement in a comment or a function body does not count', () => {
     const body =
       'create function f() returns trigger language plpgsql as $$ begin drop table a; end $$'
     expect(effectsOf(`-- drop table a;\n${body}`).map(({ does }) => does)).toEqual([

@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** Notices arrive again whatever became of the connection that they came over. */
+/** Notices arrive again after any failure of their connection. */
 import { expect } from 'bun:test'
 import postgres from 'postgres'
 import { openLog } from '../../src/core/log.ts'
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const { test } = requires('postgresql')
 const CHANNEL = 'cloakroom_policy'
-/** Milliseconds between two pulses. */
+/** Milliseconds between two heartbeats. */
 const PULSE_MS = 5_000
 
 async function open() {
@@ -36,13 +36,13 @@ async function open() {
   const { unlisten } = await sql.listen(CHANNEL, (payload) => {
     if (payload === '') pulses += 1
   })
-  /** Lets the time between two pulses pass, and waits until the pulse has gone around. */
+  /** Lets the time between two heartbeats pass, and waits until the heartbeat has arrived. */
   const pulse = async () => {
     const before = pulses
     await timers.advance(PULSE_MS)
     await until(() => pulses > before)
   }
-  /** Advances time until the bus has received the pulse: a notice sent after it has arrived. */
+  /** Advances time until the bus has received the heartbeat: a notice sent later has arrived. */
   const receivePulse = async () => {
     await pulse()
     const after = `after ${pulses}`
@@ -57,11 +57,11 @@ async function open() {
   return { sql, clients, logs, heard, pulse, receivePulse, close, gaps: () => gaps }
 }
 
-test('a connection that was lost is replaced, which counts as a gap and is logged once', async () => {
+test('a lost connection is replaced, which counts as a gap and is logged once', async () => {
   const { sql, clients, logs, heard, pulse, close, gaps } = await open()
   await sql.notify(CHANNEL, 'one')
   await until(() => heard.length === 1)
-  // The driver takes this connection for one that is no longer wanted, and does not replace it.
+  // The driver treats this connection as no longer wanted, and does not replace it.
   await clients[0]?.end()
   await pulse()
   await pulse()
@@ -73,7 +73,7 @@ test('a connection that was lost is replaced, which counts as a gap and is logge
   await close()
 })
 
-test('a connection that replaced another is not replaced in its turn', async () => {
+test('a replacement connection is not replaced again', async () => {
   const { clients, pulse, receivePulse, close, gaps } = await open()
   await clients[0]?.end()
   await pulse()
@@ -84,7 +84,7 @@ test('a connection that replaced another is not replaced in its turn', async () 
   await close()
 })
 
-test('a pulse is no notice, and keeps the connection', async () => {
+test('a heartbeat is no notice, and keeps the connection open', async () => {
   const { clients, heard, receivePulse, close, gaps } = await open()
   for (let round = 0; round < 4; round += 1) await receivePulse()
   expect({ heard, gaps: gaps(), connections: clients.length }).toEqual({

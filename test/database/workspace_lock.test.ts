@@ -21,14 +21,14 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-/** The result of taking the lock, or the code of its refusal. */
+/** The result of taking the lock, or the code of its rejection. */
 function lock(person: Person, role: Role, workspaceId = team.workspaceId) {
   return app.connection.db
     .transaction((tx) => lockWorkspace(tx, { workspaceId, userId: person.userId, role }))
     .catch((error) => (error instanceof Fault ? error.code : error))
 }
 
-test('answers the workspace to anyone who still has the role of the grant', async () => {
+test('the lock returns the workspace to anyone who still has the role of the grant', async () => {
   expect(await lock(team.owner, 'owner')).toEqual({
     name: 'Team',
     type: 'shared',
@@ -37,20 +37,20 @@ test('answers the workspace to anyone who still has the role of the grant', asyn
   })
 })
 
-test('refuses a grant that was given before the role changed', async () => {
+test('the lock rejects a grant that was given before the role changed', async () => {
   expect(await lock(team.owner, 'admin')).toBe('conflict')
 })
 
-test('refuses who is no member any more, or not yet', async () => {
+test('the lock rejects former members and people who have not joined yet', async () => {
   expect(await lock(await registerPerson(app), 'owner')).toBe('not_found')
   expect(await lock(invited, 'admin')).toBe('not_found')
 })
 
-test('refuses a workspace that is gone', async () => {
+test('the lock rejects a deleted workspace', async () => {
   expect(await lock(team.owner, 'owner', Bun.randomUUIDv7())).toBe('not_found')
 })
 
-test('lets nobody else change the workspace until the transaction ends', async () => {
+test('the lock prevents other changes of the workspace until the transaction ends', async () => {
   const { db } = app.connection
   const { workspaceId } = team
   const order: string[] = []

@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /**
- * A statement that writes outside of a transaction can be executed late, after its connection was dropped and a newer
+ * A statement that writes outside a transaction can be executed late, after its connection was dropped and a newer
  * write was acknowledged on another one. Each such statement is listed here with the reason why that is harmless. All
  * others need a transaction (docs/internals/architecture.md, "Path of a request"). The test reads the source text.
  */
@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as schema from '../../src/database/schema/index.ts'
 
-/** By file and first words of the statement. */
+/** By file and the first words of the statement. */
 const REASONS: Record<string, string> = {
   'access/tokens.ts update tokens': 'only what is still as it was read',
   "approvals/request_store.ts update approvals set status = 'expired'":
@@ -99,7 +99,7 @@ const REASONS: Record<string, string> = {
 const WRITE = /\b(insert into|update (\?|\w+) (\w+ )?set\b|delete from|truncate |vacuum (\(|\w+_))/i
 const tables = Object.keys(schema)
 const root = join(import.meta.dir, '../../src')
-/** Files that use no PostgreSQL. */
+/** Files that do not use PostgreSQL. */
 const ELSEWHERE =
   /^(dev|cli|client|console|proxy)\/|^database\/embedded\/|^access\/signed\/seen_states\.ts$/
 
@@ -122,13 +122,13 @@ function writesIn(text: string): string[] {
   return found
 }
 
-/** `?` for what is put into a text, which may have texts in it. */
+/** `?` for each interpolation, which may contain texts. */
 function withoutValues(text: string): string {
   const simple = text.replaceAll(/\$\{[^{}`]*\}/g, '?').replaceAll(/\s+/g, ' ')
   return simple.replaceAll(/\$\{[^{}`]*(`[^`]*`[^{}`]*)+\}/g, '?')
 }
 
-test('each statement that writes outside of a transaction may arrive late', () => {
+test('each statement that writes outside a transaction may arrive late', () => {
   const found = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !ELSEWHERE.test(path))
     .flatMap((path) =>

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * docs/deploy/prometheus_alerts.yaml, tried by Prometheus' own promtool: each alert fires for what it is about, and
- * does not beside it.
+ * docs/deploy/prometheus_alerts.yaml, tested by Prometheus's promtool: each alert fires for its condition, and not
+ * next to it.
  */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const FILE = join(ROOT, 'docs/deploy/prometheus_alerts.yaml')
 type Rule = { alert: string; expr: string; annotations: { summary: string; runbook: string } }
 const rules: Rule[] = parse(readFileSync(FILE, 'utf8')).groups[0].rules
 
-/** Series with their values, a minute apart unless `interval` differs, when to look. */
+/** Series with their values, a minute apart unless `interval` differs, and the time of evaluation. */
 type Case = { fires: Series; not: Series; at: string; interval?: string }
 type Series = Record<string, string>
 
@@ -128,7 +128,7 @@ requires('prometheus').test(
     expect(Object.keys(cases)).toEqual(rules.map(({ alert }) => alert))
     const directory = mkdtempSync(join(tmpdir(), 'cr-alerts-'))
     expect(await promtool('check', 'rules', FILE)).toBe(0)
-    // Weeks are looked at once an hour.
+    // Weeks are evaluated once an hour.
     for (const interval of ['1m', '1h']) {
       const tests = rules.flatMap((rule) => scenariosOf(rule, interval))
       const file = join(directory, `${interval}.yaml`)
@@ -169,7 +169,7 @@ async function promtool(...args: string[]): Promise<number> {
   return code
 }
 
-test('the series that the rules use exist, and the texts of the rules have their values', () => {
+test('the series in the alert rules exist, and the texts of the rules have their values', () => {
   const registry = new Registry()
   const cache = { stats: { hits: 0, misses: 0, entries: 0 } }
   openInstruments(registry)

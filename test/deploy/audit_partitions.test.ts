@@ -1,5 +1,5 @@
 // tier: all
-/** The audit in partitions by month, as docs/deploy/audit_partitions.sql makes them of a table with records. */
+/** The audit in partitions by month, which docs/deploy/audit_partitions.sql creates from a table with records. */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import type postgres from 'postgres'
@@ -46,13 +46,13 @@ describe('an audit in partitions', () => {
     }
   }
   const tables = () => sql.begin((tx) => tablesOf(tx))
-  /** The name of the partition so many months from now. */
+  /** The name of the partition the given number of months from now. */
   const partition = async (ahead: number) => {
     const [row] = await sql`
         select to_char(audit_partitions.month_of(now()) + make_interval(months => ${ahead}), '"m"YYYY_MM') as name`
     return String(row?.name)
   }
-  /** A call of a bot whose record has an id of that month; returns where it is, or null where it is not taken. */
+  /** A bot's call whose record has an ID of that month. Returns its partition, or null if it is rejected. */
   const store = async (ahead: number, bot: string, { clientId = '', daysAgo = 0 } = {}) => {
     const [row] = await sql`
         insert into audit_logs (id, workspace_id, timestamp, recorded_at, source, identity_level, agent_id,
@@ -92,7 +92,7 @@ describe('an audit in partitions', () => {
   })
   afterAll(() => app?.stop())
 
-  test('an audit in partitions keeps earlier records, and the rights of others', async () => {
+  test('an audit in partitions keeps earlier records and foreign privileges', async () => {
     expect(await seen()).toEqual(before as never)
     const [row] = await sql`
         select relkind, array_to_string(array(select privilege_type from aclexplode(relacl)
@@ -104,11 +104,11 @@ describe('an audit in partitions', () => {
     expect(row).toEqual({ relkind: 'p', rights: 'INSERT', columns: 'SELECT id, SELECT decision' })
   })
 
-  test('a backup sees one table of the audit, with the same columns, and none of what was added', async () => {
+  test('a backup sees one audit table with the same columns, and none of the added objects', async () => {
     expect(await tables()).toEqual(columns as never)
   })
 
-  test('each month has its partition, and what has none is kept with the others', async () => {
+  test('each month has its partition, and records of other months are in the default one', async () => {
     expect(await store(0, 'now')).toBe('before')
     expect(await store(1, 'next')).toBe(await partition(1))
     expect(await store(2, 'after next')).toBe(await partition(2))
@@ -119,7 +119,7 @@ describe('an audit in partitions', () => {
     expect(added).toBe(0)
   })
 
-  test('a client id is known for ever, in whatever partition its record is', async () => {
+  test('a client id is never accepted twice, whatever partition its record is in', async () => {
     const again = await report('first')
     expect(again.body).toMatchObject({ data: { created: 0, duplicates: 1 } })
     const [reported] = await sql`select client_id from audit_logs where client_id like '%first'`
@@ -129,7 +129,7 @@ describe('an audit in partitions', () => {
     expect(await callsOf('repeats')).toEqual({ listed: 1, counted: 1 })
   })
 
-  test('retention by rows deletes what is old and nothing that has its place in another partition', async () => {
+  test('retention by rows deletes old records and no row of another partition', async () => {
     await store(5, 'old', { daysAgo: 31 })
     await store(6, 'young')
     const [{ alike } = {}] = await sql`
@@ -140,7 +140,7 @@ describe('an audit in partitions', () => {
     expect(await callsOf('young')).toEqual({ listed: 1, counted: 1 })
   })
 
-  test('a month that is detached is gone from lists, summaries, filters and client ids, and nothing else is', async () => {
+  test('a detached month disappears from lists, summaries, filters and client ids, and other months stay', async () => {
     await store(7, 'detached', { clientId: 'third' })
     await store(7, 'shared')
     await store(8, 'shared')
@@ -159,7 +159,7 @@ describe('an audit in partitions', () => {
     expect(await store(7, 'late')).toBe('others')
   })
 
-  test('a detach that was interrupted is ended by the next one', async () => {
+  test('an interrupted detach is completed by the next one', async () => {
     await store(10, 'interrupted')
     const name = await partition(10)
     await sql.unsafe(`alter table audit_logs detach partition audit_partitions.${name}`)
@@ -168,7 +168,7 @@ describe('an audit in partitions', () => {
     expect(await callsOf('interrupted')).toEqual({ listed: 0, counted: 0 })
   })
 
-  test('the tests of the audit itself hold on it', async () => {
+  test("the audit's own tests pass on a partitioned audit", async () => {
     const files = ['audit/journal', 'features/audit/reads', 'features/audit/summary']
     const { TEST_CLUSTER, ...env } = process.env
     const child = watched(

@@ -1,4 +1,7 @@
-/** The chart as Helm renders it and Kubernetes reads it, by the program of kubernetes/main.go; files as a kubelet mounts them. */
+/**
+ * The chart in Helm's rendering, read the way Kubernetes does, by the program of kubernetes/main.go; files mounted
+ * the way a kubelet does.
+ */
 import {
   chmodSync,
   mkdirSync,
@@ -60,7 +63,7 @@ export function objectsOf(text: string): Record<string, z.infer<typeof named>> {
   )
 }
 
-/** The files of the secrets as a kubelet mounts them, and the variables that name them. */
+/** The files of the secrets the way a kubelet mounts them, and the variables that name them. */
 export function mounted(
   env: Record<string, string>,
   root: string,

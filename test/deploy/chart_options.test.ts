@@ -1,5 +1,5 @@
 // tier: all
-/** Optional parts of the chart: an Ingress for each role, figures for Prometheus, and backups. */
+/** Optional parts of the chart: an Ingress for each role, metrics for Prometheus, and backups. */
 import { expect } from 'bun:test'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ afterAll(() => chart.remove())
 
 const ROLES = ['control-plane', 'resolver'] as const
 
-/** As the code of Kubernetes has read them, strictly. */
+/** Read strictly by the code of Kubernetes. */
 async function rendered(values: string) {
   const { out, error } = await chart.render(values)
   expect(error).toBe('')
@@ -31,7 +31,7 @@ async function rendered(values: string) {
   return objectsOf(out)
 }
 
-test('none of it is there unless asked for, and each comes alone', async () => {
+test('the chart renders no option by default, and each option independently', async () => {
   const usual = Object.keys(await rendered('{}'))
   const added = async (values: string) =>
     Object.keys(await rendered(values)).filter((name) => !usual.includes(name))
@@ -75,7 +75,7 @@ const service = z.object({
 })
 
 describe('an Ingress', () => {
-  test('leads the host of each role to its Service, with TLS', async () => {
+  test('an Ingress routes the host of each role to its Service, with TLS', async () => {
     const objects = await rendered(
       '{hosts: {vault: v.example.org, resolver: r.example.org}, controlPlane: {ingress: {enabled: true, className: own, tlsSecret: one}}, resolver: {ingress: {enabled: true, tlsSecret: two}}}',
     )
@@ -105,7 +105,7 @@ describe('an Ingress', () => {
     ])
   })
 
-  test('tells ingress-nginx what nginx.conf says', async () => {
+  test('an Ingress gives ingress-nginx the settings of nginx.conf', async () => {
     const [general = '', , , resolver = ''] = read('nginx.conf').split(/^server \{/m)
     const said = (text: string, name: string) =>
       new RegExp(`^\\s*${name} +(\\S+);`, 'm').exec(text)?.[1]
@@ -135,7 +135,7 @@ describe('an Ingress', () => {
     }
   })
 
-  test('takes annotations of another controller, and leaves out those that are null', async () => {
+  test('an Ingress accepts annotations of another controller, and leaves out null ones', async () => {
     const name = 'nginx.ingress.kubernetes.io/proxy-body-size'
     const objects = await rendered(
       `{resolver: {ingress: {enabled: true, annotations: {${name}: null, example.com/a: "1"}}}}`,
@@ -180,7 +180,7 @@ const cronJob = z.object({
   }),
 })
 
-/** Variables and arguments with what a kubelet puts in: fields of the pod, then `$(NAME)` of variables before. */
+/** Variables and arguments with a kubelet's substitutions: fields of the pod, then `$(NAME)` of earlier variables. */
 function started({ spec }: Pod, fields: Record<string, string>) {
   const [{ env: given, args }] = spec.containers
   const env: Record<string, string> = {}
@@ -200,8 +200,8 @@ const policy = z.object({
 
 const METRICS = '{metrics: {enabled: true, podMonitor: true}}'
 
-describe('figures for Prometheus', () => {
-  test('are on the port that pods, annotations, monitor and policy name, and no Service has', async () => {
+describe('metrics for Prometheus', () => {
+  test('metrics have the port that pods, annotations, monitor and policy name, and no Service has', async () => {
     const usual = await rendered('{}')
     const objects = await rendered(METRICS)
     for (const role of ROLES) {
@@ -228,7 +228,7 @@ describe('figures for Prometheus', () => {
         { from: [peers], ports: [{ protocol: 'TCP', port: 'metrics' }] },
       ])
       expect(egress).toEqual(before.egress)
-      // The monitor chooses by labels that the pods have.
+      // The monitor selects by labels that the pods have.
       expect(metadata.labels).toMatchObject({
         'app.kubernetes.io/name': 'cloakroom',
         'app.kubernetes.io/instance': 'cloakroom',
@@ -249,7 +249,7 @@ describe('figures for Prometheus', () => {
   test.each([
     ['10.1.2.3', '10.1.2.3:9464'],
     ['fd00::1', '[fd00::1]:9464'],
-  ])('are answered to the address of the pod: %s', async (address, host) => {
+  ])("metrics are answered at the pod's address: %s", async (address, host) => {
     const objects = await rendered(METRICS)
     for (const role of ROLES) {
       const { template } = deployment.parse(objects[`Deployment cloakroom-${role}`]).spec
@@ -268,7 +268,7 @@ describe('figures for Prometheus', () => {
   {
     const { test } = requires('go', 'postgresql')
     test.each(ROLES)(
-      'are there at the address of a %s',
+      'metrics are found at the address of a %s',
       async (role) => {
         const objects = await rendered(METRICS)
         const { template } = deployment.parse(objects[`Deployment cloakroom-${role}`]).spec
@@ -302,7 +302,7 @@ describe('figures for Prometheus', () => {
 })
 
 describe('a backup', () => {
-  test('reaches names and the database, and is reached by nobody', async () => {
+  test('a backup pod reaches names and the database, and accepts no connections', async () => {
     const objects = await rendered('{backup: {enabled: true}}')
     const { spec } = policy.parse(objects['NetworkPolicy cloakroom-backup'])
     const control = policy.parse(objects['NetworkPolicy cloakroom-control-plane']).spec
@@ -313,7 +313,7 @@ describe('a backup', () => {
     expect(Object.values(metadata.labels)).toContain('backup')
   })
 
-  test('has the user, files and limits of a control plane, and its own volume', async () => {
+  test('a backup pod has the user, files and limits of a control plane, and its own volume', async () => {
     const objects = await rendered(
       '{backup: {enabled: true, volumeClaim: own, schedule: "0 * * * *", recipients: [age1abc]}}',
     )
@@ -342,7 +342,7 @@ describe('a backup', () => {
 
   {
     const { test } = requires('go', 'postgresql')
-    test('is made by what the pod starts, once for each Job', async () => {
+    test("a backup is made by the pod's command, once for each Job", async () => {
       const objects = await rendered('{backup: {enabled: true}}')
       const { template } = cronJob.parse(objects['CronJob cloakroom-backup']).spec.jobTemplate.spec
       const { socketDir, createDatabase } = await sharedCluster()

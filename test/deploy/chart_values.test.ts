@@ -1,5 +1,8 @@
 // tier: all
-/** The chart's values: those that it refuses, and that none of them opens, reveals or breaks something unseen. */
+/**
+ * The chart's values: those that it rejects, and a check that none of them opens, reveals or breaks anything
+ * unnoticed.
+ */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -30,7 +33,7 @@ async function rendered(values: string) {
 test.each([
   ['an invalid network', '{trustedProxies: [proxy.internal]}', 'trustedProxies'],
   ['a value that nothing reads', '{replicas: 3}', 'replicas'],
-  // An empty list of peers, or an empty peer, is everybody to Kubernetes.
+  // For Kubernetes, an empty list of peers, or an empty peer, means everyone.
   ...['networkPolicy.ingressFrom', 'networkPolicy.dns', 'networkPolicy.database', 'metrics.from']
     .map((path) => path.split('.'))
     .flatMap(([group = '', name = '']): [string, string, string][] => [
@@ -40,7 +43,7 @@ test.each([
   ['a way out to nobody', '{networkPolicy: {egress: [{to: []}]}}', 'egress'],
   ['a way out without peers', '{networkPolicy: {egress: [{ports: [{port: 1}]}]}}', 'egress'],
   ['a setting that is no name of one', '{settings: {"A, value: b": c}}', 'A, value: b'],
-])('the chart refuses %s', async (_, values, name) => {
+])('the chart rejects %s', async (_, values, name) => {
   const { error, code } = await chart.render(values)
   expect([code, error.includes(name)]).toEqual([1, true])
 })
@@ -76,7 +79,7 @@ const namesOf = (objects: Objects) =>
 // Services and probes rely on those of the image.
 const OF_THE_IMAGE = ['HOST', 'PORT', 'RESOLVER_PORT']
 
-test('settings takes no secret, and nothing that the chart says itself', async () => {
+test('settings accepts no secret, and no value that the chart sets itself', async () => {
   const own = namesOf(await rendered(`{${EVERYTHING}}`))
   const secrets = describeConfig().flatMap(({ name, file }) => (file ? [name] : []))
   expect(own).toContain('DB_SSLMODE')
@@ -87,7 +90,7 @@ test('settings takes no secret, and nothing that the chart says itself', async (
   }
 })
 
-test('settings takes every other, and each is there once', async () => {
+test('settings accepts every other variable, and renders each one once', async () => {
   const own = [...namesOf(await rendered(`{${EVERYTHING}}`)), ...OF_THE_IMAGE]
   const others = describeConfig()
     .map(({ name, file }) => file ?? name)
@@ -102,7 +105,7 @@ test('settings takes every other, and each is there once', async () => {
   }
 })
 
-test('files of one more Secret are there for settings that name them', async () => {
+test('files of one more Secret are mounted for settings that name them', async () => {
   const folder = '/run/secrets/files'
   const settings = {
     DB_CA_FILE: `${folder}/ca.pem`,
@@ -128,7 +131,7 @@ test('files of one more Secret are there for settings that name them', async () 
   }
 })
 
-test('a stop has the time that DRAIN_SECONDS and what runs then may take', async () => {
+test('a stop has enough time for DRAIN_SECONDS and the work that runs then', async () => {
   for (const [values, seconds] of [
     ['{}', 40],
     ['{settings: {DRAIN_SECONDS: 20}}', 60],
@@ -140,7 +143,7 @@ test('a stop has the time that DRAIN_SECONDS and what runs then may take', async
   }
 })
 
-test('texts stay texts, whatever YAML would take them for', async () => {
+test('texts stay texts, whatever type YAML would give them', async () => {
   const role = 'databaseUser: "1", passwordSecret: "true"'
   const objects = await rendered(
     `{image: {repository: "a #b", tag: "1"}, keysSecret: "0x1", filesSecret: "null", controlPlane: {${role}}, resolver: {${role}}, backup: {enabled: true, volumeClaim: "2"}, settings: {"ON": "off"}}`,
@@ -157,7 +160,7 @@ test('texts stay texts, whatever YAML would take them for', async () => {
   expect(JSON.stringify(objects['CronJob cloakroom-backup'])).toContain('{"claimName":"2"}')
 })
 
-test('a further way out is in the policy of both roles and of no backup', async () => {
+test('a further egress rule is in the policy of both roles and of no backup', async () => {
   const rule = {
     to: [{ ipBlock: { cidr: '192.0.2.1/32' } }],
     ports: [{ protocol: 'TCP', port: 4318 }],

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Traces, taken by the receiver of OpenTelemetry's collector (collector/main.go) with the configuration of
- * docs/guides/monitoring.md: what it made of them, which other programs are then given.
+ * Traces, received by the receiver of OpenTelemetry's collector (collector/main.go) with the configuration of
+ * docs/guides/monitoring.md: its result, which it passes on to other programs.
  */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const SPAN = '00f067aa0ba902b7'
 const ERROR = 2
 
 type Value = Record<string, unknown>
-/** As the collector writes it: what is zero, or nothing, is left out. */
+/** In the collector's form, which omits zero and empty values. */
 type Received = {
   traceId: string
   spanId: string
@@ -92,7 +92,7 @@ async function startCollector(program: string, place: string): Promise<() => Pro
   }
 }
 
-/** All that it has taken, when it has all that was sent. */
+/** All received spans, once all sent ones have arrived. */
 async function batches(): Promise<Batch[]> {
   await stage.app.tracer?.flush()
   const read = (): Batch[] => lines.slice(1).map((line) => JSON.parse(line))
@@ -108,7 +108,7 @@ const spansIn = (all: Batch[]) =>
 const attributesOf = (attributes: { key: string; value: Value }[] = []) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value]))
 
-/** The spans of one request, with the one in which the others are. */
+/** The spans of one request, with their parent span. */
 async function traceOf(answer: Response, name: string) {
   const id = { stringValue: answer.headers.get('x-request-id') ?? '' }
   const all = spansIn(await batches())
@@ -135,7 +135,7 @@ function resolve(target_url: string, headers: Record<string, string> = {}) {
 }
 
 describe("the collector's receiver", () => {
-  test('takes a call as it was: its parents, kinds, types, times and events', async () => {
+  test('the collector receives a call unchanged: its parents, kinds, types, times and events', async () => {
     const from = BigInt(Date.now() - 1000) * 1_000_000n
     const answer = await resolve(stage.url('/'), { traceparent: `00-${TRACE}-${SPAN}-01` })
     expect(answer.status).toBe(200)
@@ -173,7 +173,7 @@ describe("the collector's receiver", () => {
     }
   })
 
-  test('takes a refusal as none of our errors, and a call that failed as one', async () => {
+  test('the collector receives a rejected call without an error, and a failed call with one', async () => {
     const refused = await resolve('https://elsewhere.example/')
     expect(refused.status).toBe(403)
     const one = await traceOf(refused, 'POST /v1/resolve')
@@ -193,7 +193,7 @@ describe("the collector's receiver", () => {
     expect(other.named('call').status).toEqual({ code: ERROR })
   })
 
-  test('takes every span, and whose they are', async () => {
+  test('the collector receives every span, with its owner', async () => {
     const all = await batches()
     expect(stage.app.tracer?.counts.spans).toMatchObject({ failed: 0, dropped: 0 })
     expect(spansIn(all).length).toBe(stage.app.tracer?.counts.spans.exported ?? 0)

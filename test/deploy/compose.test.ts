@@ -1,7 +1,7 @@
 // tier: all
 /**
- * compose.yaml, read by the library of Compose, set up by the lines at its head, and its Caddy and Cloakroom run with
- * what it gives them, at its addresses and ports, in namespaces. No container engine takes part.
+ * compose.yaml, read by the Compose library and set up by the commands at its head. Its Caddy and Cloakroom run with
+ * its settings, addresses and ports, in namespaces. No container engine is involved.
  */
 import { expect } from 'bun:test'
 import {
@@ -73,7 +73,7 @@ beforeAll(async () => {
 }, BUILD_MS)
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-/** The lines at the head, with what represents the program of Docker. */
+/** The commands at the head, with a replacement of the Docker program. */
 function setUp(): void {
   const lines = [...text.matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line)
   const bin = join(place, 'bin')
@@ -93,7 +93,7 @@ function setUp(): void {
   if (!watched(child).success) throw new Error(`${child.stderr}`)
 }
 
-/** Checked against the schema of Compose, with variables from .env: its library's program knows none. */
+/** Checked with the schema of Compose, with variables from .env, because the library's program has none. */
 function read(file: string, folder = place) {
   const given = readFileSync(join(folder, '.env'), 'utf8').matchAll(/^(\w+)=(.*)$/gm)
   const env = Object.fromEntries([...given].map(([, name = '', value = '']) => [name, value]))
@@ -107,7 +107,7 @@ function read(file: string, folder = place) {
   return watched(Bun.spawnSync(command, { cwd: folder, stdout: 'pipe', stderr: 'pipe' }))
 }
 
-test('the lines at its head make the files of the keys, and nobody else can reach them', () => {
+test('the commands at the head of the file create the key files, and only their owner can read them', () => {
   expect(readdirSync(join(place, 'secrets')).sort()).toEqual([
     'CRON_SECRET',
     'DB_PASSWORD',
@@ -123,7 +123,7 @@ test('the lines at its head make the files of the keys, and nobody else can reac
   ])
 })
 
-test('the library of Compose accepts it, and refuses what is not Compose', () => {
+test('the Compose library accepts the file, and rejects files that are not Compose', () => {
   const folder = mkdtempSync(join(place, 'other-'))
   cpSync(join(place, '.env'), join(folder, '.env'))
   expect(read(text, folder).success).toBe(true)
@@ -137,7 +137,7 @@ test('the library of Compose accepts it, and refuses what is not Compose', () =>
   expect(() => read(text, folder)).toThrow('VAULT_HOST: the name of the control plane')
 })
 
-test('the variables that it gives to the server are settings, all that production needs, and no secret among them', () => {
+test("the server's variables are settings, all that production needs, and contain no secret", () => {
   const { cloakroom, database } = resolved.services
   const known = describeConfig()
   const names = known.flatMap(({ name, file }): string[] => (file ? [name, file] : [name]))
@@ -158,7 +158,7 @@ test('the variables that it gives to the server are settings, all that productio
   expect(database.environment.POSTGRES_PASSWORD_FILE).toBe(cloakroom.environment.DB_PASSWORD_FILE)
 })
 
-/** `/run/secrets/NAME`, where the test has it. */
+/** `/run/secrets/NAME`, at the test's path. */
 function fromFiles(env: Record<string, string>): Record<string, string> {
   const secrets = Object.entries(env).map(([name, value]) => [
     name,
@@ -167,12 +167,12 @@ function fromFiles(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(secrets)
 }
 
-test('each service waits for a healthy one; only Caddy is published; the database is out of its reach', () => {
+test('each service waits for a healthy one; only Caddy is published; the database is unreachable for it', () => {
   const { caddy, cloakroom, database } = resolved.services
   expect(caddy.depends_on?.cloakroom?.condition).toBe('service_healthy')
   expect(cloakroom.depends_on?.database?.condition).toBe('service_healthy')
   expect([caddy.healthcheck, database.healthcheck]).not.toContain(undefined)
-  // That of the image counts.
+  // The image's value counts.
   expect(cloakroom.healthcheck).toBeUndefined()
   expect(caddy.ports.map(({ published, target }) => [published, target])).toEqual([
     ['80', 80],
@@ -187,7 +187,7 @@ test('each service waits for a healthy one; only Caddy is published; the databas
   expect(Number(/^postgres:(\d+)/.exec(database.image)?.[1])).toBeGreaterThanOrEqual(15)
 })
 
-test('the proxy that is trusted is the network of Caddy, and no more', () => {
+test('only the network of Caddy is a trusted proxy', () => {
   const [{ subnet }] = resolved.networks.edge.ipam.config
   expect(resolved.services.cloakroom.environment.TRUSTED_PROXIES).toBe(subnet)
   const { stdout } = read(text, other('EDGE_NETWORK=10.9.8.0/24'))
@@ -202,7 +202,7 @@ function other(line: string): string {
   return folder
 }
 
-/** Its names, addresses and ports, in a network where clients have others. */
+/** Its names, addresses and ports, in a network with other addresses for clients. */
 const lifeOf = (health: string) => `
 ip link set lo up
 for address in 172.30.80.2 192.0.2.1 192.0.2.7 192.0.2.8; do ip address add $address/32 dev lo || exit 1; done
@@ -268,13 +268,13 @@ echo '>> end'
       })
     }, 60_000)
 
-    test('both are healthy, by the words of their health checks', () => {
+    test('Caddy and Cloakroom are healthy by their health checks', () => {
       expect(said.health).toEqual(['control plane  healthy', 'resolver       healthy'])
       expect(said['caddy health']).toEqual(['0'])
       expect(said.code).toEqual(['0'])
     })
 
-    test('by their names on 443; on 80 they are sent there; by no other name', () => {
+    test('both names answer on 443, port 80 redirects there, and other names get no answer', () => {
       expect([said.console, said.resolver, said['without TLS'], said['other name']]).toEqual([
         ['200'],
         ['200'],
@@ -283,7 +283,7 @@ echo '>> end'
       ])
     })
 
-    test('a limit counts the client and not Caddy, whatever the client says', () => {
+    test('a limit counts the client and not Caddy, whatever headers the client sends', () => {
       expect(said['one client']).toEqual(['200', '200', '429'])
       expect(said['another client']).toEqual(['200'])
       expect(said['a client that says it is another']).toEqual(['429'])

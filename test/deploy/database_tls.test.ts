@@ -1,5 +1,5 @@
 // tier: all
-/** TLS towards a real PostgreSQL: verify-full takes the certificate of a named authority for that host, and nothing else. */
+/** TLS with a real PostgreSQL: verify-full accepts the certificate of a named authority for that host, and no other. */
 import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ async function serveAs(name: string): Promise<void> {
   await until(async () => (await loaded()) !== before)
 }
 
-/** `TLS` or `clear`, or the refusal of the start. */
+/** `TLS` or `clear`, or the error of the start. */
 async function reached(settings: Record<string, string>): Promise<string> {
   const env = {
     ...KEYS,
@@ -76,13 +76,13 @@ async function reached(settings: Record<string, string>): Promise<string> {
   return row?.ssl ? 'TLS' : 'clear'
 }
 
-test('a server without TLS is refused where it is demanded, and reached where it is not', async () => {
+test('a server without TLS is rejected if TLS is required, and used if it is not', async () => {
   expect(await reached({ DB_SSLMODE: 'prefer' })).toBe('clear')
   for (const DB_SSLMODE of ['require', 'verify-full'])
     expect(await reached({ DB_SSLMODE })).toContain('demands TLS')
 })
 
-test('verify-full takes the certificate of the named authority for this host, and nothing else', async () => {
+test('verify-full accepts the certificate of the named authority for this host, and no other', async () => {
   const DB_CA_FILE = file('ca.pem', authority.certificate)
   const other = file('other.pem', (await createAuthority('Another authority')).certificate)
   const DB_SSLMODE = 'verify-full'
@@ -96,7 +96,7 @@ test('verify-full takes the certificate of the named authority for this host, an
   expect(await reached({ DB_SSLMODE: 'require', DB_CA_FILE })).toBe('TLS')
 }, 60_000)
 
-test('a file that is no certificate is a wrong setting', async () => {
+test('a file that is no certificate is an invalid setting', async () => {
   const DB_CA_FILE = file('empty.pem', '')
   expect(await reached({ DB_SSLMODE: 'verify-full', DB_CA_FILE })).toContain(
     'DB_CA_FILE: is not a readable PEM file',

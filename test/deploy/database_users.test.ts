@@ -1,7 +1,7 @@
 // tier: all
 /**
- * docs/deploy/postgresql_roles.sql on a real PostgreSQL: the resolver's user does what a resolver does and nothing
- * else, the control plane's changes no schema. docs/guides/database-users.md lists the resolver's privileges.
+ * docs/deploy/postgresql_roles.sql on a real PostgreSQL: the resolver's user does exactly a resolver's work, and the
+ * control plane's user changes no schema. docs/guides/database-users.md lists the resolver's privileges.
  */
 import { expect } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
@@ -102,7 +102,7 @@ beforeAll(async () => {
   const { socketDir: place, createDatabase } = await sharedCluster()
   socketDir = place
   database = await createDatabase()
-  // Tables that another user made: the file gives them to the owner.
+  // Tables that another user created: the script gives them to the owner.
   await (await startTestApp({}, { database: given('cloakroom') })).stop()
   await applyRoles()
   collector = startCollector()
@@ -142,7 +142,7 @@ const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRE
 const bearer = () => ({ headers: { authorization: `Bearer ${agent.token}` } })
 
 describe("the resolver's database user", () => {
-  test('does all that a resolver does: calls, forwarding, delivery, lists, links, health, figures', async () => {
+  test("the resolver's user does all work of a resolver: calls, forwarding, delivery, lists, links, health, metrics", async () => {
     const { resolver: origin } = resolver
     expect((await resolveAs(origin, agent.token, call())).status).toBe(200)
     const app = { ...stage.app, resolver: origin }
@@ -170,7 +170,7 @@ describe("the resolver's database user", () => {
     expect(problemsIn(resolver)).toEqual([])
   })
 
-  test('has traces, gauges of what it may read and no others, and a report', async () => {
+  test("the resolver's user has traces, gauges of readable tables only, and a report", async () => {
     await resolver.tracer?.flush()
     collector.spans.length = 0
     expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
@@ -198,7 +198,7 @@ describe("the resolver's database user", () => {
     expect(problemsIn(resolver)).toEqual([])
   })
 
-  test('puts on record what tokens did, before and after, and what the database will not take', async () => {
+  test("the resolver's user records token actions, before and after, and records that the database rejects", async () => {
     const held = Promise.withResolvers<void>()
     stage.upstream.on('/held', async (_, wire) => {
       await held.promise
@@ -228,7 +228,7 @@ describe("the resolver's database user", () => {
     expect(await owner`select 1 from audit_refused where id = ${entry.id}`).toHaveLength(1)
   })
 
-  test('queues the notice of a refused call and sends it', async () => {
+  test("the resolver's user queues the notice of a rejected call and sends it", async () => {
     const { api } = agent.person
     const params = { workspace_id: agent.workspaceId }
     const { id } = await api.call(createNoticeTarget, {
@@ -254,7 +254,7 @@ describe("the resolver's database user", () => {
     expect(problemsIn(resolver)).toEqual([])
   })
 
-  test('requests an approval, expires it, uses its release, and stores proposals', async () => {
+  test("the resolver's user requests an approval, expires it, uses its release, and stores proposals", async () => {
     const held = await heldStage({ ...stage, app: { ...stage.app, resolver: resolver.resolver } })
     await held.store('HELD', 'a value that a member releases', HELD)
     const once = { target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_HELD' } }
@@ -287,7 +287,7 @@ describe("the resolver's database user", () => {
     expect(problemsIn(resolver)).toEqual([])
   })
 
-  test('makes no decision about an approval, and undoes none', async () => {
+  test("the resolver's user makes no decision about an approval, and reverts none", async () => {
     const { workspaceId } = agent
     const add = async (status: string, usedBy: string | null = null) => {
       const id = Bun.randomUUIDv7()
@@ -316,7 +316,7 @@ describe("the resolver's database user", () => {
     await owner`delete from approvals where workspace_id = ${workspaceId}`
   })
 
-  test('hears of a revoke, and obeys it without hearing', async () => {
+  test('the resolver receives notice of a revoke, and applies it without a notice too', async () => {
     const other = await agent.issue()
     await agent.provision(other)
     expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(200)
@@ -388,7 +388,7 @@ describe("the resolver's database user", () => {
     'set role cloakroom_owner',
     'copy users to stdout',
   ]
-  test.each(refused)('PostgreSQL refuses it: %s', async (statement) => {
+  test.each(refused)('PostgreSQL rejects it: %s', async (statement) => {
     const code = await asResolver.unsafe(statement).then(
       () => 'done',
       (error) => error.code,
@@ -396,7 +396,7 @@ describe("the resolver's database user", () => {
     expect(code).toBe('42501')
   })
 
-  /** A record as the resolver's user may store it, with other values. */
+  /** A record that the resolver's user may store, with other values. */
   const recordWith = (values: Record<string, unknown>) => ({
     id: Bun.randomUUIDv7(),
     workspace_id: agent.workspaceId,
@@ -429,18 +429,15 @@ describe("the resolver's database user", () => {
     ['another time of recording', { recorded_at: '2026-01-01T00:00:00Z' }],
     ['no end of time', { timestamp: 'infinity' }],
   ]
-  test.each(strange)('a forged record of the resolver is refused: %s', async (_, values) => {
+  test.each(strange)('a forged record of the resolver is rejected: %s', async (_, values) => {
     expect(await insert(values)).toBe('23514')
   })
 
-  test.each([null, ...tokenActions])(
-    'a record of what a token does is stored: %s',
-    async (action) => {
-      expect(await insert({ action })).toBe('done')
-    },
-  )
+  test.each([null, ...tokenActions])('a record of a token action is stored: %s', async (action) => {
+    expect(await insert({ action })).toBe('done')
+  })
 
-  test('no row that it stores is longer than backups take', async () => {
+  test('no row that the resolver stores is longer than backups accept', async () => {
     const long = '\u0001'.repeat(8 * 1024 * 1024)
     const code = ({ code }: { code: string }) => code
     const outcomes = await Promise.all([
@@ -462,7 +459,7 @@ describe("the resolver's database user", () => {
     expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(8).fill(true))
   })
 
-  test('leases derived credentials and stores their states, which raises the policy version', async () => {
+  test('the resolver leases derived credentials and stores their states, which raises the policy version', async () => {
     const { workspaceId, projectId, environment, tokenId } = agent
     const place = { workspaceId, projectId, environment, key: 'KEY' }
     const leases = new Leases(asResolver, OuterLayer.parse(stage.app.config.ENCRYPTION_KEY))
@@ -497,7 +494,7 @@ describe("the resolver's database user", () => {
     await owner`delete from derived_states`
   })
 
-  test('a very long entry in the journal that is no intent is kept as its beginning', async () => {
+  test('a very long journal entry that is no intent is kept truncated', async () => {
     const [id, long] = [Bun.randomUUIDv7(), '\u0001'.repeat(4 * 1024 * 1024)]
     await asResolver`insert into audit_journal (id, live, intents, recorded_at)
         values (${id}, '1', ${long}, now() - interval '1 hour')`
@@ -509,7 +506,7 @@ describe("the resolver's database user", () => {
     expect([...kept]).toEqual([{ length: 1_048_576 }])
   })
 
-  test('a forged intent in the journal becomes no record, and holds up none', async () => {
+  test('a forged intent in the journal becomes no record, and delays no others', async () => {
     const [id, intents] = [Bun.randomUUIDv7(), JSON.stringify([{ id: 'x', proof: 1 }])]
     await asResolver`insert into audit_journal (id, live, intents, recorded_at)
         values (${id}, '1', ${intents}, now() - interval '1 hour')`
@@ -521,7 +518,7 @@ describe("the resolver's database user", () => {
     expect(await owner`select 1 from audit_refused where id = ${id}`).toHaveLength(1)
   })
 
-  test('locks all that it may, and holds off no revoke and no change of members', async () => {
+  test('the resolver locks all rows that it may, and delays no revoke and no change of members', async () => {
     const other = await agent.issue()
     await agent.provision(other)
     expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(200)
@@ -578,12 +575,12 @@ describe("the resolver's database user", () => {
     resolver.logs.length = 0
   })
 
-  test('waits for no lock longer than five seconds, and neither does what the control plane does by the clock', async () => {
+  test('the resolver waits for a lock at most five seconds, and so do scheduled tasks of the control plane', async () => {
     for (const sql of [asResolver, control])
       expect(await sql`show lock_timeout`).toEqual([{ lock_timeout: '5s' }] as never)
   })
 
-  test('decides where its workspace is written to without pause, and locks it not', async () => {
+  test('the resolver decides while its workspace is written to continuously, and does not lock it', async () => {
     const busy = await createAgentWithToken(stage, { secrets: { KEY: 'the value of a key' } })
     const writing = { on: true }
     const writers = [1, 2].map(async (writer) => {
@@ -598,7 +595,7 @@ describe("the resolver's database user", () => {
     expect(problemsIn(resolver)).toEqual([])
   })
 
-  test("each table's privileges are the decided ones, and docs/guides/database-users.md lists them", async () => {
+  test("each table's privileges are the expected ones, and docs/guides/database-users.md lists them", async () => {
     expect(await privilegesIn(owner)).toEqual(RESOLVER_PRIVILEGES)
     const listed = Object.entries(RESOLVER_PRIVILEGES).map(([table, may]) => [table, verbsOf(may)])
     expect(accessOf(readFileSync(PAGE, 'utf8'))).toEqual(Object.fromEntries(listed))
@@ -606,7 +603,7 @@ describe("the resolver's database user", () => {
 })
 
 describe("the control plane's user", () => {
-  test('is no superuser, and PostgreSQL refuses it a change of the schema', async () => {
+  test("the control plane's user is no superuser, and PostgreSQL rejects its changes of the schema", async () => {
     const [role] =
       await control`select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = current_user`
     expect({ ...role }).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false })
@@ -622,7 +619,7 @@ describe("the control plane's user", () => {
 })
 
 describe('a session that keeps a lock of tokens', () => {
-  test('a session that keeps a lock of tokens delays a revoke for seconds only: 503, and the log names its user', async () => {
+  test('a session that holds a lock on tokens delays a revoke by seconds only: 503, and the log names its user', async () => {
     const other = await agent.issue()
     const keeper = connect('cloakroom_control')
     await using _ = { [Symbol.asyncDispose]: () => keeper.end({ timeout: 0 }) }
@@ -641,7 +638,7 @@ describe('a session that keeps a lock of tokens', () => {
 })
 
 describe('postgresql_roles.sql', () => {
-  test('may be run again, also after an upgrade with a new table', async () => {
+  test('the script may be run again, also after an upgrade with a new table', async () => {
     const before = await privilegesIn(owner)
     await owner`create table of_a_later_version (id int)`
     await owner`alter table users add column of_a_later_version int`
@@ -660,7 +657,7 @@ describe('postgresql_roles.sql', () => {
     expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
   })
 
-  test("the resolver user's own settings end with the commands of docs/guides/database-users.md", async () => {
+  test("the resolver user's own settings are removed by the commands of docs/guides/database-users.md", async () => {
     const applied = async () => {
       const sql = connect('cloakroom_resolver')
       const [{ search_path = '' } = {}] = await sql`show search_path`
@@ -683,14 +680,14 @@ describe('postgresql_roles.sql', () => {
 })
 
 describe('audit_partitions.sql', () => {
-  test("goes with the users: what was made is the owner's, and the resolver may what it might", async () => {
+  test('objects stay with the owner when users are removed, and the resolver keeps its privileges', async () => {
     const rights = () => owner`
         select attname, has_column_privilege('cloakroom_resolver', attrelid, attname, 'select') as reads,
           has_column_privilege('cloakroom_resolver', attrelid, attname, 'update') as writes
         from pg_attribute where attrelid = 'audit_logs'::regclass and attnum > 0 order by attname`
     const before = await rights()
     await partitionAudit(await sharedCluster(), database)
-    // Also before the file of the users is run again, in a partition of its choice.
+    // Also before the script of the users is run again, in any partition.
     const ofAPerson = {
       id: '01b00000-0000-7000-8000-000000000000',
       workspace_id: agent.workspaceId,
@@ -708,7 +705,7 @@ describe('audit_partitions.sql', () => {
     await applyRoles()
     expect(await rights()).toEqual(before)
     expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
-    // As a migration does.
+    // Like a migration does.
     await owner`alter table audit_logs add column of_a_later_version int`
     await owner`alter table audit_logs drop column of_a_later_version`
     const [{ strangers } = {}] = await owner`
@@ -719,7 +716,7 @@ describe('audit_partitions.sql', () => {
 })
 
 describe('an older schema', () => {
-  test('a resolver does not migrate it: it says to start the control plane, which does', async () => {
+  test('a resolver does not migrate an older schema: it names the control plane, which does', async () => {
     const { createDatabase } = await sharedCluster()
     const empty = { ...databaseVariables(socketDir, await createDatabase()) }
     const start = (env: Record<string, string>) =>
@@ -746,7 +743,7 @@ function problemsIn({ logs }: TestApp): string[] {
   return logs.filter((line) => /"level":"(warning|error)"/.test(line))
 }
 
-/** Within a transaction: `null` where it was done, otherwise PostgreSQL's code. */
+/** Within a transaction: `null` on success, otherwise PostgreSQL's code. */
 async function attempt(session: postgres.ReservedSql, statement: string): Promise<string | null> {
   await session`savepoint before`
   try {
@@ -758,7 +755,7 @@ async function attempt(session: postgres.ReservedSql, statement: string): Promis
   }
 }
 
-/** Takes and keeps all locks of a table and its rows that there are, and says which were given. */
+/** Takes and holds all possible locks of a table and its rows, and reports which were granted. */
 async function locksOf(
   table: string,
   does: (statement: string) => Promise<string | null>,

@@ -1,5 +1,5 @@
 // tier: all
-/** Cloakroom behind the real nginx and Caddy, configured as docs/deploy describes. */
+/** Cloakroom behind the real nginx and Caddy, configured the way docs/deploy describes. */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -73,7 +73,7 @@ for (const [example, program] of EXAMPLES) {
     const json = (body: unknown) => ['--json', JSON.stringify(body)]
     const bearer = (token: string) => ['--header', `Authorization: Bearer ${token}`]
 
-    /** A connection on which the test says each byte. */
+    /** A connection on which the test writes each byte. */
     async function byHand(name: string): Promise<{ wire: TLSSocket; text(): string }> {
       const ca = await Bun.file(front.caFile).text()
       const wire = connect({ host: '127.0.0.1', port: front.tls, servername: name, ca })
@@ -86,7 +86,7 @@ for (const [example, program] of EXAMPLES) {
       return { wire, text: () => text }
     }
 
-    test('TLS 1.3 and nothing older; what comes without TLS is sent to it', async () => {
+    test('the front accepts only TLS 1.3, and redirects plain HTTP to it', async () => {
       expect(await answerOf(url(VAULT, '/api/status/'))).toMatchObject({ status: 200 })
       const older = curl('--tls-max', '1.2', url(VAULT, '/api/status/'))
       expect(await older.exited).toBe(35)
@@ -97,7 +97,7 @@ for (const [example, program] of EXAMPLES) {
       expect(head).toMatch(/^location: https:\/\/vault\.example\.com/im)
     })
 
-    test('a limit counts the address of the client, whatever it says of itself', async () => {
+    test("a limit counts the client's address, whatever headers the client sends", async () => {
       const [mine, other] =
         example === 'Caddyfile' ? ['127.0.0.7', '127.0.0.8'] : ['127.0.0.5', '127.0.0.6']
       const ask = async (from: string, ...more: string[]) =>
@@ -116,7 +116,7 @@ for (const [example, program] of EXAMPLES) {
       expect(await ask(other)).toBe(200)
     })
 
-    test('the console is served, and requests from pages of another origin are refused', async () => {
+    test('the console is served, and requests from pages of another origin are rejected', async () => {
       const page = curl('--include', url(VAULT, '/console/'))
       expect(await new Response(page.stdout).text()).toMatch(
         /^content-security-policy: default-src 'none'/im,
@@ -133,7 +133,7 @@ for (const [example, program] of EXAMPLES) {
       expect(await ask(`https://${RESOLVER}:${front.tls}`)).toBe(401)
     })
 
-    test('a streamed answer comes word by word, and ends upstream when its reader goes', async () => {
+    test('a streamed answer arrives word by word, and ends upstream when its reader disconnects', async () => {
       const { promise: connected, resolve } = Promise.withResolvers<TLSSocket>()
       stage.upstream.on('/words', (_, wire) => resolve(wire))
       const body = {
@@ -184,7 +184,7 @@ for (const [example, program] of EXAMPLES) {
       live.kill()
     })
 
-    test('a WebSocket is joined, both ways', async () => {
+    test('a WebSocket is connected in both directions', async () => {
       const accepted = Promise.withResolvers<Accepted>()
       stage.upstream.on('/socket', accepting(accepted.resolve))
       const ca = await Bun.file(front.caFile).text()
@@ -211,7 +211,7 @@ for (const [example, program] of EXAMPLES) {
       socket.close()
     })
 
-    test('bodies up to our own bounds pass, and beyond them the refusal is ours', async () => {
+    test("bodies up to the product's limits pass, and larger ones get the product's error", async () => {
       const path = `/api/workspaces/${agent.workspaceId}/rekey/`
       const send = async (mib: number) => {
         const file = join(home, `${mib}.json`)
@@ -223,13 +223,13 @@ for (const [example, program] of EXAMPLES) {
         status: 422,
         body: { error_code: 'validation_error' },
       })
-      // Caddy waits half a second for a client that still sends when it is refused, and then ends the connection.
+      // Caddy waits half a second for a client that still sends after its rejection, and then closes the connection.
       let refused = await send(33)
       while (example === 'Caddyfile' && refused.status === 0) refused = await send(33)
       expect(refused).toMatchObject({ status: 413 })
     })
 
-    test('a caller without permission is refused with no more of the body than the server in front insists on', async () => {
+    test('a caller without permission is rejected, and the front reads no more of the body than it must', async () => {
       const { wire, text } = await byHand(VAULT)
       const body = Buffer.alloc(300_000, ' ')
       wire.write(
@@ -243,7 +243,7 @@ for (const [example, program] of EXAMPLES) {
       wire.destroy()
     })
 
-    test('a hundred slow bodies hold up nobody', async () => {
+    test('a hundred slow bodies delay no other caller', async () => {
       const slow = await Promise.all(Array.from({ length: 100 }, () => byHand(RESOLVER)))
       for (const { wire } of slow) {
         wire.write(

@@ -1,4 +1,7 @@
-/** The servers in front of us, as docs/deploy describes: the real programs, with ports and certificates of the test. */
+/**
+ * The servers in front of Cloakroom, configured the way docs/deploy describes: the real programs, with ports and
+ * certificates of the test.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -64,7 +67,7 @@ export async function startFront(
   }
 }
 
-/** Replaces what must be there, so that the example is what is tested. */
+/** Replaces an expected text, so that the test uses the example itself. */
 export function replaced(
   text: string,
   changes: readonly (readonly [from: string, to: string])[],

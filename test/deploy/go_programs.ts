@@ -1,8 +1,7 @@
 /**
- * Programs of Go that tests here run: the library of Compose, what Kubernetes, Helm and External Secrets are made of, and
- * the receiver of OpenTelemetry's collector. The second takes three minutes of a core where nothing of it was built before,
- * the third a minute, so CI builds them before the suite:
- * `bun test/deploy/go_programs.ts`.
+ * Go programs that tests here run: the Compose library, the libraries of Kubernetes, Helm and External Secrets, and
+ * the receiver of OpenTelemetry's collector. Without an earlier build the second takes three minutes of a core and
+ * the third a minute, so CI builds them before the suite: `bun test/deploy/go_programs.ts`.
  */
 import { join } from 'node:path'
 import { otherGoProgram, ownGoProgram } from '../support/other_programs.ts'

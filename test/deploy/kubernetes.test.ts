@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The manifests and the chart, by the code of Kubernetes, Helm and External Secrets (kubernetes/main.go), and their pods'
- * settings, files and probes with real processes. No cluster takes part.
+ * The manifests and the chart, checked with the code of Kubernetes, Helm and External Secrets (kubernetes/main.go),
+ * and their pods' settings, files and probes with real processes. No cluster is involved.
  */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
@@ -93,7 +93,7 @@ test('the manifests are what the chart renders', async () => {
   )
 })
 
-test('Kubernetes knows every field, and no other is taken', async () => {
+test('Kubernetes accepts every field, and rejects unknown ones', async () => {
   expect(await chart.check(manifests)).toEqual({ out: '', error: '', code: 0 })
   const { out } = await chart.render(
     '{settings: {LOG_LEVEL: warning, KEY_CACHE_SECONDS: 0}, resolver: {allowNetworks: [10.1.0.0/16]}, trustedProxies: [10.2.0.0/16, "fd00::/8"], networkPolicy: {enabled: false}}',
@@ -113,7 +113,7 @@ describe.each(ROLES)('a pod of %s', (role) => {
     volumes,
   } = podOf(role)
 
-  test('has settings that are known, all that production needs, and secrets in files only', () => {
+  test('a pod has known settings, all that production needs, and secrets in files only', () => {
     const known = describeConfig()
     const names = known.flatMap(({ name, file }): string[] => (file ? [name, file] : [name]))
     const env = envOf(role)
@@ -128,7 +128,7 @@ describe.each(ROLES)('a pod of %s', (role) => {
     expect(config).toMatchObject({ ROLE: role, SERVICE_SETTINGS: 'production' })
   })
 
-  test('is what the image is: its user, its port, its volume, and a root that is not written', () => {
+  test('a pod matches the image: its user, its port, its volume, and a read-only root', () => {
     const dockerfile = read('../../Dockerfile')
     const [, uid, gid] = /^USER (\d+):(\d+)$/m.exec(dockerfile) ?? []
     expect([securityContext.runAsUser, securityContext.fsGroup].map(String)).toEqual([
@@ -152,7 +152,7 @@ describe.each(ROLES)('a pod of %s', (role) => {
     )
   })
 
-  test('is chosen by its Deployment, Service, budget and policy, and by no other', () => {
+  test('a pod is selected by its Deployment, Service, budget and policy, and by no other', () => {
     const { spec } = deployment.parse(objects[`Deployment cloakroom-${role}`])
     const chosen = spec.template.metadata.labels
     const selectors = z.object({
@@ -171,7 +171,7 @@ describe.each(ROLES)('a pod of %s', (role) => {
 
   {
     const { test } = requires('go', 'postgresql')
-    test('is asked for its health by the name that it is reached by, and refuses its address', async () => {
+    test("a pod's health is checked under its public name, and its address is rejected", async () => {
       const { socketDir, createDatabase } = await sharedCluster()
       const database = {
         DB_HOST: socketDir,
@@ -230,13 +230,13 @@ const blocksOf = (role: string) =>
     .parse(objects[`NetworkPolicy cloakroom-${role}`])
     .spec.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
 
-test('the control plane reaches names and its database only, the resolver public addresses besides', () => {
+test('the control plane reaches names and its database only, the resolver public addresses too', () => {
   const { egress } = policy.parse(objects['NetworkPolicy cloakroom-control-plane']).spec
   expect(egress.map(({ ports }) => ports.map(({ port }) => port))).toEqual([[53, 53], [5432]])
   expect(blocksOf('control-plane')).toEqual([])
   const [v4, v6] = blocksOf('resolver')
   expect([v4?.cidr, v6?.cidr]).toEqual(['0.0.0.0/0', '2000::/3'])
-  // The excluded networks are those that the resolver itself refuses, no more and no less.
+  // The excluded networks are exactly those that the resolver itself rejects.
   const networks = (texts: string[] | undefined) => parseCidrs(texts?.join(',') ?? '')
   expect(networks(v4?.except)).toEqual(NOT_PUBLIC_V4)
   expect(networks(v6?.except)).toEqual(NOT_PUBLIC_V6)
@@ -244,13 +244,13 @@ test('the control plane reaches names and its database only, the resolver public
 })
 
 describe('External Secrets', () => {
-  test('knows every field of the store', async () => {
+  test('External Secrets accepts every field of the store', async () => {
     expect(
       (await chart.check(external.replace('refreshInterval', 'refreshEvery'))).error,
     ).toContain('refreshEvery')
   })
 
-  test('gets an environment by its webhook provider, and nothing with a token that was revoked', async () => {
+  test('External Secrets gets an environment by its webhook provider, and nothing with a revoked token', async () => {
     const stage = await openStage()
     const values = {
       DATABASE_URL: 'postgres://app:p"w$d@db/app',

@@ -1,7 +1,7 @@
-/** Scripts that have their own mounts, processes and network, all gone with them. */
+/** Scripts with their own mounts, processes and network, which disappear with them. */
 import { watched } from '../support/watched.ts'
 
-/** Runs a script of the shell; each line that it says behind `>> name` is in the list of that name. */
+/** Runs a shell script. Each line that it prints after `>> name` is in the list of that name. */
 export async function inNamespaces(
   file: string,
   env: Record<string, string | undefined> = process.env,

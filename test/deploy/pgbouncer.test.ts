@@ -1,5 +1,5 @@
 // tier: all
-/** Cloakroom behind the real PgBouncer in transaction mode, as docs/deploy/pgbouncer.ini has it. */
+/** Cloakroom behind the real PgBouncer in transaction mode, with the configuration of docs/deploy/pgbouncer.ini. */
 
 import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -52,7 +52,7 @@ const PASSWORD = 'of the pooler'
 
 type Pooler = { directory: string; stop(): Promise<void> }
 
-/** Listens on a Unix socket; everything else is as the example has it. */
+/** Listens on a Unix socket; everything else is taken from the example. */
 async function startPooler(
   database: string,
   socketDir: string,
@@ -75,7 +75,7 @@ async function startPooler(
   ])
   writeFileSync(users, `"cloakroom" "${PASSWORD}"\n`)
   writeFileSync(join(directory, 'pgbouncer.ini'), text)
-  // PgBouncer refuses to run as root, as PostgreSQL does, so it runs as the owner of PostgreSQL's directory.
+  // Like PostgreSQL, PgBouncer does not run as root, so it runs as the owner of PostgreSQL's directory.
   const { uid, gid } = statSync(socketDir)
   const owner = process.getuid?.() === 0 ? { uid, gid } : {}
   if (process.getuid?.() === 0) chownSync(directory, uid, gid)
@@ -189,7 +189,7 @@ describe('behind pgbouncer in transaction mode', () => {
     expect(loud).toEqual([])
   })
 
-  test('a token that is revoked at one process is refused by the other at once', async () => {
+  test('a token that is revoked at one process is immediately rejected by the other', async () => {
     const token = await agent.issue()
     await agent.provision(token)
     const body = { target_url: stage.url('/charges'), headers: {} }
@@ -198,7 +198,7 @@ describe('behind pgbouncer in transaction mode', () => {
     expect((await resolveAs(other.resolver, token.text, body)).status).toBe(401)
   })
 
-  test('notices of a change arrive, from sessions of PostgreSQL itself', async () => {
+  test('notices of a change arrive from PostgreSQL sessions without the pooler', async () => {
     const connection = await openDatabase(configOf({ ...pooled, ...itself }), () => {})
     const bus = openBus(
       connection,
@@ -214,7 +214,7 @@ describe('behind pgbouncer in transaction mode', () => {
     await connection.close()
   })
 
-  test('a statement that is lost on its way is abandoned, one that PostgreSQL works on is not', async () => {
+  test('a statement that is lost on its way is abandoned, and one that PostgreSQL executes is not', async () => {
     const wire = await startWire({ path: `${pooler.directory}/.s.PGSQL.${PORT}` })
     const way = { DB_HOST: '127.0.0.1', DB_PORT: String(wire.port), DB_SSLMODE: 'disable' }
     const config = configOf({ ...pooled, ...itself, ...way })
@@ -226,7 +226,7 @@ describe('behind pgbouncer in transaction mode', () => {
         () => 'answered',
         ({ code }) => code,
       )
-      // Real time: TCP must repeat the lost packets into the void before the network is repaired.
+      // Real time: TCP must repeat the lost packets before the network is repaired.
       await Bun.sleep(1_000)
       wire.mend()
       expect(await lost).toBe('CONNECTION_SILENT')
@@ -244,7 +244,7 @@ describe('behind pgbouncer in transaction mode', () => {
     const options = { ...serverOptions(config, pooler.directory), max: 1 }
     const clients = [postgres(options), postgres(options), postgres(options)] as const
     const [asking, ...others] = clients
-    // Outside of a transaction the driver would try again without a word.
+    // Outside a transaction the driver would retry silently.
     const ask = () =>
       asking.begin(async (tx) => (await tx`select pg_backend_pid() as pid, ${7}::int as seven`)[0])
     // A transaction keeps its session.
@@ -266,16 +266,16 @@ describe('behind pgbouncer in transaction mode', () => {
     }
   }
 
-  test('with DB_LISTEN_HOST a statement works in a session that has not seen it before', async () => {
+  test('with DB_LISTEN_HOST a statement succeeds in a session that has not prepared it', async () => {
     expect(await askTwice(itself)).toEqual([7, 7])
   })
 
-  test('without it a transaction fails in a session that has not prepared its statement', async () => {
+  test('without DB_LISTEN_HOST a transaction fails in a session that has not prepared its statement', async () => {
     await expect(askTwice({})).rejects.toMatchObject({ code: '26000' })
   })
 })
 
-describe('rekey-outer behind it, where one session is lent to all', () => {
+describe('rekey-outer behind pgbouncer, which shares one session between all clients', () => {
   let pooler: Pooler
   let filled: Filled
 
@@ -295,7 +295,7 @@ describe('rekey-outer behind it, where one session is lent to all', () => {
   const run = (ENCRYPTION_KEY: string, ...words: string[]) =>
     operate({ ...filled.env, ENCRYPTION_KEY }, 'rekey-outer', ...words)
 
-  test('a server without the new key stops it, though the session has the name of the command', async () => {
+  test("a server without the new key stops the rekey, although the session has the command's name", async () => {
     expect(await run(`${OTHER},${BOTH}`)).toMatchObject({
       code: 1,
       err: expect.stringMatching(
@@ -308,7 +308,7 @@ describe('rekey-outer behind it, where one session is lent to all', () => {
     })
   }, 60_000)
 
-  test('it says where its lock could not be taken', async () => {
+  test('the rekey reports where its lock could not be taken', async () => {
     const unreachable = { DB_LISTEN_HOST: '127.0.0.1', DB_LISTEN_PORT: '1' }
     expect(await operate({ ...filled.env, ...unreachable }, 'rekey-outer')).toMatchObject({
       code: 1,

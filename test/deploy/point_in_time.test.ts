@@ -137,7 +137,7 @@ test('recovery to a point in time restores a deleted secret, an ended session, a
   await remove(back)
   expect(await isMember(back)).toBe('not_found')
   await back.stop()
-  // The old database lists what has to be revoked again.
+  // The old database lists the objects to revoke again.
   await shell('pg_ctl -D after -m fast -w stop >/dev/null')
   await startCluster('before')
   const old = (script: string) => shell(script.replace(MOMENT, moment).replace(' -p 5433', ''))

@@ -1,5 +1,8 @@
 // tier: all
-/** docs/deploy/prometheus.yml with the real Prometheus: it scrapes a server, takes the alerts, and answers the dashboard. */
+/**
+ * docs/deploy/prometheus.yml with the real Prometheus: it scrapes a server, loads the alerts, and answers the
+ * dashboard.
+ */
 import { expect } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -71,14 +74,14 @@ async function untilValue(expression: string, value: string): Promise<void> {
   await until(look, { stepMs: 100 })
 }
 
-test('it scrapes the server, and a call of an agent counts', async () => {
+test("Prometheus scrapes the server, and an agent's call counts", async () => {
   await untilValue('up{job="cloakroom"}', '1')
   const body = { target_url: stage.url('/'), headers: {} }
   expect((await agent.resolve(body)).status).toBe(200)
   await untilValue('sum(cloakroom_resolver_decisions_total{decision="allowed"})', '1')
 }, 60_000)
 
-test('it takes every alert, and none is broken', async () => {
+test('Prometheus loads every alert, and none is broken', async () => {
   type Rules = { data: { groups: { rules: { name: string; health: string }[] }[] } }
   const rules = (await ask<Rules>('/api/v1/rules'))?.data.groups.flatMap(({ rules }) => rules) ?? []
   const written = readFileSync(join(DEPLOY, 'prometheus_alerts.yaml'), 'utf8').match(/alert: /g)
@@ -86,7 +89,7 @@ test('it takes every alert, and none is broken', async () => {
   expect(rules.filter(({ health }) => health === 'err')).toEqual([])
 })
 
-test('it answers each question of the dashboard', async () => {
+test('Prometheus answers each query of the dashboard', async () => {
   const expressions = [...readFileSync(DASHBOARD, 'utf8').matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)]
   expect(expressions.length).toBeGreaterThan(10)
   for (const [, text = ''] of expressions) {

@@ -1,5 +1,5 @@
 /**
- * The privileges of the resolver's database user, by table, with columns where it is not all of them. A new privilege
+ * The privileges of the resolver's database user, by table, with columns if it is not all of them. A new privilege
  * needs a decision here, and in docs/guides/database-users.md.
  */
 export const RESOLVER_PRIVILEGES: Readonly<Record<string, string>> = {

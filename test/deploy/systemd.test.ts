@@ -1,5 +1,5 @@
 // tier: all
-/** The unit of docs/deploy, by systemd's own judgement, and the messages of a server to systemd. */
+/** The unit of docs/deploy, checked by systemd, and the messages of a server to systemd. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ async function run(...command: string[]): Promise<{ text: string; code: number }
 requires('systemd').test('the unit is valid', async () => {
   const file = join(directory, 'cloakroom.service')
   const text = readFileSync(unit, 'utf8')
-  // On the machine of the test, the executable is elsewhere.
+  // On the test machine, the executable is elsewhere.
   writeFileSync(file, text.replace('/usr/local/bin/cloakroom', process.execPath))
   expect(await run('systemd-analyze', 'verify', file)).toEqual({ text: '', code: 0 })
   writeFileSync(file, text.replace('ProtectSystem=strict', 'ProtectSystem=stricter'))
@@ -51,7 +51,7 @@ requires('systemd').test('its exposure is at most 2.0', async () => {
   expect((await run(...judge, '--threshold=5', unit)).code).toBe(1)
 })
 
-/** Prints each datagram that comes to the socket, as a line; the runtime has no such sockets. */
+/** Prints each datagram that arrives at the socket, as a line; the runtime has no such sockets. */
 const LISTENER = `import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind(sys.argv[1])

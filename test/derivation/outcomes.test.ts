@@ -1,5 +1,5 @@
 // tier: quick
-/** The meaning of each answer of a token endpoint: accepted, final, or tried again. */
+/** The meaning of each answer of a token endpoint: accepted, final, or retried. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { utf8 } from '../../src/core/crypto/encoding.ts'
@@ -58,7 +58,7 @@ describe('an OAuth answer', () => {
     String.fromCharCode(0x21 + index),
   )
 
-  test('is accepted with every token of 8 to 16,384 visible ASCII characters', () => {
+  test('an OAuth answer is accepted with any token of 8 to 16,384 visible ASCII characters', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...characters), minLength: 8, maxLength: 200 }),
@@ -71,14 +71,17 @@ describe('an OAuth answer', () => {
     )
   })
 
-  test.each([7, 8, 16_384, 16_385])('is judged by the length of its token: %d', (length) => {
-    const access_token = 'a'.repeat(length)
-    const isAccepted = length >= 8 && length <= 16_384
-    const expected = isAccepted
-      ? { ...derived(), credential: access_token }
-      : retry('invalid_answer')
-    expect(outcome(oauth2, 200, { access_token })).toEqual(expected)
-  })
+  test.each([7, 8, 16_384, 16_385])(
+    'an OAuth answer is judged by the length of its token: %d',
+    (length) => {
+      const access_token = 'a'.repeat(length)
+      const isAccepted = length >= 8 && length <= 16_384
+      const expected = isAccepted
+        ? { ...derived(), credential: access_token }
+        : retry('invalid_answer')
+      expect(outcome(oauth2, 200, { access_token })).toEqual(expected)
+    },
+  )
 
   test.each([
     ['no token', {}],
@@ -111,30 +114,30 @@ describe('an OAuth answer', () => {
     ['an unusable refresh token', token({ refresh_token: 'with space' })],
     ['a refresh token that is a number', token({ refresh_token: 1 })],
     ['a refresh token of 16,385 characters', token({ refresh_token: 'r'.repeat(16_385) })],
-  ])('is tried again for %s', (_, body) => {
+  ])('a GitHub answer is retried for %s', (_, body) => {
     for (const root of [oauth2, refreshing])
       expect(outcome(root, 200, body)).toEqual(retry('invalid_answer'))
   })
 
-  test('may repeat names in different objects, and have 32 levels', () => {
+  test('an OAuth answer may repeat names in different objects, and nest 32 levels deep', () => {
     const nested = `{"access_token":"${TOKEN}","a":[{"a":1},{"a":"\\"a\\":"}],"b":${'['.repeat(31)}${']'.repeat(31)}}`
     expect(outcome(oauth2, 200, nested)).toEqual(derived())
   })
 
-  test('is JSON whatever its content type', () => {
+  test('an OAuth answer is read as JSON whatever its content type', () => {
     for (const type of ['text/html', 'application/json; charset=utf-16', ''])
       expect(outcome(oauth2, 200, token(), { 'content-type': type })).toEqual(derived())
   })
 
   test.each(['dpop', 'DPoP', 'mac', 'PoP'])(
-    'is tried again for the token type %s',
+    'an OAuth answer is retried for the token type %s',
     (token_type) => {
       expect(outcome(oauth2, 200, token({ token_type }))).toEqual(retry('unsupported_token_type'))
     },
   )
 
   test.each(['bearer', 'Bearer', 'bot', null, undefined])(
-    'is accepted with the token type %s',
+    'an OAuth answer is accepted with the token type %s',
     (token_type) => {
       expect(outcome(oauth2, 200, token({ token_type, error: null, ok: true }))).toEqual(derived())
     },
@@ -155,11 +158,11 @@ describe('an OAuth answer', () => {
     [315_360_000, 315_360_000],
     [315_360_001, 3600],
     [1e300, 3600],
-  ])('with expires_in %p lasts %d seconds', (expires_in, lifetimeS) => {
+  ])('an OAuth answer with expires_in %p lasts %d seconds', (expires_in, lifetimeS) => {
     expect(outcome(oauth2, 200, token({ expires_in }))).toEqual(derived(lifetimeS))
   })
 
-  test('replaces the refresh token only where the root has one', () => {
+  test('an OAuth answer replaces the refresh token only if the root has one', () => {
     const answer = token({ refresh_token: 'r' })
     expect(outcome(refreshing, 200, answer)).toEqual(derived(3600, 'r'))
     expect(outcome(oauth2, 200, answer)).toEqual(derived())
@@ -179,7 +182,7 @@ describe('an OAuth answer', () => {
   const transient = ['temporarily_unavailable', 'slow_down', 'server_error']
   const unregistered = ['bad_refresh_token', 'too_many_requests', 'not_found', `x${TOKEN}`]
 
-  test('is final for an OAuth error with any status below 500', () => {
+  test('an OAuth answer is final for an OAuth error with any status below 500', () => {
     for (const status of [200, 201, 302, 400, 401, 403, 404, 408, 425, 429, 499])
       for (const error of [...losing, ...others]) {
         const isLosing = losing.includes(error)
@@ -188,7 +191,7 @@ describe('an OAuth answer', () => {
       }
   })
 
-  test('is tried again for transient errors, and for every error with a status from 500 on', () => {
+  test('an OAuth answer is retried for transient errors, and for every error with a status of 500 or more', () => {
     for (const error of transient)
       for (const status of [200, 400, 429, 503])
         expect(outcome(oauth2, status, { error })).toEqual(retry(error))
@@ -207,7 +210,7 @@ describe('an OAuth answer', () => {
   })
 
   test.each([204, 301, 302, 307, 400, 401, 403, 404, 429, 500, 503])(
-    'is tried again for status %d without an OAuth error, with or without a token',
+    'an OAuth answer is retried for status %d without an OAuth error, with or without a token',
     (status) => {
       for (const body of ['', '<html>', token(), { error: 'Not Found' }, { error: 'a\\b' }])
         expect(outcome(oauth2, status, body)).toEqual(retry(`http_${status}`))
@@ -219,20 +222,23 @@ describe('a GitHub answer', () => {
   const good = { token: 'ghs_0123456789', expires_at: AT(3600).toISOString() }
   const accepted = { ...derived(), credential: good.token }
 
-  test('is accepted with status 201 or 200', () => {
+  test('a GitHub answer is accepted with status 201 or 200', () => {
     for (const status of [200, 201]) expect(outcome(github, status, good)).toEqual(accepted)
   })
 
-  test.each([401, 404, 422])('is final with status %d', (status) => {
+  test.each([401, 404, 422])('a GitHub answer is final with status %d', (status) => {
     for (const body of [{ message: 'Bad credentials' }, '', '<html>', good])
       expect(outcome(github, status, body)).toEqual(final(`http_${status}`))
   })
 
-  test.each([202, 302, 400, 403, 429, 500, 503])('is tried again with status %d', (status) => {
-    expect(outcome(github, status, good)).toEqual(retry(`http_${status}`))
-  })
+  test.each([202, 302, 400, 403, 429, 500, 503])(
+    'a GitHub answer is retried with status %d',
+    (status) => {
+      expect(outcome(github, status, good)).toEqual(retry(`http_${status}`))
+    },
+  )
 
-  test('is tried again without a usable token', () => {
+  test('a GitHub answer is retried without a usable token', () => {
     for (const body of [{}, { ...good, token: 'short' }, { access_token: TOKEN }, '<html>'])
       expect(outcome(github, 201, body)).toEqual(retry('invalid_answer'))
   })
@@ -248,7 +254,7 @@ describe('a GitHub answer', () => {
     expect(found).toEqual({ ...accepted, lifetimeS })
   })
 
-  test('lasts as long as the clock and answer of GitHub state, even if our clock is wrong', () => {
+  test("a GitHub answer lasts as long as GitHub's clock and answer state, even if the local clock is wrong", () => {
     for (const skew of [-86_400, 86_400]) {
       const date = AT(skew).toUTCString()
       const body = { ...good, expires_at: AT(skew + 600).toISOString() }
@@ -281,7 +287,7 @@ describe('an AWS answer', () => {
   const xml = (code: string, message = 'because') =>
     `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`
 
-  test('is accepted with all three parts of the keys', () => {
+  test('an AWS answer is accepted with all three parts of the keys', () => {
     expect(outcome(aws, 200, wrapped())).toEqual(accepted)
     for (const part of ['AccessKeyId', 'SecretAccessKey', 'SessionToken'])
       for (const value of [undefined, null, 1, '', 'a b c d e f g h i j', 'é'.repeat(20)])
@@ -290,7 +296,7 @@ describe('an AWS answer', () => {
       expect(outcome(aws, 200, body)).toEqual(retry('invalid_answer'))
   })
 
-  test('lasts until its expiration, and no longer than was asked for', () => {
+  test('an AWS answer lasts until its expiration, and no longer than requested', () => {
     for (const [Expiration, lifetimeS] of [
       [NOW / 1000 + 900, 900],
       [AT(900).toISOString(), 900],
@@ -301,7 +307,7 @@ describe('an AWS answer', () => {
       expect(outcome(aws, 200, wrapped({ Expiration }))).toEqual({ ...accepted, lifetimeS })
   })
 
-  test('is final with status 403, whatever it says, and records only codes of AWS', () => {
+  test('an AWS answer is final with status 403, whatever its body, and records only codes of AWS', () => {
     for (const code of ['AccessDenied', 'InvalidClientTokenId', 'SignatureDoesNotMatch'])
       for (const body of [error(code), xml(code)])
         expect(outcome(aws, 403, body)).toEqual(final(code))
@@ -309,13 +315,13 @@ describe('an AWS answer', () => {
       expect(outcome(aws, 403, body)).toEqual(final('http_403'))
   })
 
-  test('is final for a request that is wrong', () => {
+  test('an AWS answer is final for an invalid request', () => {
     for (const code of ['ValidationError', 'MalformedPolicyDocument', 'PackedPolicyTooLarge'])
       for (const body of [error(code), xml(code)])
         expect(outcome(aws, 400, body)).toEqual(final(code))
   })
 
-  test('is tried again for throttling and clocks that differ', () => {
+  test('an AWS answer is retried for throttling and for differing clocks', () => {
     for (const code of ['Throttling', 'ThrottlingException', 'RequestExpired'])
       for (const body of [error(code), xml(code)]) {
         const found = [400, 403, 429, 503].map((status) => outcome(aws, status, body))
@@ -328,7 +334,7 @@ describe('an AWS answer', () => {
     }
   })
 
-  test('is tried again for everything else', () => {
+  test('an AWS answer is retried for every other error', () => {
     for (const [status, body] of [
       [400, error('MadeUp')],
       [400, '<html>'],
@@ -343,7 +349,7 @@ describe('an AWS answer', () => {
 describe('every kind', () => {
   const roots = { oauth2: refreshing, github_app: github, aws_role: aws }
 
-  test.each([...derivedKinds])('tries again what did not arrive or is too large: %s', (kind) => {
+  test.each([...derivedKinds])('every kind retries a missing or too large answer: %s', (kind) => {
     const root = roots[kind]
     for (const failure of ['unreachable', 'timeout'] as const)
       expect(readOutcome(root, failure, requestOf(root), NOW)).toEqual(retry(failure))
@@ -373,7 +379,7 @@ describe('every kind', () => {
   })
 
   test.each([...derivedKinds])(
-    'reads any answer without throwing or repeating its text: %s',
+    'every kind reads any answer without throwing or repeating its text: %s',
     (kind) => {
       const answers = fc.record({
         status: fc.integer({ min: 100, max: 999 }),
@@ -429,8 +435,11 @@ describe('no value in any field of an answer makes reading it throw', () => {
     }),
   ])
 
-  test.each([200, 201, 400, 403])('of status %d', (status) => {
-    for (const root of [oauth2, refreshing, github, aws])
-      for (const answer of answers) expect(outcome(root, status, answer).kind).toBeString()
-  })
+  test.each([200, 201, 400, 403])(
+    'no field of an answer with status %d makes reading it throw',
+    (status) => {
+      for (const root of [oauth2, refreshing, github, aws])
+        for (const answer of answers) expect(outcome(root, status, answer).kind).toBeString()
+    },
+  )
 })

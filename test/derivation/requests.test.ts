@@ -44,7 +44,7 @@ async function built(
 }
 
 describe('an OAuth request', () => {
-  test('asks with client credentials, authenticated by Basic, unless the root has a refresh token', async () => {
+  test('an OAuth request uses client credentials, authenticated by Basic, unless the root has a refresh token', async () => {
     const found = await built('oauth2')
     expect(found).toEqual({
       url: 'https://localhost:8443/token',
@@ -60,7 +60,7 @@ describe('an OAuth request', () => {
     })
   })
 
-  test('spends the newest refresh token: that of the state, else that of the root', async () => {
+  test('an OAuth request uses the newest refresh token: from the state, else from the root', async () => {
     const root = { refresh_token: 'first' }
     const tokens = [
       await built('oauth2', root),
@@ -76,13 +76,13 @@ describe('an OAuth request', () => {
     expect(tokens.every(({ spendsRefreshToken }) => spendsRefreshToken)).toBe(true)
   })
 
-  test('never spends a refresh token that the root does not have', async () => {
+  test('an OAuth request never uses a refresh token that the root does not have', async () => {
     const { form, spendsRefreshToken } = await built('oauth2', {}, state('stray'))
     expect(form).toEqual({ grant_type: 'client_credentials' })
     expect(spendsRefreshToken).toBe(false)
   })
 
-  test('form-encodes ID and secret before Basic, and leaves unreserved characters as they are', async () => {
+  test('an OAuth request form-encodes ID and secret before Basic, and leaves unreserved characters unchanged', async () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
     const usable = text.filter((it) => it.trim() !== '' && !/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u.test(it))
     await fc.assert(
@@ -98,7 +98,7 @@ describe('an OAuth request', () => {
     expect(headers.authorization).toBe(`Basic ${btoa('a-_.~:p%25q%2Br%2Fs%3At%20u')}`)
   })
 
-  test('has ID and secret in the body with post, and the ID alone with none', async () => {
+  test('an OAuth request has ID and secret in the body with post, and only the ID with none', async () => {
     const post = await built('oauth2', { client_auth: 'post', client_secret: 'p%q+r/s t' })
     expect(post.form).toMatchObject({ client_id: 'client-1', client_secret: 'p%q+r/s t' })
     expect(post.headers.authorization).toBeUndefined()
@@ -113,7 +113,7 @@ describe('an OAuth request', () => {
     ['ES256', ec.sec1, ec.publicKey],
     ['ES256', ec.pkcs8, ec.publicKey],
   ])(
-    'proves the client by an assertion of %s for 5 minutes',
+    'an OAuth request authenticates the client with an assertion of %s for 5 minutes',
     async (alg, private_key, publicKey) => {
       const client = { client_secret: undefined, client_auth: 'private_key_jwt', private_key }
       const made = [
@@ -145,7 +145,7 @@ describe('an OAuth request', () => {
     },
   )
 
-  test('addresses the assertion to assertion_audience if the root has one', async () => {
+  test('an OAuth request addresses the assertion to assertion_audience if the root has one', async () => {
     const { form } = await built('oauth2', {
       client_secret: undefined,
       client_auth: 'private_key_jwt',
@@ -158,7 +158,7 @@ describe('an OAuth request', () => {
     ).resolves.toBeDefined()
   })
 
-  test('carries scope, resource, audience and parameters in both grants', async () => {
+  test('an OAuth request carries scope, resource, audience and parameters in both grants', async () => {
     const more = {
       scope: 'read write',
       resource: 'https://mcp.example/',
@@ -172,14 +172,14 @@ describe('an OAuth request', () => {
       })
   })
 
-  test('has the grant type of the parameters where the root names one', async () => {
+  test('an OAuth request has the grant type of the parameters if the root names one', async () => {
     const parameters = { grant_type: 'account_credentials', account_id: 'a' }
     expect((await built('oauth2', { parameters })).form).toEqual(parameters)
   })
 })
 
 describe('a GitHub request', () => {
-  test('is authenticated by a JSON Web Token of the app that began a minute ago', async () => {
+  test('a GitHub request is authenticated by a JSON Web Token of the app, issued a minute ago', async () => {
     for (const [change, iss] of [
       [{}, 'Iv1.0123456789abcdef'],
       [{ client_id: undefined, app_id: 815 }, '815'],
@@ -198,7 +198,7 @@ describe('a GitHub request', () => {
     }
   })
 
-  test('narrows the token to repositories and permissions', async () => {
+  test('a GitHub request narrows the token to repositories and permissions', async () => {
     const narrowed = { repositories: ['one', 'two'], permissions: { contents: 'read' } }
     const { text } = await built('github_app', narrowed)
     expect(JSON.parse(text)).toEqual(narrowed)
@@ -214,7 +214,7 @@ describe('an AWS request', () => {
   }
 
   test.each([{}, more])(
-    'asks for the role and is signed as Smithy signs it: %j',
+    'an AWS request assumes the role and is signed the way Smithy signs it: %j',
     async (change) => {
       const { url, headers, form, text } = await built('aws_role', change)
       const {
@@ -268,14 +268,14 @@ describe('an AWS request', () => {
   )
 })
 
-test('the endpoint is where the request goes, whatever the kind', async () => {
+test('every kind of request is sent to its endpoint', async () => {
   for (const kind of ['oauth2', 'github_app', 'aws_role'] as const) {
     expect(endpointOf(sampleRoot(kind)).href).toBe((await built(kind)).url)
     expect(endpointOf(sampleRoot(kind)).host).toBe('localhost:8443')
   }
 })
 
-test('a private key that cannot sign is refused without showing it', async () => {
+test('a private key that cannot sign is rejected without showing it', async () => {
   const broken = rsa.pkcs8.replace(/(?<=-\n).{40}/, 'A'.repeat(40))
   const client = { client_secret: undefined, client_auth: 'private_key_jwt' }
   const pem = ({ privateKey }: { privateKey: KeyObject }) =>

@@ -6,7 +6,7 @@ import { type DerivedKind, derivedKinds } from '../../src/core/policy/policy.ts'
 import { checkRoot, MAX_ROOT_BYTES, readRoot } from '../../src/derivation/root.ts'
 import { ec, encodeRoot, rsa, sampleRoot, samples } from './sample_roots.ts'
 
-/** The fields that a root is refused for. */
+/** The fields for which a root is rejected. */
 function refusedFields(kind: DerivedKind, change: Readonly<Record<string, unknown>>): string[] {
   const plaintext = encodeRoot({ ...samples[kind], ...change })
   return checkRoot(kind, plaintext).map(({ path }) => path)
@@ -140,16 +140,16 @@ const refused: Record<DerivedKind, Row[]> = {
 }
 
 describe.each([...derivedKinds])('a root of the kind %s', (kind) => {
-  test('is accepted with each field at its limits', () => {
+  test('a root of this kind is accepted with each field at its limits', () => {
     const found = accepted[kind].map((change) => refusedFields(kind, change))
     expect(found).toEqual(accepted[kind].map(() => []))
   })
 
-  test.each(refused[kind])('is refused for the field "%s": %j', (field, change) => {
+  test.each(refused[kind])('a root is rejected for the field "%s": %j', (field, change) => {
     expect(refusedFields(kind, change)).toContain(field)
   })
 
-  test('is a JSON object of at most 64 KiB without repeated names or deep nesting', () => {
+  test('a root is a JSON object of at most 64 KiB without repeated names or deep nesting', () => {
     const plain = JSON.stringify(samples[kind])
     const repeated = plain.replace('{', '{"\\u0070rivate_key":"a","private_key":"b",')
     const deep = `{"a":${'['.repeat(40)}${']'.repeat(40)}}`
@@ -170,7 +170,7 @@ describe.each([...derivedKinds])('a root of the kind %s', (kind) => {
     expect(checkRoot(kind, padded(MAX_ROOT_BYTES + 1))).toHaveLength(1)
   })
 
-  test('is refused with the names of secret and fields, and without any of its text', () => {
+  test('a root is rejected with the names of the secret and its fields, and without any of its text', () => {
     const names = Object.keys(samples[kind])
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.uuid(), (field, canary) => {
@@ -187,7 +187,7 @@ describe.each([...derivedKinds])('a root of the kind %s', (kind) => {
   })
 })
 
-test('defaults are those of the protocol', () => {
+test("a root's defaults are those of the protocol", () => {
   expect(sampleRoot('oauth2')).toMatchObject({
     clientAuth: 'basic',
     assertionAudience: samples.oauth2.token_url,

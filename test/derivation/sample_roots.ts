@@ -1,4 +1,4 @@
-/** Roots as plaintexts, and how a test reads one. */
+/** Roots as plaintexts, and a reader for them. */
 import { generateKeyPairSync } from 'node:crypto'
 import { utf8 } from '../../src/core/crypto/encoding.ts'
 import type { DerivedKind } from '../../src/core/policy/policy.ts'
@@ -42,7 +42,7 @@ export function encodeRoot(root: unknown): Uint8Array {
   return utf8(typeof root === 'string' ? root : JSON.stringify(root))
 }
 
-/** The sample of a kind with other fields; an undefined one is left out. */
+/** The sample of a kind with other fields; an undefined one is omitted. */
 export function sampleRoot<K extends DerivedKind>(
   kind: K,
   change: Readonly<Record<string, unknown>> = {},

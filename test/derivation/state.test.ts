@@ -47,7 +47,7 @@ const derived = (credential: Credential, refreshToken: string | null = null, lif
   ({ kind: 'derived', credential, refreshToken, lifetimeS }) as const
 
 describe('a sealed state', () => {
-  /** `lp` of the protocol, written again. */
+  /** `lp` of the protocol, implemented again. */
   const lp = (...fields: (string | Buffer)[]) =>
     Buffer.concat(
       fields.flatMap((field) => {
@@ -64,7 +64,7 @@ describe('a sealed state', () => {
   }
 
   test.each(['oauth2', 'github_app', 'aws_role', ''] as const)(
-    'has the key and bytes of the protocol: kind "%s"',
+    'a sealed state has the key and bytes of the protocol: kind "%s"',
     (kind) => {
       const salt = createHash('sha256').update(ROOT).digest()
       const expectedKey = hkdf(ENVIRONMENT_KEY, salt, lp('cloakroom/v3/derived-key', kind))
@@ -96,7 +96,7 @@ describe('a sealed state', () => {
     guarded: fc.array(fc.record({ value: text, until: time }), { maxLength: 32 }),
   })
 
-  test('opens to the same state in its place and nowhere else', () => {
+  test('a sealed state opens unchanged in its place and nowhere else', () => {
     const generations = fc.bigInt({ min: 0n, max: 2n ** 64n - 2n })
     fc.assert(
       fc.property(states, generations, (state, generation) => {
@@ -115,7 +115,7 @@ describe('a sealed state', () => {
     )
   })
 
-  test('does not open under the key of another root, kind or environment', () => {
+  test('a sealed state does not open under the key of another root, kind or environment', () => {
     const sealed = sealState(key, place, stateWith())
     const others = [
       deriveStateKey(ENVIRONMENT_KEY, utf8('{"token_url":"https://localhost/x"}'), 'oauth2'),
@@ -127,7 +127,7 @@ describe('a sealed state', () => {
     expect(openState(key, place, sealed)).not.toBeNull()
   })
 
-  test('does not open with a bit flipped, cut or longer', () => {
+  test('a sealed state does not open if it is shorter, longer or has a flipped bit', () => {
     const sealed = sealState(key, place, stateWith())
     for (let bit = 0; bit < sealed.length * 8; bit++) {
       const flipped = sealed.with(bit >> 3, (sealed[bit >> 3] ?? 0) ^ (1 << (bit & 7)))
@@ -138,7 +138,7 @@ describe('a sealed state', () => {
     expect(openState(key, place, Buffer.concat([sealed, Buffer.of(0)]))).toBeNull()
   })
 
-  test('does not open to what is not a state', () => {
+  test('a sealed value that is not a state does not open', () => {
     const malformed: unknown[] = [
       { ...stateWith(), v: 2 },
       { ...stateWith(), more: 1 },
@@ -155,7 +155,7 @@ describe('a sealed state', () => {
     }
   })
 
-  test('has at most 256 KiB and an unsigned 64-bit generation', () => {
+  test('a sealed state has at most 256 KiB and an unsigned 64-bit generation', () => {
     const large = Array(32).fill({ value: 'v'.repeat(16_384), until: 1 })
     expect(() => sealState(key, place, stateWith({ guarded: large }))).toThrow(RangeError)
     for (const generation of [-1, 2n ** 64n])
@@ -164,7 +164,7 @@ describe('a sealed state', () => {
 })
 
 describe('the next state', () => {
-  test('counts the lifetime from sending, and keeps the refresh token if there is no new one', () => {
+  test('the next state counts the lifetime from the time of sending, and keeps the refresh token if there is no new one', () => {
     const first = nextState(null, derived('access-token-1', null, 60), NOW - 5000, NOW)
     expect(first).toEqual(
       stateWith({ refresh_token: null, expires_at: NOW + 55_000, derived_at: NOW - 5000 }),
@@ -174,7 +174,7 @@ describe('the next state', () => {
     )
   })
 
-  test('guards a replaced credential until it expires, and a replaced refresh token for 24 hours', () => {
+  test('the next state guards a replaced credential until it expires, and a replaced refresh token for 24 hours', () => {
     const later = NOW + 60_000
     const next = nextState(stateWith(), derived('access-token-2', 'refresh-2'), later, later)
     expect(next).toEqual({
@@ -188,13 +188,13 @@ describe('the next state', () => {
     })
   })
 
-  test('guards each part of replaced AWS keys', () => {
+  test('the next state guards each part of replaced AWS keys', () => {
     const old = stateWith({ credential: awsKeys, refresh_token: null })
     const next = nextState(old, derived({ ...awsKeys, session_token: 'session-token-2' }), NOW, NOW)
     expect(next.guarded).toEqual([{ value: 'session-token-1', until: NOW + HOUR }])
   })
 
-  test('guards nothing that is still in use or over', () => {
+  test('the next state does not guard expired values or values in use', () => {
     const old = stateWith({
       guarded: [
         { value: 'over', until: NOW },
@@ -208,7 +208,7 @@ describe('the next state', () => {
     expect(nextState(expired, derived('access-token-2'), NOW, NOW).guarded).toEqual([])
   })
 
-  test('drops the values that end first beyond 32 values or 256 KiB, and always seals', () => {
+  test('the next state drops the earliest expiring values beyond 32 values or 256 KiB, and always seals', () => {
     const entry = fc.record({
       value: fc
         .tuple(fc.uuid(), fc.integer({ min: 0, max: 16_000 }), fc.constantFrom('"', 'a'))
@@ -232,7 +232,7 @@ describe('the next state', () => {
         expect(next.guarded.length).toBeLessThanOrEqual(32)
         const sealed = sealState(key, place, next)
         expect(openState(key, place, sealed)).toEqual(next)
-        // Nothing is dropped that would have had room.
+        // No value is dropped that would have fitted.
         const dropped = candidates.at(-next.guarded.length - 1)
         const fuller = dropped && { ...next, guarded: [dropped, ...next.guarded] }
         if (fuller && fuller.guarded.length <= 32)
@@ -254,7 +254,7 @@ describe('a credential', () => {
     [120, 60],
     [100, 50],
     [10, 5],
-  ])('of %d seconds is due when less than %d are left', (lifetime, left) => {
+  ])('a credential of %d seconds is due when fewer than %d are left', (lifetime, left) => {
     const state = lasting(lifetime)
     const end = NOW + lifetime * 1000
     expect(isDue(state, end - left * 1000)).toBe(false)
@@ -262,20 +262,20 @@ describe('a credential', () => {
     expect(isDue(state, NOW)).toBe(false)
   })
 
-  test('is usable while 10 seconds are left', () => {
+  test('a credential is usable while 10 seconds are left', () => {
     const end = NOW + HOUR
     expect(isUsable(stateWith(), end - 10_000)).toBe(true)
     expect(isUsable(stateWith(), end - 9999)).toBe(false)
     expect(isUsable(stateWith(), end + 1)).toBe(false)
   })
 
-  test('that is absent is due and not usable', () => {
+  test('an absent credential is due and not usable', () => {
     expect(isDue(stateWith({ expires_at: null }), NOW)).toBe(true)
     expect(isUsable(stateWith({ expires_at: null }), NOW)).toBe(false)
     expect(isDue(stateWith({ derived_at: null }), NOW)).toBe(true)
   })
 
-  test('that failed is renewed after 1, 2, 4 … 300 seconds, or as the endpoint asks', () => {
+  test('a failed credential is renewed after 1, 2, 4 … 300 seconds, or when the endpoint requests it', () => {
     const delays = [0, 1, 2, 3, 8, 9, 10, 5000].map((failures) => retryDelayS(failures, null))
     expect(delays).toEqual([1, 1, 2, 4, 128, 256, 300, 300])
     expect([0, 1, 7, 3600].map((asked) => retryDelayS(9, asked))).toEqual([1, 1, 7, 3600])
@@ -287,7 +287,7 @@ describe('the guarded values', () => {
   const inState = (state: DerivedState) => texts(guardedInState(state).map(({ bytes }) => bytes))
   const part = (value: object | string) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-  test('the guarded values of a root are its secrets and the values of its parameters', () => {
+  test("a root's guarded values are its secrets and the values of its parameters", () => {
     const refreshing = sampleRoot('oauth2', {
       refresh_token: 'refresh-1',
       parameters: { account_id: 'account-1', tenant: 'account-1' },
@@ -308,7 +308,7 @@ describe('the guarded values', () => {
     ])
   })
 
-  test('the guarded values of a state are all of it, with the time from which a replaced value may be forgotten', () => {
+  test("a state's guarded values are all its values, each with the time after which a replaced one may be forgotten", () => {
     const state = stateWith({ credential: awsKeys, guarded: [{ value: 'replaced', until: NOW }] })
     expect(guardedInState(state)).toEqual([
       ...[...Object.values(awsKeys), 'refresh-1'].map((value) => ({
@@ -320,7 +320,7 @@ describe('the guarded values', () => {
     expect(inState(stateWith({ credential: null, refresh_token: null }))).toEqual([])
   })
 
-  test('the guarded part of a JSON Web Token is its third part, and of everything else the whole', () => {
+  test('a JSON Web Token is guarded by its third part, and every other value as a whole', () => {
     const header = part({ alg: 'ES256' })
     const jwt = `${header}.${part({ sub: 'a' })}.c2lnbmF0dXJl`
     const guarded = [{ value: jwt, until: NOW }]

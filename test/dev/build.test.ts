@@ -7,7 +7,7 @@ import { watched } from '../support/watched.ts'
 
 const BUILD = join(import.meta.dir, '..', '..', 'src', 'dev', 'build.ts')
 
-test('a build says what it made, and how large it is', async () => {
+test('a build prints the files that it made and their sizes', async () => {
   const place = mkdtempSync(join(tmpdir(), 'cr-build-'))
   const child = watched(
     Bun.spawn([process.execPath, BUILD, '--outfile', 'bin/cloakroom'], {

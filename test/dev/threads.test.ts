@@ -1,12 +1,12 @@
 // tier: all
-/** A thread with a program outside of the executable would start from source only. */
+/** A thread with its program outside the executable would start from source only. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 
 const source = join(import.meta.dir, '../../src')
 
-test('the program of every thread is built into the executable', async () => {
+test("every thread's program is built into the executable", async () => {
   const started = new Set<string>()
   // Workers of the page are built by src/dev/console.ts, and start in browsers.
   const inBrowser = (file: string) =>

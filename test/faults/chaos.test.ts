@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** An API that behaves badly in every way, beside everything that people and agents do. */
+/** An API that fails in every way, beside all work of people and agents. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
 import { chaos } from './chaos.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world?.stop())
 
-test('callers of a bad API hold up nobody else, and leave no memory, no open files and no call without a record', async () => {
+test('callers of a bad API delay no other callers, and leak no memory, no open files and no unrecorded call', async () => {
   if (!world) throw new Error('there is no server')
   const before = world.subject.ledger.size
   expect(await chaos(world, randomFrom(seedOf()), 5)).toContain('on record')

@@ -1,4 +1,7 @@
-/** An API that behaves badly in every way, beside everything else: others' calls are answered, memory and open files stay within bounds, and each call is on record. */
+/**
+ * An API that fails in every way, beside all other work: other calls are answered, memory and open files stay within
+ * bounds, and each call is recorded.
+ */
 
 import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -14,17 +17,17 @@ import { HOST, type Replica, type Subject } from './subject.ts'
 import type { World } from './world.ts'
 
 const AT_ONCE = 12
-/** An agent that does not wait longer disappears, which the server has to notice. */
+/** An agent that stops waiting disconnects, which the server must detect. */
 const PATIENCE_MS = 3_000
 const MOST_MORE_BYTES = 256 * 1024 * 1024
-/** A workspace's tokens keep that many connections for their next calls; the rest are callers' own. */
+/** A workspace's tokens keep this number of connections for their next calls; the rest are the callers' own. */
 const MOST_MORE_SOCKETS = 64 + 40
 const GIVEN_UP_WITHIN_MS = 60_000
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
 const PIECE = 'x'.repeat(65_536)
 
-/** Pieces for as long as somebody takes them. */
+/** Pieces for as long as a client reads them. */
 function pour(wire: TLSSocket, piece: string): void {
   const more = () => {
     while (!wire.destroyed && wire.write(piece));
@@ -60,7 +63,10 @@ const badManners: Record<string, Script> = {
     void wire.end(`${HEAD}transfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n${PIECE}`),
 }
 
-/** Callers of a bad API for so many seconds; returns what was seen. @throws Loss */
+/**
+ * Callers of a bad API for the given number of seconds. Returns the observations.
+ * @throws Loss
+ */
 export async function chaos(world: World, random: Random, seconds: number): Promise<string> {
   const { subject } = world
   const [replica] = subject.replicas as [Replica]
@@ -106,7 +112,7 @@ async function someoneWith(subject: Subject, replica: Replica, port: number): Pr
   return { person, ...(await employ(person, 'chaos')) }
 }
 
-/** Whatever comes back is right, if something does. */
+/** Every answer that arrives is right. */
 async function callBadly({ resolver }: Replica, { token }: Caller, target_url: string) {
   const call = fetch(`${resolver}/v1/resolve`, {
     method: 'POST',
@@ -122,7 +128,7 @@ function memoryOf(replica: Replica): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
 }
 
-/** Not the files of the embedded database, which opens one for each table and index that was ever read. */
+/** Without the embedded database's files, which it opens for each table and index that was ever read. */
 function socketsOf(replica: Replica): number {
   const folder = `/proc/${replica.pid()}/fd`
   return readdirSync(folder).filter((name) => isSocket(join(folder, name))).length
@@ -136,7 +142,7 @@ function isSocket(path: string): boolean {
   }
 }
 
-/** Calls that agents left are abandoned by the deadline of calls. */
+/** Calls that agents abandoned end by the deadline of calls. */
 async function allClosed(replica: Replica, before: number): Promise<void> {
   const until = Date.now() + GIVEN_UP_WITHIN_MS
   while (socketsOf(replica) > before + MOST_MORE_SOCKETS && Date.now() < until) await Bun.sleep(200)

@@ -1,5 +1,5 @@
 // tier: all
-/** A clock that is wrong by a day and comes back. */
+/** A clock that is wrong by a day and is corrected. */
 import { requires } from '../support/requires.ts'
 import { startWithWrongClock, type WrongClock, wrongByADay } from './clock.ts'
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => wrong?.stop())
 
-test('a clock that is wrong by a day opens nothing that is closed, and keeps nothing closed when it is right again', async () => {
+test('a clock that is wrong by a day opens no closed access, and keeps nothing closed once it is right again', async () => {
   if (!wrong) throw new Error('there is no server')
   await wrongByADay(wrong)
 })

@@ -1,7 +1,4 @@
-/**
- * A server with a clock that is a day wrong, ahead and behind, by libfaketime; PostgreSQL and clients keep
- * theirs.
- */
+/** A server with a clock that is a day wrong, ahead and behind, by libfaketime; PostgreSQL and clients keep theirs. */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +12,7 @@ import { type Replica, type Subject, startSubject } from './subject.ts'
 import { reconcileAll } from './work.ts'
 import { allowlistWork, bulkWork, callWork, refreshWork, resolveAs, revokeWork } from './works.ts'
 
-/** A little more than a day, so that what lasts for one is over. */
+/** A little more than a day, so that everything with a lifetime of a day has expired. */
 export const AHEAD = 86_460
 export const BEHIND = -86_460
 

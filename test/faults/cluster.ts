@@ -1,4 +1,7 @@
-/** PostgreSQL as faults need it: stopped at once, frozen, on its own disk, copied and promoted; with its usual durability. */
+/**
+ * PostgreSQL for fault tests: stopped immediately, frozen, on its own disk, copied and promoted; with its usual
+ * durability.
+ */
 import { appendFileSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,9 +36,9 @@ type Made = {
 }
 
 type Place = {
-  /** An empty directory, else one is made. */
+  /** An empty directory; created by default. */
   home?: string
-  /** The network where it listens, else loopback. */
+  /** The network on which it listens; loopback by default. */
   network?: Network
   /** With a log of a few megabytes. */
   isSmall?: boolean

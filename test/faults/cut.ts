@@ -1,6 +1,6 @@
 /**
- * A network between server and PostgreSQL that goes silent: nothing is closed and nothing arrives. A relay delivers all of it
- * later, a router never does.
+ * A network between server and PostgreSQL that becomes silent: no connection closes and no byte arrives. A relay
+ * delivers all of it later, a router never does.
  */
 import { connect, createServer, type Socket } from 'node:net'
 import { listAllowlist } from '../../src/features/allowlist/contract.ts'
@@ -56,7 +56,7 @@ export async function startBehindWire(): Promise<Cut> {
   }
 }
 
-/** A cluster behind a router that can lose every packet; behind the wire, and that is said, where there can be none. */
+/** A cluster behind a router that can lose every packet, or, with a message, behind the wire if no router is possible. */
 export async function startBehindRouter(): Promise<Cut> {
   const network = routerOrReason()
   if (typeof network === 'string') {
@@ -83,12 +83,15 @@ function routerOrReason(): Network | string {
   }
 }
 
-/** Requests are refused within this time (docs/guides/self-hosting.md, "A silent network"). */
+/** Requests are rejected within this time (docs/guides/self-hosting.md, "A silent network"). */
 const PROMISED_MS = 10_000
 
 type Order = { rounds: number; silentMs: number; isShort?: boolean }
 
-/** Returns what was seen. @throws Loss */
+/**
+ * Returns the observations.
+ * @throws Loss
+ */
 export async function cutOff(
   start: () => Promise<Cut>,
   { rounds, silentMs, isShort = false }: Order,
@@ -113,20 +116,20 @@ export async function cutOff(
   }
 }
 
-/** The longest waits in milliseconds, and what was answered. */
+/** The longest waits in milliseconds, and the answers. */
 type Seen = { health: number; answer: number; codes: Set<string> }
 
 async function cutRound(world: World, wire: Cut, silentMs: number, seen: Seen): Promise<void> {
   const { refusals } = await world.through(async () => {
     await Bun.sleep(200)
     await whileDown(world, world.subject.replicas, async () => {
-      // On their way when it goes, and later.
+      // Requests on their way when the network is cut, and later ones.
       const asked = world.people.flatMap((person) => Array.from({ length: 5 }, () => asks(person)))
       wire.cut()
       asked.push(...world.people.map(asks))
       try {
         seen.health = Math.max(seen.health, await longestAnswer(world, silentMs))
-        // Not when it is back: while it is unavailable.
+        // Answered while the network is cut, not after it is back.
         for (const { ms, code } of await Promise.all(asked)) {
           seen.answer = Math.max(seen.answer, ms)
           if (code !== '200') seen.codes.add(code)
@@ -141,7 +144,7 @@ async function cutRound(world: World, wire: Cut, silentMs: number, seen: Seen): 
   for (const code of refusals.keys()) seen.codes.add(code)
 }
 
-/** Something that takes a statement. */
+/** A request that runs a statement. */
 async function asks({ api, workspace }: Person): Promise<{ ms: number; code: string }> {
   const began = performance.now()
   const code = await api

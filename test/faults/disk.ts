@@ -1,4 +1,4 @@
-/** A small disk that runs full, under everything at once, and gets room again. */
+/** A small disk that fills up during all work, and gets space again. */
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const MB = 1_048_576
 
 export type Disk = { path: string; fill(): void; free(): void; remove(): void }
 
-/** Needs root, as CI has it: where it cannot be had this throws, and says so. */
+/** Needs root, which CI has. Without root this throws and reports it. */
 export function makeDisk(megabytes: number): Disk {
   const path = mkdtempSync(join(tmpdir(), 'cr-faults-disk-'))
   const mounted = watched(
@@ -32,7 +32,7 @@ export function makeDisk(megabytes: number): Disk {
   }
 }
 
-/** To the last block. */
+/** Fills the last block. */
 function fillUp(ballast: string): void {
   const file = openSync(ballast, 'a')
   for (const size of [MB, 4096]) while (hasTaken(file, size));
@@ -50,7 +50,7 @@ function hasTaken(file: number, size: number): boolean {
 
 /** Returns the answers that callers got meanwhile. */
 export async function fullDisk(kind: Kind, rounds: number, fullMs: number): Promise<string> {
-  // The embedded database holds back 96 MiB.
+  // The embedded database reserves 96 MiB.
   const disk = makeDisk(kind === 'embedded' ? 256 : 64)
   const data = join(disk.path, 'data')
   mkdirSync(data)
@@ -66,7 +66,7 @@ export async function fullDisk(kind: Kind, rounds: number, fullMs: number): Prom
           disk.fill()
           await Bun.sleep(fullMs)
           disk.free()
-          // PostgreSQL that has no room for its log ends; a service manager starts it again.
+          // PostgreSQL without room for its log ends; a service manager restarts it.
           if (cluster && !cluster.isUp()) await cluster.start()
           await untilHealthy(world)
         }),
@@ -86,5 +86,5 @@ export async function fullDisk(kind: Kind, rounds: number, fullMs: number): Prom
   }
 }
 
-/** Stable codes, or no answer from a process that starts again. */
+/** Stable codes, or no answer from a process that is restarting. */
 const KNOWN = /^(503 (unavailable|audit_unavailable)|unreachable)$/

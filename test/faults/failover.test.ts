@@ -1,5 +1,5 @@
 // tier: all
-/** A primary that dies, and its standby that is promoted: the server goes on with what was acknowledged. */
+/** A primary that fails, and its promoted standby: the server continues with all acknowledged changes. */
 import { expect } from 'bun:test'
 import { logInByPassword, signUp } from '../../src/client/account/log_in.ts'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
@@ -19,7 +19,7 @@ let server: ServerProcess
 beforeAll(async () => {
   primary = await startFaultCluster()
   standby = await primary.standby()
-  // Changes that the primary acknowledges are at the standby.
+  // Changes that the primary acknowledges are on the standby.
   await primary.ask("alter system set synchronous_standby_names = '*'")
   await primary.ask('select pg_reload_conf()')
   server = await startServer({
@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 test(
-  'a standby that is promoted takes the place of a primary that died, and nothing acknowledged is lost',
+  'a promoted standby replaces a dead primary, and no acknowledged write is lost',
   async () => {
     const origin = server.controlPlane
     await signUp(origin, 'ada@example.com', 'four unlikely words')

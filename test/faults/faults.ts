@@ -1,4 +1,4 @@
-/** The faults by name, as `bun run faults` has them. */
+/** The faults by name, for `bun run faults`. */
 import { chaos } from './chaos.ts'
 import { cutOff, startBehindRouter, startBehindWire } from './cut.ts'
 import { fullDisk } from './disk.ts'
@@ -11,7 +11,10 @@ import { type Kind, openWorld, type World } from './world.ts'
 
 export type Order = { kind: Kind; rounds: number; seconds: number; random: Random }
 
-/** Returns what was seen, in a line. @throws Loss */
+/**
+ * Returns the observations in one line.
+ * @throws Loss
+ */
 type Run = (order: Order, say: (line: string) => void) => Promise<string>
 
 export type Faults = Record<string, { rounds: number; databases: readonly Kind[]; run: Run }>
@@ -35,7 +38,7 @@ function cutBy(start: typeof startBehindWire): Run {
 }
 
 const FROZEN_MS = 30_000
-/** In which the health endpoint has to say that there is no database. */
+/** The time in which the health endpoint must report the missing database. */
 const TOLD_MS = 5_000
 
 async function frozen({ kind, rounds }: Order): Promise<string> {

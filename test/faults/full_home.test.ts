@@ -1,5 +1,5 @@
 // tier: all
-/** A person's home on a disk that is full: a command says so, and every file stays as it was, whole. */
+/** A person's home on a full disk: a command reports it, and every file stays complete and unchanged. */
 import { expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -95,7 +95,7 @@ const COMMANDS: [what: string, code: number, said: RegExp, ...args: string[]][] 
 ]
 
 test.each(COMMANDS)(
-  'what cannot be written is said, and all is as it was: %s',
+  'a failed write is reported, and the previous state is kept: %s',
   async (_, code, said, ...args) => {
     const before = files()
     const ran = await onFullDisk(() => run(args))
@@ -105,7 +105,7 @@ test.each(COMMANDS)(
   },
 )
 
-test('the previous .env stays whole, and the session opens the same values', async () => {
+test('the previous .env stays complete, and the session opens the same values', async () => {
   await must('secrets', 'set', `KEY=${marked('sk_live_later')}`)
   const before = files()
   const ran = await onFullDisk(() => run(['secrets', 'pull', '.env', '--force']))
@@ -115,7 +115,7 @@ test('the previous .env stays whole, and the session opens the same values', asy
   await must('secrets', 'pull', '.env', '--force')
 })
 
-test('a proxy that has no authority yet makes none by half', async () => {
+test('a proxy without an authority creates no partial one', async () => {
   rmSync(at('config/cloakroom/proxy'), { recursive: true })
   mkdirSync(at('config/cloakroom/proxy'))
   const before = files()
@@ -125,7 +125,7 @@ test('a proxy that has no authority yet makes none by half', async () => {
   await must('proxy', 'trust')
 })
 
-test('a session with expired access that cannot be renewed on the full disk still exists once there is room', async () => {
+test('an expired session that cannot be renewed on the full disk still exists once there is room', async () => {
   const path = at('config/cloakroom/session.json')
   const session = JSON.parse(readFileSync(path, 'utf8'))
   writeFileSync(path, JSON.stringify({ ...session, access: 'over' }))

@@ -1,6 +1,6 @@
 /**
- * `bun run faults [--rounds 50] [--seconds 600] [--only kill,freeze] [--database embedded,postgresql] [--seed N]`: runs
- * the faults of docs/internals/testing.md, "Fault tests". Prints a table, and exits with 1 if work was lost.
+ * `bun run faults [--rounds 50] [--seconds 600] [--only kill,freeze] [--database embedded,postgresql] [--seed N]`:
+ * runs the faults of docs/internals/testing.md, "Fault tests". Prints a table, and exits with 1 if work was lost.
  */
 import { parseArgs } from 'node:util'
 import { type Faults, faults } from './faults.ts'

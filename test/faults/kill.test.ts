@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** kill -9 under everything at once; `bun run faults --only kill` does it for long. */
+/** kill -9 during all work; `bun run faults --only kill` runs it for long. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
 import { killRound } from './kill.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-test('kills of the server lose and tear nothing that was acknowledged, and no revoked token is taken', async () => {
+test('kills of the server lose and tear no acknowledged write, and no revoked token is accepted', async () => {
   const random = randomFrom(seedOf())
   process.stdout.write(`FAULTS_SEED=${random.seed}\n`)
   if (!world) throw new Error('there is no server')

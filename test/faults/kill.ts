@@ -3,7 +3,7 @@ import type { Random } from './random.ts'
 import type { Replica } from './subject.ts'
 import type { World } from './world.ts'
 
-/** One process, or all of them; they come back by themselves. */
+/** One process, or all of them; they are restarted automatically. */
 export async function killRound(world: World, random: Random): Promise<void> {
   const { replicas } = world.subject
   const chosen = random.between(0, replicas.length)

@@ -1,4 +1,4 @@
-/** Answers that clients got, on disk before they continue: compared with the stored data after the fault. */
+/** Answers that clients got, on disk before they continue, and compared with the stored data after the fault. */
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 type Entry = { work: string; fact: string; value: string }
@@ -17,7 +17,7 @@ export class Ledger {
     fsyncSync(this.#file)
   }
 
-  /** In the order in which they were written. */
+  /** In the order of writing. */
   of(work: string, fact: string): string[] {
     return this.#entries().flatMap((entry) =>
       entry.work === work && entry.fact === fact ? [entry.value] : [],
@@ -38,7 +38,7 @@ export class Ledger {
   }
 }
 
-/** An acknowledged change is missing, is there by half, or is there although it was ended. */
+/** An acknowledged change is missing, is partial, or exists although it was deleted. */
 export class Loss extends Error {
   override readonly name = 'Loss'
 }

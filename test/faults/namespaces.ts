@@ -8,9 +8,9 @@ import { watched } from '../support/watched.ts'
 export type Network = {
   /** The database's address. */
   address: string
-  /** The command as it is started there, by who it shall belong to. */
+  /** The command to start it there, as the given user. */
   within(command: readonly string[]): string[]
-  /** From now on every packet is dropped, both ways, without any notice. */
+  /** From now on every packet is dropped in both directions, without any notice. */
   cut(): void
   mend(): void
   remove(): void
@@ -19,7 +19,7 @@ export type Network = {
 /** An address in the range for tests of networks (RFC 2544). */
 const subnet = () => `198.18.${Math.floor(Math.random() * 256)}`
 
-/** @throws Error that says why there can be none: it takes root, and a system with network namespaces */
+/** @throws Error with the reason if it is impossible: it needs root, and a system with network namespaces */
 export function makeNetwork(): Network {
   const id = Math.random().toString(36).slice(2, 8)
   const [router, place] = [`cr-${id}-r`, `cr-${id}-d`]
@@ -29,7 +29,7 @@ export function makeNetwork(): Network {
     for (const end of [here, address]) ip(`-n ${router} route ${verb} blackhole ${end}/32`)
   }
   const remove = () => {
-    // Their interfaces go with them, and the routes here with those.
+    // Their interfaces are removed with them, and the routes here with those.
     for (const name of [router, place]) tryIp(`netns del ${name}`)
   }
   try {

@@ -1,4 +1,7 @@
-/** A person with the product's own client in a signed workspace, whose memory outlives the server: it notices what went back. */
+/**
+ * A person with the product's own client in a signed workspace, whose memory survives the server: it detects older
+ * states.
+ */
 
 import { logInByPassword, type OpenSession, signUp } from '../../src/client/account/log_in.ts'
 import { allowHosts } from '../../src/client/actions/allowlist.ts'
@@ -23,7 +26,7 @@ export type Person = {
   api: Api
   workspace: OpenWorkspace
   projectId: string
-  /** A new session, with the workspace under the key that it has now. */
+  /** A new session, with the workspace under its current key. */
   logIn(): Promise<void>
 }
 

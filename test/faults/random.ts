@@ -1,4 +1,4 @@
-/** Randomness that a seed repeats (mulberry32): a round that failed can be had again. */
+/** Randomness that a seed repeats (mulberry32), so that a failed round can be reproduced. */
 export type Random = { seed: number; between(low: number, high: number): number }
 
 export function randomFrom(seed: number): Random {
@@ -12,7 +12,7 @@ export function randomFrom(seed: number): Random {
   return { seed, between: (low, high) => Math.floor(low + next() * (high - low + 1)) }
 }
 
-/** FAULTS_SEED repeats a run of the suite; it is printed by who fails. */
+/** FAULTS_SEED repeats a run of the suite; a failure prints it. */
 export function seedOf(text: string | undefined = process.env.FAULTS_SEED): number {
   return text === undefined ? (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) : Number(text)
 }

@@ -1,5 +1,5 @@
 // tier: all
-/** Rotations of the server's keys under everything at once, with kill -9; `bun run faults --only rotation` does it for long. */
+/** Rotations of the server's keys during all work, with kill -9; `bun run faults --only rotation` runs it for long. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
 import { randomFrom, seedOf } from './random.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-test('both keys of the server are rotated through kills: nothing is lost or torn, all opens, and no old key is needed', async () => {
+test('both keys of the server are rotated through kills: no value is lost or torn, all open, and no old key is needed', async () => {
   const random = randomFrom(seedOf())
   process.stdout.write(`FAULTS_SEED=${random.seed}\n`)
   if (!world) throw new Error('there is no server')

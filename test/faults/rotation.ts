@@ -14,7 +14,7 @@ import type { World } from './world.ts'
 
 type Keys = { SECRET_KEY: string; ENCRYPTION_KEY: string }
 
-/** Both keys, from the one to the next; afterwards the one before is gone. Returns how often something was killed. */
+/** Rotates both keys to the next ones; afterwards the previous ones are removed. Returns the number of kills. */
 export async function rotationRound(world: World, random: Random): Promise<number> {
   const { env, replicas } = world.subject
   const old: Keys = { SECRET_KEY: env.SECRET_KEY ?? '', ENCRYPTION_KEY: env.ENCRYPTION_KEY ?? '' }
@@ -29,7 +29,7 @@ export async function rotationRound(world: World, random: Random): Promise<numbe
     kills = await rekeyUnderKills(world, random, old)
   })
   await mustBeInUse(world, 'warn', [next, old])
-  // Data under the old SECRET_KEY moves at the next log-in and the next use.
+  // Data under the old SECRET_KEY moves at the next login and the next use.
   for (const person of world.people) await person.logIn()
   for (const { step } of world.works) await step()
   Object.assign(env, next, { SECRET_KEY_LOST: withLost(env.SECRET_KEY_LOST, old) })
@@ -54,7 +54,7 @@ function both(first: Keys, second: Keys): Keys {
   }
 }
 
-/** Data that nobody uses stays under it: recovery keys, and sessions that ended with a log-in. */
+/** Unused data stays under it: recovery keys, and sessions that ended with a login. */
 function withLost(lost: string | undefined, { SECRET_KEY }: Keys): string {
   const [id] = Pepper.parse(SECRET_KEY).keyIds
   return lost === undefined ? id : `${lost},${id}`
@@ -64,7 +64,7 @@ function restart(world: World, replica: Replica, signal: NodeJS.Signals): Promis
   return whileDown(world, [replica], () => replica.bounce(signal))
 }
 
-/** A dead process's connections are there until PostgreSQL notices, as is the lock that one of them held. */
+/** An ended process's connections exist until PostgreSQL detects it, and so does the lock that one of them held. */
 const NOT_YET = /another rekey-outer is at work|do not have the key|the server ended/
 const DONE_MS = 60_000
 

@@ -24,7 +24,7 @@ afterAll(() => opened?.stop())
 
 {
   const { test } = requires('postgresql')
-  test('a crash of PostgreSQL loses and tears nothing, and the server goes on by itself', async () => {
+  test('a crash of PostgreSQL loses and tears nothing, and the server continues without help', async () => {
     const before = world().subject.ledger.size
     await crashRound(world(), random)
     expect(world().subject.ledger.size).toBeGreaterThan(before)
@@ -34,7 +34,7 @@ afterAll(() => opened?.stop())
     expect(await freeze(world(), 2_000)).toBeGreaterThan(0)
   })
 
-  test('a network that is cut between server and database is 503, loses and tears nothing, and once mended the server goes on by itself', async () => {
+  test('a network cut between server and database returns 503, loses and tears nothing, and the server continues once it is mended', async () => {
     const order = { rounds: 1, silentMs: 2_000, isShort: true }
     expect(await cutOff(startBehindWire, order)).toContain('health was 503')
   })
@@ -48,7 +48,7 @@ afterAll(() => opened?.stop())
   )
 }
 
-test('SIGTERM under load loses and tears nothing that was acknowledged', async () => {
+test('SIGTERM under load loses and tears no acknowledged write', async () => {
   const before = world().subject.ledger.size
   await stopRound(world(), random)
   expect(world().subject.ledger.size).toBeGreaterThan(before)

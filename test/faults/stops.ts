@@ -6,7 +6,7 @@ import type { Random } from './random.ts'
 import type { Replica } from './subject.ts'
 import type { World } from './world.ts'
 
-/** `pg_ctl stop -m immediate`: as after a crash of PostgreSQL. */
+/** `pg_ctl stop -m immediate`: like a crash of PostgreSQL. */
 export async function crashRound(world: World, random: Random): Promise<void> {
   const { cluster, subject } = world
   await world.through(async () => {
@@ -40,7 +40,7 @@ export async function freeze(world: World, frozenMs: number): Promise<number> {
   return longest
 }
 
-/** Each answer says that there is no database meanwhile. Returns the longest wait for one. */
+/** Each answer meanwhile reports that there is no database. Returns the longest wait for one. */
 export async function longestAnswer(world: World, forMs: number): Promise<number> {
   const until = performance.now() + forMs
   let longest = 0
@@ -54,7 +54,7 @@ export async function longestAnswer(world: World, forMs: number): Promise<number
   return longest
 }
 
-/** SIGTERM: what was accepted is answered, and the exit is a clean one. */
+/** SIGTERM: accepted requests are answered, and the process exits normally. */
 export async function stopRound(world: World, random: Random): Promise<void> {
   await world.through(async () => {
     await Bun.sleep(random.between(20, 1000))
@@ -65,7 +65,7 @@ export async function stopRound(world: World, random: Random): Promise<void> {
   })
 }
 
-/** It recovered by itself, and was not started again. */
+/** It recovered without help, and was not restarted. */
 export function mustBeTheSame({ subject }: World): void {
   if (subject.replicas.some((replica) => replica.starts() > 1))
     throw new Loss('a server ended because of its database')
@@ -76,7 +76,7 @@ async function health(replica: Replica | undefined, timeoutMs: number): Promise<
   return (await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })).status
 }
 
-/** Each process by itself: the connections of one say nothing of another's. */
+/** Each process separately: the connections of one do not show the state of another's. */
 export async function untilHealthy({ subject }: World): Promise<void> {
   const until = performance.now() + 60_000
   for (const replica of subject.replicas) {

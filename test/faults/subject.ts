@@ -1,6 +1,6 @@
 /**
- * The subject of faults: real processes of the server on fixed ports that restart by themselves, their database,
- * and an API outside.
+ * The subject of faults: real server processes on fixed ports that restart automatically, their database, and an
+ * external API.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -14,18 +14,18 @@ import { Ledger } from './ledger.ts'
 
 export const HOST = 'api.faults.example'
 
-/** One process, as a service manager keeps it: what ends is started again. */
+/** One process under a service manager's rule: it is restarted when it ends. */
 export type Replica = {
   controlPlane: string
   resolver: string
   pid(): number
-  /** Everything that it wrote since its last start. */
+  /** All output since its last start. */
   output(): string
   /** Ended by a signal and started again; resolves when it serves. */
   bounce(signal: NodeJS.Signals): Promise<void>
-  /** Resolves when it serves after an end that nobody asked for. */
+  /** Resolves when it serves again after an unexpected end. */
   serving(): Promise<void>
-  /** How often it was started. */
+  /** The number of its starts. */
   starts(): number
   stop(): Promise<void>
 }
@@ -107,7 +107,7 @@ async function startReplica(env: Record<string, string>): Promise<Replica> {
       try {
         return await start()
       } catch (error) {
-        // Restarts as a service manager does: until the process stays up, or the run ends.
+        // Restarts like a service manager: until the process stays up, or the run ends.
         if (isStopping) throw error
       }
     }
@@ -136,7 +136,7 @@ async function startReplica(env: Record<string, string>): Promise<Replica> {
   }
 }
 
-/** Below those that the system hands out for connections: one that ended gets its own again. */
+/** Below the range that the system uses for connections, so that a restarted process gets its own port again. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 12_000 + Math.floor(Math.random() * 18_000)

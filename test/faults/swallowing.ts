@@ -1,4 +1,4 @@
-/** A network before a PostgreSQL that swallows what it is given, permanently: what was lost on a connection never comes later. */
+/** A network in front of PostgreSQL that drops all bytes permanently: lost bytes of a connection never arrive later. */
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from '../bench/processes.ts'
 
@@ -6,14 +6,14 @@ type Way = 'to' | 'from'
 
 export type Wire = {
   port: number
-  /** From now on nothing comes through there, on connections that are there and on new ones. */
+  /** From now on no bytes pass in that direction, on existing connections and on new ones. */
   swallow(...ways: Way[]): void
-  /** New connections come through; those that were there stay as they are. */
+  /** New connections pass; existing ones stay as they are. */
   mend(): void
   /** Bytes to the server are kept from now on, until they are delivered in one piece. */
   hold(): void
   deliver(): void
-  /** Bytes that were kept. */
+  /** Bytes that were held back. */
   readonly held: number
   readonly resets: number
   close(): void
@@ -44,7 +44,7 @@ export async function startWire(place: Place): Promise<Wire> {
       // Lost bytes are not confirmed: the server's buffers fill.
       else if (way === 'from') far.pause()
     }
-    // If bytes were lost or are kept, the other end does not learn of an end either.
+    // If bytes were lost or held back, the other side does not receive the end of the connection either.
     const part = (other: Socket) => () => {
       if (!isHolding && lost.size + keptFor(far) === 0) other.destroy()
     }

@@ -1,14 +1,17 @@
-/** Work that goes on while faults happen. Each kind knows how to find out afterwards what became of it. */
+/** Work that continues during faults. Each kind determines its outcome afterwards. */
 import { ApiError } from '../../src/client/http/api.ts'
 import { Loss } from './ledger.ts'
 
 export type Work = {
   name: string
-  /** The origin where it may fail, if that is down. */
+  /** The origin of the process that may fail, if it is down. */
   origin: string
   /** One change that is acknowledged, and noted. */
   step(): Promise<void>
-  /** Compares what is there with what was noted, and goes on from there. @throws Loss */
+  /**
+   * Compares the stored data with the notes, and continues from there.
+   * @throws Loss
+   */
   reconcile(): Promise<void>
 }
 
@@ -16,15 +19,18 @@ export type Tally = { steps: number; refusals: Map<string, number> }
 
 export type Running = {
   tally: Tally
-  /** Waits for the last steps. @throws what no fault explains */
+  /**
+   * Waits for the last steps.
+   * @throws errors that no fault explains
+   */
   stop(): Promise<void>
 }
 
 const PAUSE_MS = 20
 
 /**
- * Each kind from one side, until it is stopped. What began before a fault may fail after it: `wasDown` is asked for the
- * time since `performance.now()` was `since`.
+ * Runs each kind from one side, until it is stopped. Work that began before a fault may fail after it: `wasDown` is
+ * called with the time since `performance.now()` was `since`.
  */
 export function startWork(
   works: readonly Work[],
@@ -34,7 +40,7 @@ export function startWork(
   let isStopped = false
   const explained = (work: Work, error: unknown, began: number, isUnsure: boolean) => {
     if (error instanceof Loss) throw error
-    // All works are asked for the outcome.
+    // Every kind determines its outcome.
     const asked = isUnsure ? works : [work]
     if (!asked.some(({ origin }) => wasDown(origin, began))) throw failureOf(work, error)
     const code = codeOf(error)
@@ -75,14 +81,17 @@ function failureOf({ name, origin }: Work, cause: unknown): Error {
   })
 }
 
-/** Short names: what a refusal is called by the server, and `unreachable` for what never was an answer. */
+/** Short names: the server's error code, and `unreachable` for a missing answer. */
 export function codeOf(error: unknown): string {
   if (error instanceof ApiError) return `${error.status} ${error.code}`
   const isNetwork = error instanceof Error && ('code' in error || error.name === 'TimeoutError')
   return isNetwork ? 'unreachable' : `${error}`.slice(0, 60)
 }
 
-/** All of it, one after the other. @throws Loss */
+/**
+ * All kinds, one after the other.
+ * @throws Loss
+ */
 export async function reconcileAll(works: readonly Work[]): Promise<void> {
   for (const work of works) {
     try {

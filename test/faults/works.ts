@@ -57,7 +57,7 @@ export async function bulkWork({ ledger }: Subject, person: Person): Promise<Wor
   }
 }
 
-/** Domains that come and go; the chain says the same as the rows. */
+/** Domains that are added and removed; the chain and the rows agree. */
 export function allowlistWork({ ledger, domain: needed }: Subject, person: Person): Work {
   const { api } = person
   const params = { workspace_id: person.workspace.id }
@@ -109,7 +109,7 @@ async function mustBeSigned({ workspace }: Person, rows: readonly string[]): Pro
   must(stored === signed, () => `the rows allow ${stored}, the chain ${signed}`)
 }
 
-/** A call of an agent: the status, which is the API's where it was reached. */
+/** An agent's call: the status, which is the API's if it was reached. */
 export async function resolveAs(
   { resolver }: Pick<Replica, 'resolver'>,
   { token }: Pick<Employee, 'token'>,
@@ -140,7 +140,7 @@ export async function forwardAs(
   return response.status
 }
 
-/** The upstream's own log against the audit: nothing reached it without a record, and what was answered has one. */
+/** The upstream's own log, compared with the audit: no call reached it without a record, and answered calls have one. */
 export function callWork(subject: Subject, person: Person, agent: Employee, via: Replica): Work {
   const { ledger, upstream, target } = subject
   const id = crypto.randomUUID().slice(0, 8)
@@ -201,7 +201,10 @@ async function strikeRecorded({ api, workspace }: Person, missing: Set<string>):
   }
 }
 
-/** Tokens that are made, used, and ended; one that was ended is refused from then on, by each process and both doors. */
+/**
+ * Tokens that are created, used, and revoked; a revoked one is rejected from then on, by each process and both
+ * listeners.
+ */
 export function revokeWork(subject: Subject, person: Person): Work {
   const { ledger, replicas, target } = subject
   const isServing = ({ controlPlane }: Replica) => controlPlane === person.origin
@@ -237,7 +240,7 @@ export function revokeWork(subject: Subject, person: Person): Work {
         must(status === 200, () => `a new token was answered ${status}`)
       }
       await revoke(agent)
-      // At once, also by processes that did not take the revoke, unless they are the ones that are down.
+      // Immediately, also by processes that did not handle the revoke, unless they are down.
       for (const replica of replicas) {
         await refusedBy(replica, agent.token).catch((error) => {
           if (replica === own || (error instanceof Error && error.name === 'Loss')) throw error
@@ -245,7 +248,7 @@ export function revokeWork(subject: Subject, person: Person): Work {
       }
     },
     reconcile: async () => {
-      // Whether the last revoke was taken is not known: again is no error.
+      // Whether the last revoke was stored is unknown, so a repeat is no error.
       if (ending !== null) await revoke(ending)
       for (const replica of replicas) {
         for (const token of ledger.of('tokens', 'revoked').slice(-6))
@@ -312,7 +315,7 @@ async function mustHaveValues(person: Person): Promise<void> {
   }
 }
 
-/** New keys of a workspace: all secrets, envelopes and the link, or nothing. */
+/** New keys of a workspace: all secrets, envelopes and the link, or no change. */
 export async function rekeyWork({ ledger }: Subject, person: Person): Promise<Work> {
   await store(placeOf(person), VALUES)
   let tried = person.workspace.epoch
@@ -343,7 +346,7 @@ export async function rekeyWork({ ledger }: Subject, person: Person): Promise<Wo
 /** An account gets new keys ten times a day. */
 const MOST_ROTATIONS = 8
 
-/** New keys of an account: what the password opens fits the workspace, before and after. */
+/** New keys of an account: the password opens keys that match the workspace, before and after. */
 export async function accountWork({ ledger }: Subject, person: Person): Promise<Work> {
   await store(placeOf(person), VALUES)
   const { origin, email } = person

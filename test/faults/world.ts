@@ -1,6 +1,6 @@
 /**
- * A server with everything that people and agents do at the same time, and the comparison of the answers that
- * they got with the stored data.
+ * A server with all work of people and agents at the same time, and a comparison of their answers with the stored
+ * data.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,20 +29,20 @@ export type World = {
   people: readonly Person[]
   /** The parts that may fail now. */
   down: Set<string>
-  /** When it last was no longer down. */
+  /** The end of the last time when it was down. */
   cameBack: Map<string, number>
-  /** Works while the fault happens and for a moment after it, then compares. */
+  /** Works during the fault and for a moment after it, then compares. */
   through(fault: () => Promise<void>): Promise<Tally>
   stop(): Promise<void>
 }
 
 type Options = {
   settings?: Record<string, string>
-  /** Instead of an own cluster or directory. */
+  /** Instead of a separate cluster or directory. */
   cluster?: FaultCluster
   dataDir?: string
   replicas?: number
-  /** Without what takes long. */
+  /** Without slow kinds of work. */
   isShort?: boolean
 }
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   params = { workspace_id: team.workspaceId }
 })
 
-test('tokens that expire within the days are listed, the first to expire first', async () => {
+test('tokens that expire within the given days are listed, the earliest first', async () => {
   const { api } = team.owner
   const { agent } = await api.call(registerAgent, {
     params,
@@ -50,7 +50,7 @@ test('tokens that expire within the days are listed, the first to expire first',
   expect(more.map(({ label }) => label)).toEqual(['soon', 'later', 'default'])
 })
 
-test('a credential is listed once nothing more is derived, as long as its secret exists', async () => {
+test('a credential is listed once its derivation stops, as long as its secret exists', async () => {
   const { db } = app.connection
   const place = {
     ...{ workspaceId: team.workspaceId, projectId: team.projectId },

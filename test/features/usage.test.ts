@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** How much secrets, agents and hosts were used lately, as anybody would count it from the records. */
+/** The recent usage of secrets, agents and hosts, counted directly from the records. */
 import { beforeAll, expect, test } from 'bun:test'
 import { auditLogs } from '../../src/database/schema/index.ts'
 import { getUsage } from '../../src/features/usage/contract.ts'
@@ -49,13 +49,13 @@ beforeAll(async () => {
     usedAt(24, { targetUrl: null, targetDomain: null, action: 'credentials.read' }),
     usedAt(24 * 6),
     usedAt(24 * 10),
-    // Not requests.
+    // These are not requests.
     usedAt(0, { action: 'secret.read', source: 'control_plane' }),
     usedAt(0, { action: 'credentials.listed' }),
   ])
 })
 
-test('each secret is counted by its place, with the days, refusals and last use', async () => {
+test('each secret is counted by environment, with its days, rejections and last use', async () => {
   const { days, secrets, is_whole } = await usage()
   expect(is_whole).toBe(true)
   expect(days).toHaveLength(7)
@@ -76,7 +76,7 @@ test('each secret is counted by its place, with the days, refusals and last use'
   ])
 })
 
-test('agents are counted by their registration, and hosts with the port where it is not 443', async () => {
+test('agents are counted by their registration, and hosts with their port if it is not 443', async () => {
   const { agents, hosts } = await usage()
   const total = (calls: readonly number[]) => calls.reduce((sum, count) => sum + count, 0)
   const agentsShown = agents.map(({ registration_id, agent_id, calls }) => [
@@ -91,7 +91,7 @@ test('agents are counted by their registration, and hosts with the port where it
   })
 })
 
-test('as many days are counted as are asked for, from 1 to 30', async () => {
+test('the requested number of days is counted, from 1 to 30', async () => {
   const callsIn = async (days: number) =>
     (await usage(days)).secrets
       .filter(({ environment }) => environment === 'production')

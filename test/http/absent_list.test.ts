@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Large bodies are validated entry by entry, and what zod says of the whole comes last. A list that may
- * be absent was once demanded there: every body of more than 64 KiB without it was refused.
+ * Large bodies are validated entry by entry, and zod's checks of the whole run last. A list that may be absent was
+ * once required there: every body of more than 64 KiB without it was rejected.
  */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
@@ -20,11 +20,11 @@ test.each([
   [{ name: 'x', optional: ['b'] }],
   [{ name: 'x', nested: {} }],
   [{ name: 'x', optional: undefined, nested: { list: ['c'] }, byDefault: [] }],
-])('a list that may be absent may be so in a large body: %j', async (value) => {
+])('a list that may be absent may be absent from a large body: %j', async (value) => {
   expect(await validateLarge(body, value)).toEqual({ data: body.parse(value), issues: [] })
 })
 
-test('one that may not be absent is demanded, once', async () => {
+test('a list that must not be absent is reported once', async () => {
   const { issues } = await validateLarge(z.strictObject({ list }), {})
   expect(issues.map(({ code, path }) => [code, path])).toEqual([['invalid_type', ['list']]])
 })

@@ -1,5 +1,5 @@
 // tier: quick
-/** Refusals have advice beside their code: a link to the documentation and the command that fixes the cause. */
+/** Errors have advice beside their code: a link to the documentation and the command that fixes the cause. */
 import { describe, expect, test } from 'bun:test'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
 import { commandFix, Fault, type FaultCode, faultCodes, statusOf } from '../../src/core/fault.ts'
@@ -20,7 +20,7 @@ const shapes = {
 describe.each(faultCodes)('%s', (code) => {
   const isUnauthenticated = statusOf(code) === 401
 
-  test('has an anchor below docs/ whose section explains the code', () => {
+  test('each code has an anchor below docs/ whose section explains it', () => {
     const [page = '', anchor = ''] = faultDocs[code].split('#')
     const text = textOf(`docs/${page}`)
     expect(anchorsOf(text)).toContain(anchor)
@@ -29,7 +29,7 @@ describe.each(faultCodes)('%s', (code) => {
   })
 
   test.each(Object.keys(shapes) as (keyof typeof shapes)[])(
-    'carries docs and fix in the shape of %s, but not if it is a 401',
+    'a code carries docs and fix in the shape of %s, unless it is a 401',
     async (shape) => {
       const body = await shapes[shape](new Fault(code, { fix })).json()
       const { docs = undefined, fix: given = undefined } = body as Record<string, unknown>
@@ -41,7 +41,7 @@ describe.each(faultCodes)('%s', (code) => {
   )
 })
 
-test('a refusal in XML names the fix in its message, once', async () => {
+test('an error in XML names the fix in its message, once', async () => {
   const messageOf = async (given: ConstructorParameters<typeof Fault>[1]) => {
     const answer = presentForwardFault(new Fault('domain_blocked', given), 'id', 'xml')
     return /<Message>(.*)<\/Message>/.exec(await answer.text())?.[1]
@@ -56,7 +56,7 @@ test('a refusal in XML names the fix in its message, once', async () => {
   expect(await messageOf({ message: 'No.' })).toBe('No.')
 })
 
-test('a client takes the anchor and the fix of every code', async () => {
+test('a client reads the anchor and the fix of every code', async () => {
   let code = faultCodes[0] as FaultCode
   using server = Bun.serve({
     port: 0,
@@ -71,7 +71,7 @@ test('a client takes the anchor and the fix of every code', async () => {
   }
 })
 
-test('a command is suggested only if each of its arguments is what it looks like', () => {
+test('a command is suggested only if each of its arguments has a safe format', () => {
   expect(commandFix('allowlist', 'add', 'api.example.com:8443')).toEqual({
     command: ['cloakroom', 'allowlist', 'add', 'api.example.com:8443'],
   })

@@ -4,7 +4,7 @@ import { readCapped } from '../../src/http/capped_body.ts'
 
 const tooLarge = () => new Error('too large')
 
-/** Pieces of one byte each, and how many of them were taken. */
+/** Pieces of one byte each, and a count of the read ones. */
 function pieces(count: number) {
   const seen = { taken: 0, left: false }
   async function* body() {
@@ -22,17 +22,17 @@ test('a body of exactly the limit is read', async () => {
   expect([...(await readCapped(body, 4, tooLarge))]).toEqual([0, 1, 2, 3])
 })
 
-test('a body of one byte more is refused, the rest is not read, and its source is closed', async () => {
+test('a body of one byte more is rejected, the rest is not read, and its source is closed', async () => {
   const { body, seen } = pieces(100)
   await expect(readCapped(body, 4, tooLarge)).rejects.toThrow('too large')
   expect(seen).toEqual({ taken: 4, left: true })
 })
 
-test('no body has no bytes', async () => {
+test('an absent body has no bytes', async () => {
   expect(await readCapped(null, 0, tooLarge)).toHaveLength(0)
 })
 
-test('the error of a body that breaks off is passed on', async () => {
+test('the error of an interrupted body is passed on', async () => {
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.error(new Error('broken off')),
   })

@@ -1,5 +1,5 @@
 // tier: quick
-/** The token parser and the JSON guard: saved inputs, and whatever a fuzzer makes of them. */
+/** The token parser and the JSON guard: saved inputs, and a fuzzer's variations of them. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatToken, parseToken } from '../../src/core/crypto/token.ts'
@@ -16,7 +16,7 @@ describe('tokens', () => {
     expect(parseToken(text)?.kind).toBe(kind as never)
   })
 
-  test('whatever is changed, what parses is exactly what would be written', () => {
+  test('the parser accepts only values that the serializer would write, whatever the mutation', () => {
     const saved = tokens.map(({ text }) => text)
     fc.assert(
       fc.property(mutated(saved), (text) => {
@@ -33,7 +33,7 @@ describe('JSON bodies', () => {
     expect(attempt(text) !== REFUSED).toBe(accepted)
   })
 
-  test('whatever is changed, it is refused or read as JSON.parse reads it', () => {
+  test('any mutated body is rejected, or read the way JSON.parse reads it', () => {
     const saved = bodies.map(({ text }) => text)
     fc.assert(
       fc.property(mutated(saved), (text) => {
@@ -44,7 +44,7 @@ describe('JSON bodies', () => {
     )
   })
 
-  test('every value without forbidden keys and of bounded depth is accepted as it is', () => {
+  test('every value without forbidden keys and of bounded depth is accepted unchanged', () => {
     const value = fc
       .jsonValue({ maxDepth: 8 })
       .filter((json) => !/__proto__|constructor/.test(JSON.stringify(json)))
@@ -56,7 +56,7 @@ describe('JSON bodies', () => {
     )
   })
 
-  test('any bytes are refused or read, and nothing else is thrown', () => {
+  test('any bytes are rejected or read, and no other error is thrown', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         attempt(bytes)

@@ -17,18 +17,18 @@ const read = (names: string[], limit: number, cursor?: string, name?: string) =>
   readPage<string, string[]>(listing(names, name), { limit, cursor })
 const cursorOf = (reply: Reply<string[]>) => reply.options.nextCursor ?? ''
 
-test('a page that holds everything has no next one', async () => {
+test('a page that holds all rows has no next page', async () => {
   expect(await read(['a', 'b'], 2)).toEqual(new Reply(['a', 'b'], { nextCursor: null }))
   expect(await read([], 2)).toEqual(new Reply([] as string[], { nextCursor: null }))
 })
 
-test('the next page begins after the last row that was shown', async () => {
+test('the next page begins after the last returned row', async () => {
   const reply = await read(['a', 'b', 'c'], 2)
   expect(reply.data).toEqual(['a', 'b'])
   expect((await read(['a', 'b', 'c'], 2, cursorOf(reply))).data).toEqual(['c'])
 })
 
-test('a page has no more rows than its listing allows, whatever the limit', async () => {
+test('a page has no more rows than its list allows, whatever the limit', async () => {
   const reply = await readPage<string, string[]>(
     { ...listing(['a', 'b', 'c']), maxRows: 2 },
     { limit: 500 },
@@ -52,7 +52,7 @@ test('only the rows of the page are opened and recorded, not the one after it', 
   ])
 })
 
-test('a listing that ends a page early passes on what is beside it', async () => {
+test('a listing that ends a page early passes on its additional data', async () => {
   const early: PageRows<string> = { rows: ['a'], hasMore: true, beside: { manifest: 'm' } }
   const reply = await readPage<string, string[]>(
     { ...listing([]), read: async () => early },
@@ -62,7 +62,7 @@ test('a listing that ends a page early passes on what is beside it', async () =>
   expect((await read(['a', 'b'], 2, cursorOf(reply))).data).toEqual(['b'])
 })
 
-test('walking the pages shows every row once, in order', async () => {
+test('walking the pages returns every row once, in order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.string(), { maxLength: 40 }),
@@ -119,7 +119,7 @@ describe('a cursor', async () => {
     await expect(valid).rejects.toThrow('queued')
   })
 
-  test('a cursor is refused by a list with the same beginning of its name', async () => {
+  test('a cursor is rejected by a list whose name has the same beginning', async () => {
     const short = cursorOf(await read(['[', 'b'], 1))
     expect(await read(['a'], 1, short, 'list[').catch((error) => error)).toMatchObject(refusal)
   })

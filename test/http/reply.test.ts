@@ -33,7 +33,7 @@ test('a response that breaks its contract is a defect whose message has no value
 })
 
 describe('the envelope', () => {
-  test('has data, message and pagination where there are any', async () => {
+  test('an envelope has data, message and pagination, each if present', async () => {
     const read = (response: Response) => response.json()
     expect(await read(present(endpoint, created({ name: 'a' }, 'Made.'), {}))).toEqual({
       status: 'success',
@@ -68,7 +68,7 @@ describe('the envelope', () => {
 })
 
 describe('a fault', () => {
-  test('on the control plane', async () => {
+  test('a fault has the shape of the control plane', async () => {
     const response = presentFault(invalidField('a', 'is bad'), 'control-plane', 'the-id')
     expect(response.status).toBe(422)
     expect(await response.json()).toEqual({
@@ -80,7 +80,7 @@ describe('a fault', () => {
       request_id: 'the-id',
     })
   })
-  test('on the resolver', async () => {
+  test('a fault has the shape of the resolver', async () => {
     const response = presentFault(invalidField('a', 'is bad'), 'resolver', 'the-id')
     expect(await response.json()).toEqual({
       error_code: 'validation_error',

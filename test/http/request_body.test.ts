@@ -61,14 +61,14 @@ describe('the media type', () => {
     expect(await codeOf(reading)).toBe('unsupported_media_type')
   })
   test.each(['gzip', 'br', 'zstd', 'identity, gzip', ''])(
-    'content coding %p is refused',
+    'content coding %p is rejected',
     async (coding) => {
       const headers = { ...JSON_TYPE, 'content-encoding': coding }
       const code = await codeOf(readJsonBody(request('{}', headers), {}))
       expect(code).toBe('unsupported_media_type')
     },
   )
-  test('an optional body that is there must be JSON too', async () => {
+  test('an optional body that is present must be JSON too', async () => {
     const plain = request('{}', { 'content-type': 'text/plain' })
     expect(await codeOf(readJsonBody(plain, { optional: true }))).toBe('unsupported_media_type')
     expect(await readJsonBody(request(null, {}), { optional: true })).toBeUndefined()
@@ -77,7 +77,7 @@ describe('the media type', () => {
 })
 
 describe('the memory', () => {
-  test('is refused before a byte is taken, whether the length is declared or not', async () => {
+  test('memory is refused before a byte is read, whether the length is declared or not', async () => {
     for (const length of [{ 'content-length': '70000' }, {}]) {
       const { stream, taken } = chunks(70, 1000)
       const memory = new BodyMemory(65_536, 1)
@@ -90,7 +90,7 @@ describe('the memory', () => {
     }
   })
 
-  test('is counted in portions while a body without a declared length arrives', async () => {
+  test('memory is counted in portions while a body without a declared length arrives', async () => {
     const { stream, taken } = chunks(1000, 1000)
     const account = new BodyMemory(4 * 131_072).open('workspace')
     expect(await codeOf(readBody(request(stream), { account }))).toBe('rate_limited')
@@ -100,7 +100,7 @@ describe('the memory', () => {
 })
 
 describe('the size', () => {
-  test('is refused by its announcement, without a byte being taken', async () => {
+  test('a body is rejected by its declared size, before a byte is read', async () => {
     const { stream, taken } = chunks(1000, 1000)
     const announced = request(stream, { ...JSON_TYPE, 'content-length': '1000000' })
     const before = taken.count
@@ -108,13 +108,13 @@ describe('the size', () => {
     expect(taken.count - before).toBeLessThanOrEqual(1)
   })
 
-  test('is counted while it arrives, and reading stops at the limit', async () => {
+  test("a body's size is counted while it arrives, and reading stops at the limit", async () => {
     const { stream, taken } = chunks(1000, 1000)
     expect(await codeOf(readJsonBody(request(stream), { limit: 5000 }))).toBe('payload_too_large')
     expect(taken.count).toBeLessThan(10)
   })
 
-  test('is 1 MiB unless the contract says more', async () => {
+  test("a body's limit is 1 MiB unless the contract sets another", async () => {
     const text = (size: number) => `"${'a'.repeat(size - 2)}"`
     expect(await codeOf(readJsonBody(request(text(1_048_576)), {}))).toBe('accepted')
     expect(await codeOf(readJsonBody(request(text(1_048_577)), {}))).toBe('payload_too_large')
@@ -123,7 +123,7 @@ describe('the size', () => {
     )
   })
 
-  test('counts bytes, not characters', async () => {
+  test("a body's limit counts bytes, not characters", async () => {
     const code = await codeOf(readJsonBody(request('"ééé"'), { limit: 7 }))
     expect(code).toBe('payload_too_large')
     expect(await readJsonBody(request('"ééé"'), { limit: 8 })).toBe('ééé')

@@ -1,5 +1,5 @@
 // tier: quick
-/** The pipeline: order of checks, shapes, headers and what the log may say. */
+/** The pipeline: order of checks, shapes, headers and permitted log contents. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type FaultCode, type FieldFault, messageOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
@@ -63,7 +63,7 @@ describe('order of checks', () => {
     expect(headers.get('allow')).toBe('GET, HEAD, PUT')
   })
 
-  test('answers 401 before it looks at the path, the query or the body', async () => {
+  test('a request is 401 before its path, query or body is checked', async () => {
     for (const path of [item, foreign, '/items/no-id/a/', `/items/${WORKSPACE}/A%20B/`]) {
       const { status, body, headers } = await call('PUT', path, { body: 'not json' })
       expect([status, body]).toEqual([401, failed('invalid_token')])
@@ -73,7 +73,7 @@ describe('order of checks', () => {
     expect(tiny.events).toEqual([])
   })
 
-  test('answers 404 for a tenant that is not there before 403, and both before it reads the body', async () => {
+  test('a request for an unknown tenant is 404 before 403, and both before its body is read', async () => {
     const hopeless = { body: '{"text":1,', headers: { 'content-type': 'text/plain' } }
     const unknown = await call('PUT', foreign, { token: READER, ...hopeless })
     expect([unknown.status, unknown.body]).toEqual([404, failed('not_found')])
@@ -107,7 +107,7 @@ describe('order of checks', () => {
     expect(tiny.events).not.toContain('write')
   })
 
-  test('the body is read before the rights if it names the tenant', async () => {
+  test('the body is read before the rights are checked if it names the tenant', async () => {
     const post = (body: string, token: string) => call('POST', '/in-body/', { token, body })
     expect((await post('{', READER)).status).toBe(400)
     expect((await post('{"project_id":"x"}', READER)).status).toBe(422)
@@ -121,7 +121,7 @@ describe('order of checks', () => {
     expect(status).toBe(404)
   })
 
-  test('a role is asked for twice: before the body is read, and in the transaction', async () => {
+  test('a role is checked twice: before the body is read, and in the transaction', async () => {
     await call('PUT', item, { token: CALLER, body: '{"text":"a"}' })
     const asked = `authorise workspace.update {"workspaceId":"${WORKSPACE}"}`
     expect(tiny.events).toEqual([asked, asked, 'write'])
@@ -170,7 +170,7 @@ describe('the active workspace', () => {
 })
 
 describe('answers', () => {
-  test('carry the common headers, whatever they are', async () => {
+  test('every response carries the common headers, whatever its status', async () => {
     const responses = [
       await call('GET', '/hello/'),
       await call('GET', '/nowhere/'),
@@ -191,19 +191,19 @@ describe('answers', () => {
     }
   })
 
-  test('say success, with 201 where something was made', async () => {
+  test('successful responses have 201 if a resource was created, else 200', async () => {
     const old = await call('PUT', item, { token: CALLER, body: '{"text":"old"}' })
     expect([old.status, old.body]).toEqual([200, { status: 'success', data: { text: 'old' } }])
     const made = await call('PUT', item, { token: CALLER, body: '{"text":"new"}' })
     expect([made.status, made.body]).toEqual([201, { status: 'success', data: { text: 'new' } }])
   })
 
-  test('lists tell whether there is more', async () => {
+  test('lists report whether there are more rows', async () => {
     const { body } = await call('GET', '/list/', { token: CALLER })
     expect(body).toEqual({ status: 'success', data: [], pagination: { next_cursor: null } })
   })
 
-  test('an absent body is {} where it is optional, and no JSON where it is not', async () => {
+  test('an absent body is {} if it is optional, else invalid JSON', async () => {
     expect((await call('POST', '/optional/')).body).toEqual({
       status: 'success',
       data: { word: null },
@@ -215,7 +215,7 @@ describe('answers', () => {
     expect((await call('POST', '/echo/', { body: '' })).body).toEqual(failed('malformed_json'))
   })
 
-  test('a repeated query parameter is 422, and no query reaches a prototype', async () => {
+  test('a repeated query parameter is 422, and no query changes a prototype', async () => {
     const twice = await call('GET', '/hello/?name=a&name=b')
     expect([twice.status, twice.body]).toEqual([
       422,
@@ -258,13 +258,13 @@ describe('failures inside', () => {
     }
   })
 
-  test('a fault keeps its own sentence', async () => {
+  test('a fault keeps its own message', async () => {
     const { status, body } = await call('POST', '/fails/otherwise/')
     expect([status, body]).toEqual([409, failed('conflict', { message: 'Somebody was faster.' })])
   })
 })
 
-test('the log names the route and never what fills it, nor query, body or token', async () => {
+test('the log names the route without its parameters, query, body or token', async () => {
   await call('GET', `/items/${WORKSPACE}/marked/?token=hunter2`, {
     token: CALLER,
     headers: { cookie: 'hunter2', 'user-agent': 'hunter2', 'x-workspace-id': 'hunter2' },
@@ -338,7 +338,7 @@ test('the resolver’s errors have their own shape, with the fields in the messa
   await resolver.listener.close(100)
 })
 
-test('a raw route receives the named parameters and the whole story', async () => {
+test('a raw route receives the named parameters and the complete request', async () => {
   expect((await call('POST', '/raw/a%20b/')).body).toEqual({ thing: 'a b' })
 })
 
@@ -349,7 +349,7 @@ test('a second listener on the same port fails instead of sharing it', () => {
   return second.listener.close(100)
 })
 
-test('closing lets a running request finish and takes no new one', async () => {
+test('closing completes a running request and accepts no new one', async () => {
   const own = openTiny()
   const goOn = Promise.withResolvers<void>()
   const body = new ReadableStream({

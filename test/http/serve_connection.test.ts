@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { openTiny, type TinyListener } from './tiny_listener.ts'
 
-/** The runtime looks at its timers every 4 s. */
+/** The runtime checks its timers every 4 s. */
 const LONG_MS = 9_000
 
 let tiny: TinyListener
@@ -25,7 +25,7 @@ const post = (path: string) =>
     },
   )
 
-test.concurrent('a route that takes longer than the listener waits is cut off, unless it holds the connection open', async () => {
+test.concurrent("a route that exceeds the listener's timeout is cut off, unless it holds the connection open", async () => {
   const [cut, held] = await Promise.all([
     post(`/raw/cut-${LONG_MS}/`),
     post(`/raw/held-${LONG_MS}/`),
@@ -34,7 +34,7 @@ test.concurrent('a route that takes longer than the listener waits is cut off, u
   expect(held.statuses).toEqual([200])
 }, 60_000)
 
-test.concurrent('a connection that was held open ends as ever when it is idle afterwards', async () => {
+test.concurrent('a connection that was held open ends normally once it is idle', async () => {
   const held = await sendRaw(
     tiny.origin,
     rawRequest('POST /raw/held-1/ HTTP/1.1', ['Host: localhost', 'Content-Length: 0']),
@@ -43,12 +43,12 @@ test.concurrent('a connection that was held open ends as ever when it is idle af
   expect(held).toMatchObject({ statuses: [200], closed: true })
 }, 60_000)
 
-test.concurrent('a download may take longer in all: each piece counts again', async () => {
+test.concurrent('a download may take longer in total: each piece restarts the timeout', async () => {
   const response = await fetch(`${tiny.origin}/pour/`)
   expect(await response.text()).toBe('.'.repeat(18))
 }, 60_000)
 
-test.concurrent('a refusal that was short to send ends no connection: the next request on it is answered', async () => {
+test.concurrent('a short rejected upload keeps its connection: the next request on it is answered', async () => {
   const patient = openTiny({ idleSeconds: 60 })
   const socket = connect(Number(new URL(patient.origin).port), '127.0.0.1')
   const answered = async () => String((await once(socket, 'data'))[0]).split('\r\n')[0]

@@ -63,13 +63,13 @@ test('a required field that is missing or has another type is found and named', 
   }
 })
 
-test('a time that the database wrote for the wire stays as it is', () => {
+test('a time that the database formatted for the wire stays unchanged', () => {
   const text = NOW.toISOString()
   expect(dataOf(timestamp, text)).toBe(text)
   expect(dataOf(timestamp, NOW)).toBe(text)
 })
 
-test('any value at all is shaped as zod shapes it, or refused where zod refuses it', () => {
+test('any value is shaped the way zod shapes it, or rejected if zod rejects it', () => {
   const schemas: z.ZodType[] = [
     row.omit({ id: true, created_at: true }),
     z.array(z.string().nullable().optional()),

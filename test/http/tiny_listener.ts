@@ -1,4 +1,4 @@
-/** The request pipeline over a handful of routes and no database: what `serve` itself promises. */
+/** The request pipeline over a few routes and no database, to test `serve` itself. */
 import { z } from 'zod'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import type { Rate } from '../../src/core/config/config.ts'
@@ -17,14 +17,14 @@ import { created, Download, type Surface } from '../../src/http/reply.ts'
 import { listRoute, preparedRoute, type Route, rawRoute, route } from '../../src/http/route.ts'
 import { type Listener, serve } from '../../src/http/serve.ts'
 
-/** Every call that came through to a handler or to authorisation, in order. */
+/** Every call that reached a handler or authorisation, in order. */
 export type Event = string
 
 export type TinyListener = {
   origin: string
   listener: Listener
   events: Event[]
-  /** Workspaces of which it was said that something changed. */
+  /** Workspaces for which a change was announced. */
   notices: string[]
   logs: string[]
   /** Requests that have begun. */
@@ -35,7 +35,7 @@ export type TinyListener = {
 
 export const WORKSPACE = '018f0000-0000-7000-8000-000000000001'
 export const PROJECT = '018f0000-0000-7000-8000-000000000002'
-/** The only bearer that is somebody; `reader` is somebody without the right to write. */
+/** The only valid bearer; `reader` is one without the right to write. */
 export const CALLER = 'caller'
 export const READER = 'reader'
 
@@ -119,7 +119,7 @@ const active = defineEndpoint({
   body: z.strictObject({ workspace_id: uuid.optional() }),
 })
 
-/** The path names what the handler does with its record. */
+/** The path determines what the handler does with its record. */
 const change = defineEndpoint({
   name: 'tiny.change',
   summary: 'Change something, and say so or not',
@@ -228,7 +228,7 @@ function tinyRoutes(events: Event[]): Route[] {
     rawRoute(raw, async ({ params, holdOpen, putOff }) => {
       const [how, ms] = params.thing?.split('-') ?? []
       if (how === 'held') holdOpen()
-      // The runtime's own idle timer is the subject: it knows the real clock only.
+      // The runtime's own idle timer is the subject, which uses the real clock only.
       if (ms) await Bun.sleep(Number(ms))
       if (how === 'held') putOff()
       return Response.json(params)
@@ -236,11 +236,11 @@ function tinyRoutes(events: Event[]): Route[] {
   ]
 }
 
-/** Takes longer than a listener waits that has not much patience. */
+/** Takes longer than a listener with a short idle timeout waits. */
 async function* drops(): AsyncGenerator<string, void> {
   for (let drop = 0; drop < 18; drop += 1) {
     yield '.'
-    // The same.
+    // Real time, because the runtime's idle timer uses the real clock only.
     await Bun.sleep(500)
   }
 }
@@ -329,7 +329,7 @@ export function openTiny({
   return { origin, listener, events, notices, logs, begun: () => begun, clock }
 }
 
-/** Transactions here hold nothing together, but tell how they ended. */
+/** Transactions here have no effect, but report how they ended. */
 function fakeDatabase(events: Event[]): Database {
   const database = {
     execute: async () => [],

@@ -16,7 +16,7 @@ const withBody = allEndpoints().flatMap(({ endpoints }) =>
 
 type Path = readonly (string | number)[]
 
-/** Every place in a document, the whole one too. */
+/** Every place in a document, including the whole. */
 function placesIn(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path]
   return [path, ...Object.entries(value).flatMap(([key, it]) => placesIn(it, [...path, key]))]

@@ -1,6 +1,6 @@
 /**
- * Whether a text holds a value in any reading, found without thought: everything is decoded everywhere,
- * twice over, and searched. Written apart from the decoders; texts are held one character for a byte.
+ * Whether a text contains a value in any reading, found by brute force: everything is decoded everywhere, twice, and
+ * searched. Written independently of the decoders; texts have one character for each byte.
  */
 
 type Decode = (text: string) => string[]

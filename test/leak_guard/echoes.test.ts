@@ -10,7 +10,7 @@ const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 const RUNS = Number(process.env.FUZZ_RUNS ?? 1)
 const PLACEHOLDER = 'SVC_SECRET_A'
 
-/** The values are called A, B and so on; all are used. */
+/** The values have the names A, B and so on; all are used. */
 function guardOf(values: readonly string[]): CallGuard {
   const named = values.map((value, at) => ({
     name: String.fromCharCode(0x41 + at),
@@ -27,7 +27,7 @@ function inChunks(text: Uint8Array, guard: CallGuard, sizes: readonly number[]):
   const pieces: Uint8Array[] = []
   let from = 0
   for (let turn = 0; from < text.length; turn++) {
-    // One buffer for every chunk, as a reader may do: the stream must not keep it.
+    // One buffer for every chunk, which a reader may reuse: the stream must not keep it.
     const chunk = text.slice(from, from + (sizes[turn % sizes.length] ?? 1))
     pieces.push(stream.push(chunk).slice())
     from += chunk.length
@@ -40,9 +40,12 @@ function inChunks(text: Uint8Array, guard: CallGuard, sizes: readonly number[]):
 const SECRET = `p"a\\s/s'<w>&ö%r😀d +\n=`
 
 describe('a credential that the upstream echoes', () => {
-  test.each(Object.entries(ENCODERS))('is replaced when written %s', (_, encoder) => {
-    expect(guarded(framed(encodeAll(SECRET, encoder)), [SECRET])).toBe(framed(PLACEHOLDER))
-  })
+  test.each(Object.entries(ENCODERS))(
+    'an echoed credential is replaced when written %s',
+    (_, encoder) => {
+      expect(guarded(framed(encodeAll(SECRET, encoder)), [SECRET])).toBe(framed(PLACEHOLDER))
+    },
+  )
 
   test.each([
     ['JSON', JSON.stringify(SECRET).slice(1, -1)],
@@ -60,7 +63,7 @@ describe('a credential that the upstream echoes', () => {
       [...SECRET].map((c) => `&#x${c.codePointAt(0)?.toString(16)}`).join(''),
     ],
     ['Latin-1 names', SECRET.replace('&', '&AMP').replace('ö', '&ouml').replace('<', '&lt')],
-  ])('is replaced in %s', (_, text) => {
+  ])('an echoed credential is replaced in %s', (_, text) => {
     expect(guarded(framed(text), [SECRET])).toBe(framed(PLACEHOLDER))
   })
 
@@ -72,7 +75,7 @@ describe('a credential that the upstream echoes', () => {
   })
 
   test.each(['abcd', 'abcde', 'abcdef', '>>>>', '????', SECRET])(
-    'is replaced in base64 of either alphabet, with and without padding: %p',
+    'an echoed credential is replaced in base64 of either alphabet, with and without padding: %p',
     (secret) => {
       for (const alphabet of ['base64', 'base64url'] as const) {
         for (const omitPadding of [false, true]) {
@@ -83,18 +86,24 @@ describe('a credential that the upstream echoes', () => {
     },
   )
 
-  test.each([0, 1, 2])('takes no digit with it that only its neighbours need, at %d', (before) => {
-    for (let after = 0; after < 3; after++) {
-      const text = Buffer.from(`${'\x11'.repeat(before)}hunter2!${'\xff'.repeat(after)}`, 'latin1')
-      const [left, right] = guarded(text.toString('base64'), ['hunter2!']).split(PLACEHOLDER)
-      expect(left?.length).toBe([0, 1, 2][before] ?? -1)
-      const digits = Math.ceil(((before + 8 + after) * 8) / 6)
-      const known = Math.ceil(((before + 8) * 8) / 6)
-      expect(right?.replaceAll('=', '').length).toBe(digits - known)
-    }
-  })
+  test.each([0, 1, 2])(
+    'an echoed credential is replaced without a digit that only its neighbours need, at %d',
+    (before) => {
+      for (let after = 0; after < 3; after++) {
+        const text = Buffer.from(
+          `${'\x11'.repeat(before)}hunter2!${'\xff'.repeat(after)}`,
+          'latin1',
+        )
+        const [left, right] = guarded(text.toString('base64'), ['hunter2!']).split(PLACEHOLDER)
+        expect(left?.length).toBe([0, 1, 2][before] ?? -1)
+        const digits = Math.ceil(((before + 8 + after) * 8) / 6)
+        const known = Math.ceil(((before + 8) * 8) / 6)
+        expect(right?.replaceAll('=', '').length).toBe(digits - known)
+      }
+    },
+  )
 
-  test('is replaced in base64 that is escaped in turn', () => {
+  test('an echoed credential is replaced in base64 that is itself escaped', () => {
     const base64 = bytes('????>>>>').toBase64()
     expect(base64).toContain('/')
     const escaped = base64.replaceAll('/', '\\/').replaceAll('=', '\\u003d')
@@ -102,19 +111,22 @@ describe('a credential that the upstream echoes', () => {
     expect(guarded(encodeURIComponent(base64), ['????>>>>'])).toBe(`${PLACEHOLDER}%3D`)
   })
 
-  test.each([0, 1, 2])('is replaced inside a Basic pair, user of %d bytes more', (more) => {
-    const pair = bytes(`user${'x'.repeat(more)}:hunter2!`).toBase64()
-    const used = [{ name: 'A', bytes: bytes('hunter2!') }]
-    const made = [{ name: 'A', bytes: bytes(pair) }]
-    const guard = prepareGuard(used).forCall({ used, made })
-    const body = (text: string) => Buffer.from(guard.body(bytes(text))).toString()
-    expect(body(`Basic ${pair}`)).toBe(`Basic ${PLACEHOLDER}`)
-    expect(body(pair.replaceAll('=', ''))).toBe(PLACEHOLDER)
-    expect(body(encodeURIComponent(pair))).toBe(PLACEHOLDER)
-    expect(guarded(pair, ['hunter2!'])).not.toContain(bytes('hunter2!').toBase64().slice(1, -4))
-  })
+  test.each([0, 1, 2])(
+    'an echoed credential is replaced inside a Basic pair, user of %d bytes more',
+    (more) => {
+      const pair = bytes(`user${'x'.repeat(more)}:hunter2!`).toBase64()
+      const used = [{ name: 'A', bytes: bytes('hunter2!') }]
+      const made = [{ name: 'A', bytes: bytes(pair) }]
+      const guard = prepareGuard(used).forCall({ used, made })
+      const body = (text: string) => Buffer.from(guard.body(bytes(text))).toString()
+      expect(body(`Basic ${pair}`)).toBe(`Basic ${PLACEHOLDER}`)
+      expect(body(pair.replaceAll('=', ''))).toBe(PLACEHOLDER)
+      expect(body(encodeURIComponent(pair))).toBe(PLACEHOLDER)
+      expect(guarded(pair, ['hunter2!'])).not.toContain(bytes('hunter2!').toBase64().slice(1, -4))
+    },
+  )
 
-  test('is replaced in a header value, also of Latin-1 bytes', () => {
+  test('an echoed credential is replaced in a header value, also of Latin-1 bytes', () => {
     const guard = guardOf(['pässwörd'])
     const onTheWire = Buffer.from('id=pässwörd; ü').toString('latin1')
     expect(guard.headerValue('nothing here ü €')).toBe('nothing here ü €')
@@ -168,7 +180,7 @@ describe('the overlap of readings and credentials', () => {
     expect(guarded(text, values)).toBe(expected)
   })
 
-  test('credentials of fewer than 8 characters are looked for only if the call used them', () => {
+  test('credentials of fewer than 8 characters are searched only if the call used them', () => {
     const prepared = prepareGuard([{ name: 'A', bytes: bytes('abcdefg') }])
     const used = [{ name: 'A', bytes: bytes('abcdefg') }]
     const body = bytes('<abcdefg>')
@@ -183,7 +195,7 @@ describe('the overlap of readings and credentials', () => {
     }
   })
 
-  test('bytes that are not text are found and left alone like any other', () => {
+  test('bytes that are not text are found and left unchanged like any other', () => {
     const value = Uint8Array.of(0xff, 0x00, 0xfe, 0x80, 0xc3)
     const body = Uint8Array.of(1, 0xff, ...value, 0xff, 0x00)
     const output = prepareGuard([])
@@ -208,7 +220,7 @@ const echoed = (secret: string) =>
 /** The first characters that an escaped echo could complete: then only that escape is read. */
 const BEGINS_ESCAPE = /(%[\da-f]?|\\\S{0,12}|&\S{0,18})$/i
 
-describe('whatever the credential and the text around it', () => {
+describe('any credential and the text around it', () => {
   test('any mixture of escapes is replaced as a whole', () => {
     const echo = secretText.chain((secret) => fc.tuple(fc.constant(secret), echoed(secret)))
     fc.assert(
@@ -236,7 +248,7 @@ describe('whatever the credential and the text around it', () => {
     )
   })
 
-  test('text in which it does not occur stays as it is', () => {
+  test('text without a credential stays unchanged', () => {
     const guard = guardOf(['a-credential-that-chance-will-not-make'])
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), (body) => {
@@ -246,14 +258,14 @@ describe('whatever the credential and the text around it', () => {
     )
     fc.assert(
       fc.property(fc.array(fc.constantFrom('a', '%61', 'b', '\\u0061', '%', '&')), (parts) => {
-        // No `c` in any reading, so neither the value nor its prefix is to be touched.
+        // No `c` in any reading, so neither the value nor its prefix may be replaced.
         const text = parts.join('')
         expect(guarded(text, ['aabac'])).toBe(text)
       }),
     )
   })
 
-  test('any division into chunks gives what the whole gives', () => {
+  test('any division into chunks gives the result of the whole', () => {
     const guard = guardOf(['hünter "2', 'hünt'])
     const parts = fc.oneof(
       mixtureOf('hünter "2'),
@@ -275,14 +287,14 @@ describe('whatever the credential and the text around it', () => {
 })
 
 describe('a stream', () => {
-  test('gives out at once what no credential can reach', () => {
+  test('a stream returns immediately what cannot be part of a credential', () => {
     const stream = guardOf(['hunter2!']).stream()
     const out = stream.push(bytes('z. '.repeat(33_000)))
     expect(out.length).toBeGreaterThan(98_000)
     expect(stream.isRedacted).toBe(false)
   })
 
-  test('holds back a bounded stretch, also while it is replacing without end', () => {
+  test('a stream holds back a bounded part, also while it replaces endlessly', () => {
     const stream = guardOf(['aaaa']).stream()
     const parts: Uint8Array[] = []
     for (let turn = 0; turn < 200; turn++) parts.push(stream.push(bytes('a'.repeat(1000))))
@@ -293,7 +305,7 @@ describe('a stream', () => {
     expect(stream.isRedacted).toBe(true)
   })
 
-  test('needs no chunk at all', () => {
+  test('a stream needs no chunk at all', () => {
     expect(guardOf(['hunter2!']).stream().flush()).toHaveLength(0)
     expect(guardOf([]).stream().flush()).toHaveLength(0)
   })

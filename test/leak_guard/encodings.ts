@@ -1,6 +1,6 @@
 /**
- * Encoders for the tests of the leak guard, written apart from the decoders under test: each turns one
- * character into one of its escaped forms.
+ * Encoders for the tests of the leak guard, written independently of the tested decoders: each turns one character
+ * into one of its escaped forms.
  */
 import fc from 'fast-check'
 
@@ -62,8 +62,8 @@ export function encodeAll(text: string, encoder: Encoder): string {
 }
 
 /**
- * The text with each character in its own form, for fast-check to choose. What introduces escapes is
- * always escaped: otherwise the text would decode to something else.
+ * The text with each character in its own form, chosen by fast-check. Characters that introduce escapes are always
+ * escaped: otherwise the text would decode to something else.
  */
 export function mixtureOf(text: string): fc.Arbitrary<string> {
   const characters = [...text]

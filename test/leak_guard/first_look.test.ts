@@ -16,7 +16,7 @@ const guardOf = (...values: string[]): Guard =>
 const clears = (guard: Guard, text: string) =>
   isClear(ordersFor(guard.retained, [], false).body, utf8(text))
 
-/** Whether the search finds anything, without a first look. */
+/** Whether the search finds anything, without the pre-check. */
 function finds(guard: CallGuard, body: Uint8Array): boolean {
   const stream = guard.stream({ length: body.length })
   complete(stream.whole(body, body.length, []))
@@ -43,7 +43,7 @@ const ORDINARY = [
   'The quick brown fox jumps over the lazy dog,\nand nobody minds (50 of 100).\n',
 ]
 
-describe('the first look', () => {
+describe('the quick pre-check', () => {
   const parts = (secret: string) => {
     const way = fc.constantFrom(...Object.values(WAYS))
     const echo = fc.tuple(way, way).map(([outer, inner]) => outer(inner(secret)))
@@ -74,22 +74,25 @@ describe('the first look', () => {
     )
   }
 
-  test.each(SECRETS)('clears nothing in which the search finds %j', (secret) => {
-    const prepared = guardOf(secret)
-    const guard = prepared.forCall()
-    const used = { name: 'K', bytes: utf8(secret.slice(0, 6)) }
-    const guards = [guard, prepared.forCall({ used: [used] }), prepared.forCall({ made: [used] })]
-    const bodies = fc.array(parts(secret), { maxLength: 4 }).map((all) => latin1(all.join('')))
-    fc.assert(
-      fc.property(bodies, fc.constantFrom(...guards), (body, call) => {
-        expect(call.body(body) !== body).toBe(finds(call, body))
-      }),
-      { numRuns: 500 * RUNS },
-    )
-  })
+  test.each(SECRETS)(
+    'the quick pre-check clears nothing in which the search finds %j',
+    (secret) => {
+      const prepared = guardOf(secret)
+      const guard = prepared.forCall()
+      const used = { name: 'K', bytes: utf8(secret.slice(0, 6)) }
+      const guards = [guard, prepared.forCall({ used: [used] }), prepared.forCall({ made: [used] })]
+      const bodies = fc.array(parts(secret), { maxLength: 4 }).map((all) => latin1(all.join('')))
+      fc.assert(
+        fc.property(bodies, fc.constantFrom(...guards), (body, call) => {
+          expect(call.body(body) !== body).toBe(finds(call, body))
+        }),
+        { numRuns: 500 * RUNS },
+      )
+    },
+  )
 
   test.each(Object.entries(WAYS))(
-    'clears no value, fragment or part in the form %s',
+    'the quick pre-check clears no value, fragment or part in the form %s',
     (_, write) => {
       const value = `${KEY} and the word pass1word`
       const guard = guardOf(value).forCall()
@@ -102,13 +105,13 @@ describe('the first look', () => {
     },
   )
 
-  test.each(ORDINARY)('clears %s', (answer) => {
+  test.each(ORDINARY)('the quick pre-check clears %s', (answer) => {
     const guard = guardOf(KEY, 'another value, 1234', 'correct-horse-battery-staple')
     expect(clears(guard, answer)).toBe(true)
     expect(clears(guard, `${answer}${KEY}`)).toBe(false)
   })
 
-  test('clears no base64 in short lines', () => {
+  test('the quick pre-check clears no base64 in short lines', () => {
     const guard = guardOf(KEY)
     for (const end of ['\n', '\r\n']) {
       const lines = btoa(KEY).replace(/.{8}/g, `$&${end}`)
@@ -117,7 +120,7 @@ describe('the first look', () => {
     }
   })
 
-  test('leaves to the search what may be decoded', () => {
+  test('the quick pre-check leaves decodable text to the search', () => {
     const guard = guardOf(KEY)
     for (const text of [
       'a\\"b',

@@ -1,4 +1,4 @@
-/** How others write a value: the forms of protocol 6.1, written apart from the decoders. */
+/** The forms of a value of protocol 6.1, written independently of the decoders. */
 
 export type Form = (value: string) => string
 

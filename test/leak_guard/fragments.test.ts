@@ -16,7 +16,7 @@ const guard = prepareGuard(
   VALUES.map((value, at) => ({ name: `K${at}`, bytes: utf8(value) })),
 ).forCall()
 
-/** Every place of a window, by looking at every place, and 15 characters of the run beside it. */
+/** Every place of a window, by checking every place, and 15 characters of the run beside it. */
 function byBruteForce(text: string): string {
   const windows = VALUES.flatMap((value) => [...(value.match(/.{16}/g) ?? []), value.slice(-16)])
   const hidden = text.replace(/[A-Za-z0-9+/_=.~-]{16,}/g, (run) => {
@@ -36,19 +36,19 @@ const filler = fc.constantFrom('x', ' ', '\n', '/', '_more.of-it', '!', '='.repe
 const texts = (parts: fc.Arbitrary<string>) =>
   fc.array(fc.oneof(parts, filler), { maxLength: 9 }).map((list) => list.join(''))
 
-test('fragments that brute force finds are replaced, and nothing else is', () => {
+test('fragments that brute force finds are replaced, and no other text is', () => {
   fc.assert(
     fc.property(texts(cut), (text) => {
       fc.pre(!VALUES.some((value) => text.includes(value)))
       const output = Buffer.from(guard.body(utf8(text), { isJson: false })).toString()
-      // Two that touch may stand for themselves.
+      // Two adjacent ones may represent themselves.
       expect(output.replaceAll(/(\[REDACTED\])+/g, '[REDACTED]')).toBe(byBruteForce(text))
     }),
     { numRuns: 2000 },
   )
 })
 
-test('any division into chunks gives the same, also among whole values', () => {
+test('any division into chunks gives the same result, also among whole values', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
   fc.assert(
     fc.property(texts(fc.oneof(cut, fc.constantFrom(...VALUES))), sizes, (text, chunks) => {
@@ -68,7 +68,7 @@ test('any division into chunks gives the same, also among whole values', () => {
   )
 })
 
-test('little is held back of a run of megabytes, and the search is not slow', () => {
+test('little is held back of a run of megabytes, and the search is fast', () => {
   const stream = guard.stream()
   const [fragment, filler] = [VALUES[0]?.slice(0, 20) ?? '', 'x'.repeat(65_536)]
   let given = stream.push(utf8(filler)).length

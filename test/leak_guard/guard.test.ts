@@ -16,7 +16,7 @@ function guardOf(values: Record<string, string>, used: Record<string, string> = 
 
 const guarded = (guard: CallGuard, text: string) => textOf(guard.body(utf8(text)))
 
-/** Every division into two chunks, and bytes one by one, gives what the whole gives. */
+/** Every division into two chunks, and single bytes, give the result of the whole. */
 function expectSameInChunks(guard: CallGuard, body: Uint8Array): void {
   const whole = Buffer.from(guard.body(body)).toString('latin1')
   for (let at = 0; at <= body.length; at++) {
@@ -43,13 +43,16 @@ const SECRETS = {
 describe('a value that the upstream echoes', () => {
   for (const [kind, secret] of Object.entries(SECRETS)) {
     const guard = guardOf({ KEY: secret })
-    test.each(Object.entries(FORMS))(`${kind}: is replaced when written as %s`, (_, form) => {
-      const body = `<<${form(secret)}>>`
-      expect(guarded(guard, body).replaceAll('"', '')).toMatch(/^<<SVC_SECRET_KEY=*>>$/)
-      expectSameInChunks(guard, utf8(body))
-    })
+    test.each(Object.entries(FORMS))(
+      `${kind}: an echoed value is replaced when written as %s`,
+      (_, form) => {
+        const body = `<<${form(secret)}>>`
+        expect(guarded(guard, body).replaceAll('"', '')).toMatch(/^<<SVC_SECRET_KEY=*>>$/)
+        expectSameInChunks(guard, utf8(body))
+      },
+    )
 
-    test.each(Object.entries(WIDE))(`${kind}: is replaced in %s`, (_, form) => {
+    test.each(Object.entries(WIDE))(`${kind}: an echoed value is replaced in %s`, (_, form) => {
       for (const before of ['', 'x']) {
         const body = latin1(`\x01${before}${form(secret)}\x01\x01`)
         expect(textOf(guard.body(body))).toContain('SVC_SECRET_KEY')
@@ -58,20 +61,23 @@ describe('a value that the upstream echoes', () => {
     })
   }
 
-  test.each([0, 1, 2])('is replaced in base64 at alignment %d, whatever is around it', (more) => {
-    const guard = guardOf({ KEY: SECRETS.token })
-    for (let after = 0; after < 3; after++) {
-      const text = `${'\x11'.repeat(more)}${SECRETS.token}${'\xff'.repeat(after)}`
-      const encoded = Buffer.from(text, 'latin1').toString('base64')
-      for (const before of ['', 'A', 'AB', 'ABC']) {
-        const output = guarded(guard, `<${before}${encoded}>`)
-        expect(output).toContain('SVC_SECRET_KEY')
-        expect(output.length).toBeLessThan(30)
+  test.each([0, 1, 2])(
+    'a value is replaced in base64 at alignment %d, whatever is around it',
+    (more) => {
+      const guard = guardOf({ KEY: SECRETS.token })
+      for (let after = 0; after < 3; after++) {
+        const text = `${'\x11'.repeat(more)}${SECRETS.token}${'\xff'.repeat(after)}`
+        const encoded = Buffer.from(text, 'latin1').toString('base64')
+        for (const before of ['', 'A', 'AB', 'ABC']) {
+          const output = guarded(guard, `<${before}${encoded}>`)
+          expect(output).toContain('SVC_SECRET_KEY')
+          expect(output.length).toBeLessThan(30)
+        }
       }
-    }
-  })
+    },
+  )
 
-  test('a short one that the call used is found in every form too', () => {
+  test('a short value that the call used is found in every form too', () => {
     for (const secret of ['abcd', 'p@ss', 'xy zw', '>>>???']) {
       const guard = guardOf({}, { PIN: secret })
       for (const form of Object.values({ ...FORMS })) {
@@ -98,7 +104,7 @@ describe('two layers', () => {
     }
   })
 
-  test('two layers of a value that holds escapes itself are found', () => {
+  test('two layers of a value that itself contains escapes are found', () => {
     const secret = 'postgres://u:p%40ss\\n&amp;w0rd%2541@h/db'
     const guard = guardOf({ KEY: secret })
     for (const outer of Object.values(ESCAPES)) {
@@ -129,7 +135,7 @@ test('a search of one answer keeps nothing for the next', () => {
   }
 })
 
-test('searches that are kept are few, and another guard finds with them what is its own', () => {
+test('few searches are kept, and another guard finds its own values with them', () => {
   const guards = Array.from({ length: 20 }, (_, at) =>
     prepareGuard([{ name: `K${at}`, bytes: utf8(`value-number-${at}-of-20`) }]).forCall(),
   )
@@ -147,7 +153,7 @@ test('searches that are kept are few, and another guard finds with them what is 
   for (const free of searchPool.free.values()) expect(free.length).toBeLessThanOrEqual(4)
 })
 
-describe('UTF-16 inside UTF-16, which is UTF-32 too', () => {
+describe('UTF-16 inside UTF-16, which is also UTF-32', () => {
   const VALUE = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc'
   const guard = prepareGuard([{ name: 'KEY', bytes: new Uint8Array(Buffer.from(VALUE)) }])
   const little = (bytes: Uint8Array) =>
@@ -158,7 +164,7 @@ describe('UTF-16 inside UTF-16, which is UTF-32 too', () => {
     ['little and big', little, big],
     ['big and little', big, little],
     ['big and big', big, big],
-  ])('%s endian is found, whole and byte by byte', (_, inner, outer) => {
+  ])('%s endian UTF-16 is found, whole and byte by byte', (_, inner, outer) => {
     const echoed = new Uint8Array(outer(inner(Buffer.from(`it is ${VALUE}!`))))
     const stream = guard.forCall().stream()
     const pieces = [...echoed].map((byte) => stream.push(Uint8Array.of(byte)))

@@ -1,10 +1,10 @@
 /**
- * Values and texts made so that a search compares as much as it can: of repeated characters, of short periods, with
- * long beginnings or ends in common, equal in the first look, and texts that miss them by one character.
+ * Values and texts that make a search compare as much as possible: of repeated characters, of short periods, with
+ * long common beginnings or ends, equal in the pre-check, and texts that miss them by one character.
  */
 import { FORMS, type Form, WIDE } from './forms.ts'
 
-/** Values, and what a text of them repeats. */
+/** Values, and the part that a text of them repeats. */
 type Hostile = { readonly values: readonly string[]; readonly units: readonly string[] }
 
 const COUNT = 200
@@ -68,7 +68,7 @@ export const HOSTILE: Record<string, Hostile> = {
   'escaped ampersands': repeated('&amp;', 900, 'x'),
 }
 
-/** So long that an encoding of it has runs that are decoded. */
+/** So long that its encoding has runs that are decoded. */
 const LEAST_UNIT = 48
 const lengthened = (unit: string) =>
   unit.length < LEAST_UNIT ? unit.repeat(Math.ceil(LEAST_UNIT / unit.length)) : unit
@@ -91,7 +91,7 @@ const twice: [name: string, outer: Form | undefined, inner: Form | undefined][] 
 ]
 const same: Form = (text) => text
 
-/** Every encoding that is searched, and pairs of them that cost most. */
+/** Every searched encoding, and the most expensive pairs of them. */
 export const WRITINGS: Record<string, Form> = {
   ...FORMS,
   ...WIDE,
@@ -100,7 +100,7 @@ export const WRITINGS: Record<string, Form> = {
   ),
 }
 
-/** A text of so many bytes that repeats the unit as it is written so. */
+/** A text of the given size that repeats the unit in this encoding. */
 export function hostileText(unit: string, write: Form, bytes: number): Uint8Array {
   return new Uint8Array(Buffer.alloc(bytes, Buffer.from(write(lengthened(unit)), 'latin1')))
 }

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * The guarded parts of values have a budget (protocol 6.1): a vault of word lists, which anybody who may write
- * secrets can make, took a prepared guard of gigabytes and seconds of every tenant's time.
+ * The guarded parts of values have a budget (protocol 6.1). A vault of word lists, which anyone who may write secrets
+ * can create, once needed a prepared guard of gigabytes and seconds of every tenant's time.
  */
 import { expect, test } from 'bun:test'
 import { prepareGuard, prepareGuardInSteps } from '../../src/leak_guard/guard.ts'
@@ -62,7 +62,7 @@ test('values as people have them are guarded with all their parts', () => {
   }
 })
 
-test('a vault of word lists is prepared in short steps, and what is kept is in proportion', async () => {
+test('a vault of word lists is prepared in short steps, and uses memory in proportion', async () => {
   const lists = Array.from({ length: 60 }, (_, at) => listOf(at * 1000, 1000).join(' '))
   const values = named(lists)
   let steps = 0

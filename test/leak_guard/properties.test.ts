@@ -22,7 +22,7 @@ function inChunks(guard: CallGuard, body: Uint8Array, sizes: readonly number[]):
   const stream = guard.stream()
   const pieces: Uint8Array[] = []
   for (let from = 0, turn = 0; from < body.length; turn++) {
-    // One chunk's memory is used again, as a reader may do.
+    // One chunk's memory is reused, which a reader may do.
     const chunk = body.slice(from, from + (sizes[turn % sizes.length] ?? 1))
     pieces.push(stream.push(chunk))
     from += chunk.length
@@ -40,13 +40,13 @@ const SECRETS = [
   'abababab',
   '😀x+y z=1?',
 ]
-/** Base32 is read from the beginning of its run only: its own tests put borders around it. */
+/** Base32 is read from the beginning of its run only, so its own tests put boundaries around it. */
 const WRITTEN = Object.keys(FORMS).filter((name) => !name.startsWith('base32'))
 const form = fc.constantFrom(...WRITTEN.map((name) => FORMS[name] ?? String))
 const LAYERS = WRITTEN.flatMap((outer) => WRITTEN.map((inner) => ({ outer, inner })))
 /**
- * In a stream, only the waiting part is found whole (protocol 6.1). This combination is the one that takes up
- * more than 256 bytes and has white space behind something else than a comma, a `[` or a hexadecimal digit.
+ * In a stream, only the waiting part is found whole (protocol 6.1). This combination uses more than 256 bytes and has
+ * white space after a character other than a comma, a `[` or a hexadecimal digit.
  */
 const HELD_LAYERS = LAYERS.filter(
   ({ outer, inner }) => !(outer === 'JSON, some' && inner === 'decimal array, spaced'),
@@ -54,13 +54,13 @@ const HELD_LAYERS = LAYERS.filter(
 const NOISE = [
   ...['%', '\\', '&', '\\u00', '%4', '&#', 'x', '7', '41', 'Zg', '[', ', ', '",', '\n', '\r\n'],
   ...['+', '=', '==', ':', '-', ' ', '%25', '\\\\', 'u0061', '\0', 'abab', 'ÿ'],
-  // Text that was read before and is skipped, with no border, a word, digits or numbers at its ends.
+  // Text that was read earlier and is skipped, with no boundary, word, digits or numbers at its ends.
   ...['(z)', 'Zg', '61 ', '[1, '].map(
     (end) => `${end}${'(some text of an answer)'.repeat(6)}${end}`,
   ),
 ]
 
-/** Echoes of a value in one or two layers, halves of them, and what disturbs decoders. */
+/** Echoes of a value in one or two layers, halves of them, and text that disturbs decoders. */
 function texts(secret: string, layers = LAYERS): fc.Arbitrary<string> {
   const echo = fc
     .constantFrom(...layers)
@@ -77,11 +77,11 @@ function texts(secret: string, layers = LAYERS): fc.Arbitrary<string> {
   return fc.array(part, { maxLength: 7 }).map((parts) => parts.join(''))
 }
 
-/** A body as Latin-1 text. Of the values those are used that are short. */
+/** A body as Latin-1 text. Short values count as used by the call. */
 type Case = { name: string; values: string[]; used: string[]; body: string; output: string }
 
 describe('against brute force', () => {
-  test.each(SECRETS)('finds %s where it is, and leaves nothing of it', (secret) => {
+  test.each(SECRETS)('the guard finds %s wherever it is, and leaves none of it', (secret) => {
     // A value that contains escapes makes the guard read each kind alone, as brute force does.
     const guard = guardOf([secret, 'x%41%42%43y'])
     const value = latin1(utf8(secret))
@@ -99,7 +99,7 @@ describe('against brute force', () => {
     )
   })
 
-  test('any division into chunks gives what the whole gives', () => {
+  test('any division into chunks gives the result of the whole', () => {
     const guard = guardOf(SECRETS)
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
     const held = fc.constantFrom(...SECRETS).chain((secret) => texts(secret, HELD_LAYERS))
@@ -115,7 +115,7 @@ describe('against brute force', () => {
     )
   })
 
-  test('blocks are no borders: a long text gives the same wherever it is cut', () => {
+  test('blocks are no boundaries: a long text gives the same result wherever it is cut', () => {
     const secret = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc"&\\ö'
     const guard = guardOf([secret])
     for (const write of Object.values({ ...ESCAPES, ...ENCODINGS })) {
@@ -126,7 +126,7 @@ describe('against brute force', () => {
     }
   })
 
-  test('a guarded text stays as it is', () => {
+  test('a guarded text stays unchanged', () => {
     const guard = guardOf(SECRETS)
     fc.assert(
       fc.property(
@@ -177,7 +177,7 @@ describe('a text without a value', () => {
   const guard = guardOf(
     Array.from({ length: 1000 }, (_, at) => `sk_live_${Bun.hash(`${at}`)}${Bun.hash(`x${at}`)}`),
   )
-  test('passes unchanged', () => {
+  test('a text without a value passes unchanged', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array({ maxLength: 3000 }), fc.json().map(utf8)), (body) => {
         expect(guard.body(body)).toBe(body)

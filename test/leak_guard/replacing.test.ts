@@ -36,14 +36,14 @@ describe('credentials that were sent encoded', () => {
       `{"h":"Basic ${SENT}"}`,
     ],
     ['the value alone', `<${KEY}>`, '<SVC_SECRET_A>'],
-  ])('come back as they were sent in %s', (_, text, expected) => {
+  ])('credentials are returned in their sent form in %s', (_, text, expected) => {
     expect(read(guard().body(utf8(text)))).toBe(expected)
     const stream = guard().stream()
     const pieces = [...utf8(text)].map((byte) => read(stream.push(Uint8Array.of(byte))))
     expect(pieces.join('') + read(stream.flush())).toBe(expected)
   })
 
-  test('come back as they were sent where the whole text is the value', () => {
+  test('credentials are returned in their sent form if the whole text is the value', () => {
     const whole = Buffer.from(KEY).toString('base64')
     const sent = Buffer.from('SVC_SECRET_A').toString('base64')
     const values = { used: named({ A: KEY }), made: [{ name: 'A', bytes: utf8(whole), sent }] }
@@ -203,7 +203,7 @@ describe('JSON stays JSON', () => {
     expect(guarded({ A: '123456789012' }, text)).toBe(expected)
   })
 
-  test('a value that is JSON, as an object', () => {
+  test('JSON with a value that is JSON, as an object, stays JSON', () => {
     const value = '{"user":"x1","password":"hunter22hunter22"}'
     expect(guarded({ A: value }, `{"a":${value},"b":1}`)).toBe('{"a":"SVC_SECRET_A","b":1}')
     expect(guarded({ A: value }, JSON.stringify({ a: value }))).toBe('{"a":"SVC_SECRET_A"}')
@@ -217,13 +217,13 @@ describe('JSON stays JSON', () => {
 
 describe('headers', () => {
   const guard = guardOf({ A: KEY, B: 'pässwörd1' })
-  test('a value', () => {
+  test('JSON with an escaped value stays JSON', () => {
     expect(guard.headerValue(`id=${KEY}; ü €`)).toBe('id=SVC_SECRET_A; ü €')
     const wire = Buffer.from('pässwörd1; ü').toString('latin1')
     expect(guard.headerValue(wire)).toBe(`SVC_SECRET_B; ${Buffer.from('ü').toString('latin1')}`)
     expect(guard.headerValue('nothing ü')).toBe('nothing ü')
   })
-  test('a name, compared without case', () => {
+  test('a name is compared without case in JSON', () => {
     expect(guard.isGuardedName(`x-${KEY.toLowerCase()}-y`)).toBe(true)
     expect(guard.isGuardedName(KEY.toUpperCase())).toBe(true)
     expect(guard.isGuardedName('content-type')).toBe(false)
@@ -233,7 +233,7 @@ describe('headers', () => {
 
 describe('a stream', () => {
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
-  test('an event goes out whole with the chunk that completes it', () => {
+  test('an event is sent whole with the chunk that completes it', () => {
     const many = Object.fromEntries(
       Array.from({ length: 1000 }, (_, at) => [`K${at}`, `sk_live_${at}abcdef${at}`]),
     )
@@ -254,7 +254,7 @@ describe('a stream', () => {
     expect(part.map(text)).toEqual(['data: one\n\n', '', 'data: two\r\n\r\n'])
     expect(text(stream.flush())).toBe('data')
   })
-  test('so does a line of JSON', () => {
+  test('a line of JSON is sent whole with the chunk that completes it', () => {
     for (const frames of ['lines', 'json'] as const) {
       const stream = guardOf({ A: KEY }).stream({ frames })
       for (const line of ['{"line":1}\n', '[1,2]\r\n', `{"line":"${KEY}"}\n`]) {
@@ -283,7 +283,7 @@ describe('a stream', () => {
     expect(text(spaced.push(utf8(`(so) ${hex} `.repeat(9))))).not.toContain(' 73 ')
     expect(text(spaced.push(utf8('(end)'))) + text(spaced.flush())).not.toContain(' 73 ')
   })
-  test('words, lines and fragments of a longer value that comes in pieces are found', () => {
+  test('words, lines and fragments of a longer value that arrives in pieces are found', () => {
     const words = Array.from({ length: 60 }, (_, at) => `passphrase${at} (and) x`).join(' ')
     const pem = PEM.replace('\n-----END', `\n${KEY.repeat(200)}\n-----END`)
     for (const [value, least] of [
@@ -299,19 +299,19 @@ describe('a stream', () => {
       expect(value.length - output.length).toBeGreaterThan(least)
     }
   })
-  test('an escape that is cut off waits for its end', () => {
+  test('a truncated escape waits for its end', () => {
     const stream = guardOf({ A: 'a"secret"value' }).stream()
     const given = ['x a&quo', 't;secret\\u00', '22value y\n'].map((part) => stream.push(utf8(part)))
     expect(given.map(text).join('') + text(stream.flush())).toBe('x SVC_SECRET_A y\n')
   })
-  test('keeps nothing of what it replaces, also without end', () => {
+  test('a stream keeps none of the text that it replaces, also endlessly', () => {
     const stream = guardOf({ A: 'aaaaaaaa' }).stream()
     const pieces: Uint8Array[] = []
     for (let pause = 0; pause < 500; pause++) pieces.push(stream.push(utf8('a'.repeat(1000))))
     pieces.push(stream.push(utf8('\n\n')), stream.flush())
     expect(Buffer.concat(pieces).toString()).toBe('SVC_SECRET_A\n\n')
   })
-  test('gives a value of 64 KiB its name, and waits no longer than for its next checkpoint', () => {
+  test('a stream gives a value of 64 KiB its name, and waits no longer than for its next checkpoint', () => {
     const word = (at: number) => at.toString(2).replaceAll('0', 'o').replaceAll('1', 'l')
     const lines = Array.from({ length: 1000 }, (_, at) => `line ${word(at)} of a long value`)
     const long = lines.join('\n')
@@ -327,13 +327,13 @@ describe('a stream', () => {
   })
 })
 
-test('steps give what the whole gives, and pause several times in between', async () => {
+test('steps give the result of the whole, and pause several times in between', async () => {
   const guard = guardOf({ A: KEY })
   const body = utf8(`${'x'.repeat(32_760)}${KEY}${'y'.repeat(100_000)}`)
   let pauses = 0
   const pause = async () => void pauses++
   expect(await guard.bodyInSteps(body, {}, pause)).toEqual(guard.body(body))
-  // Steps end by the work that was done, of which some bytes make more than others.
+  // Steps end by the amount of work, and some bytes cause more than others.
   expect(pauses).toBeGreaterThanOrEqual(8)
   pauses = 0
   const many = Array.from({ length: 300 }, (_, at) => ({

@@ -1,5 +1,5 @@
 // tier: quick
-/** Finds become spans: a repeated find costs one look, and the order of finds that overlap does not matter. */
+/** Finds become spans: a repeated find costs one check, and the order of overlapping finds does not matter. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Label } from '../../src/leak_guard/matching/patterns.ts'
@@ -11,7 +11,7 @@ const [LONG, SHORT, PART]: [Label, Label, Label] = [
   { names: [] },
 ]
 
-test('a find that adds nothing to a span leaves that very span', () => {
+test('a find that adds nothing to a span returns that same span', () => {
   const spans = new Spans()
   spans.add(10, 30, LONG, 1)
   const { first } = spans

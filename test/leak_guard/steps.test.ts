@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Case 96: the search of a text is measured in work, and so are its steps. What a step takes is what a neighbour
- * waits for: no text and no value makes one long, however many values collide.
+ * Case 96: the search of a text is measured in work, and so are its steps. Other tenants wait for one step: no text
+ * and no value makes one long, however many values collide.
  */
 import { describe, expect, test } from 'bun:test'
 import { type CallGuard, prepareGuard } from '../../src/leak_guard/guard.ts'
@@ -14,9 +14,9 @@ const STEP = 4_096
 const STEP_WORK = 8 * STEP
 /** A step ends with the block in which its work is done. */
 const BLOCK_WORK = 65_536
-/** The factor for a block that costs more than the one before it. */
+/** The factor for a block that costs more than the previous one. */
 const DEARER = 2
-/** For each byte of a text: every reading of it looks at a byte a few times, and a look-up counts as eight. */
+/** For each byte of a text: every reading checks a byte a few times, and a look-up counts as eight. */
 const WORK_PER_BYTE = 72
 const TEXT_BYTES = 12_000
 
@@ -38,7 +38,7 @@ function workOf(stream: GuardStream, steps: Generator<void, unknown>): number[] 
 }
 
 type Search = (guard: CallGuard, text: Uint8Array) => number[]
-/** Both go the same way after the first line, so that a stream is given escapes only. */
+/** Both run the same code after the first line, so a stream gets escapes only. */
 const ways: [name: string, search: Search, writings: Record<string, Form>][] = [
   [
     'a whole answer',
@@ -60,7 +60,7 @@ const ways: [name: string, search: Search, writings: Record<string, Form>][] = [
 
 describe.each(Object.entries(HOSTILE))('%s', (_, { values, units }) => {
   test.each(ways)(
-    'every text made for it is searched as %s in steps of bounded work',
+    'every adversarial text is searched as %s in steps of bounded work',
     (_, search, writings) => {
       const guard = guardOf(values)
       const tooMuch: object[] = []

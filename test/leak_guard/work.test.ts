@@ -1,5 +1,5 @@
 // tier: all
-/** The cost of the worst texts, counted in steps: it must not depend on how long or how guarded they are. */
+/** The cost of the worst texts, counted in steps: it must not depend on their length or the number of guarded values. */
 import { expect, test } from 'bun:test'
 import { prepareGuard } from '../../src/leak_guard/guard.ts'
 import { fibonacciWord } from './hostile.ts'
@@ -45,7 +45,7 @@ const TEXTS: Record<string, string> = {
   },
 }
 
-/** The limit of steps for a byte: every reading looks at each of its bytes a few times. */
+/** The limit of steps for a byte: every reading checks each of its bytes a few times. */
 const MOST = 60
 
 test.each(Object.entries(VALUES))('%s', (_, values) => {
@@ -91,7 +91,7 @@ test('without values a body is returned untouched', () => {
   expect(Buffer.concat([stream.push(body), stream.flush()]).toString()).toBe('anything')
 })
 
-test('preparing is linear in the size of the values', () => {
+test('preparing takes time in proportion to the size of the values', () => {
   const timeOf = (length: number) => {
     const values = count(200).map((at) =>
       `${at}${Bun.hash(`${at}`).toString(36)}`.repeat(20).slice(0, length),
@@ -101,6 +101,6 @@ test('preparing is linear in the size of the values', () => {
     return performance.now() - start
   }
   timeOf(100)
-  // A quadratic form would take sixteen times as long for four times the size.
+  // A quadratic algorithm would take sixteen times as long for four times the size.
   expect(timeOf(200)).toBeLessThan(12 * timeOf(50) + 20)
 })

@@ -1,4 +1,4 @@
-/** autocannon, one instance for each kind: so many connections with one request at a time each, or a rate. */
+/** autocannon, one instance for each kind: the given number of connections with one request at a time each, or a rate. */
 import autocannon from 'autocannon'
 import { percentile } from '../bench/measure.ts'
 import type { Traffic } from './traffic.ts'
@@ -30,7 +30,7 @@ export class Tally {
 
 export type Pace = { connections: number; perSecond?: number | undefined; seconds: number }
 
-/** Autocannon's own histogram corrects for requests that a rate left unsent; here counts what was sent. */
+/** Autocannon's own histogram corrects for unsent requests of a rate; this one counts sent requests. */
 export async function generate(traffic: Traffic, pace: Pace, tally: Tally): Promise<void> {
   const { connections, perSecond, seconds } = pace
   const began = performance.now()
@@ -55,7 +55,7 @@ export async function generate(traffic: Traffic, pace: Pace, tally: Tally): Prom
   await promise
 }
 
-/** Streams of what happens live, held open; returns how many events came. */
+/** Streams of live events, held open; returns the number of events. */
 export async function watch(
   url: string,
   authorization: string,

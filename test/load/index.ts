@@ -1,6 +1,6 @@
 /**
  * `bun run load [options]`: mixed traffic against real processes, for minutes, and a verdict: exit code 1 when memory
- * or open files grow, or requests fail. With --sizing each kind alone, on 1, 2 … processes: docs/guides/scaling.md.
+ * or open files grow, or requests fail. --sizing runs each kind alone, on 1, 2 … processes: docs/guides/scaling.md.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The verdict of a run: whether memory and open files grow, and whether too much failed. Pure. */
+/** The verdict of a run: whether memory and open files grow, and whether too many requests failed. Pure. */
 import { median } from '../bench/measure.ts'
 
 export type Sample = {
@@ -11,15 +11,15 @@ export type Sample = {
 
 export type Verdict = { what: string; isGood: boolean; why: string }
 
-/** In a shorter window the compiler and the collector are still at work, and connections are still opened. */
+/** In a shorter window the compiler and the collector are still active, and connections are still opened. */
 const MIN_WINDOW_SECONDS = 60
-/** Growth within the window that may be noise: a share of what there is, and no less than this. */
+/** Growth within the window that may be noise: a share of the total, and at least this amount. */
 const MEMORY = { share: 0.1, least: 16 }
-/** Connections of clients come and go with pools; each one's connections count. */
+/** Clients' connections come and go with pools; each one's connections count. */
 const OPEN_FILES = { share: 0.05, least: 8 }
 const MAX_FAILED_SHARE = 0.001
 
-/** The last two thirds of the samples: before, caches and compiled code are still made. */
+/** The last two thirds of the samples: earlier, caches and compiled code are still created. */
 export function judge(
   samples: readonly Sample[],
   { answers, failures }: { answers: number; failures: number },
@@ -60,7 +60,7 @@ function bound({ share, least }: Bound, window: readonly Sample[], of: 'resident
   return Math.max(least, share * median(window.map((sample) => sample[of])))
 }
 
-/** Theil and Sen: the median of the slopes between all pairs, which outliers hardly move. */
+/** Theil and Sen: the median of the slopes between all pairs, on which outliers have little effect. */
 export function slope(points: readonly (readonly [number, number])[]): number {
   // A point every few seconds is enough: pairs grow with the square.
   const step = Math.ceil(points.length / 300)

@@ -13,7 +13,7 @@ const HEALTHY = { answers: 100_000, failures: 0 }
 function minutesOf(read: (seconds: number) => Partial<Sample>, seconds = 600): Sample[] {
   return Array.from({ length: seconds }, (_, second) => ({
     seconds: second,
-    // Goes up and down as a collector makes it.
+    // Goes up and down like memory under a garbage collector.
     residentMb: 180 + 40 * Math.abs(Math.sin(second / 7)),
     openFiles: 60 + (second % 5),
     ...read(second),
@@ -25,30 +25,30 @@ function badOf(samples: Sample[], answers = HEALTHY): string[] {
 }
 
 describe('the verdict of bun run load', () => {
-  test('a server that goes up and down is good, whatever it took at first', () => {
+  test('a server whose memory goes up and down passes, whatever it used at first', () => {
     expect(badOf(minutesOf(() => ({})))).toEqual([])
     const warming = (second: number) => ({ residentMb: 200 - 120 * Math.exp(-second / 40) })
     expect(badOf(minutesOf(warming))).toEqual([])
   })
 
-  test('a server that leaks memory is seen under the noise of its collector', () => {
+  test('a server that leaks memory is detected despite the noise of its collector', () => {
     const leaking = (second: number) => ({
       residentMb: 180 + 40 * Math.abs(Math.sin(second / 7)) + second * 0.1,
     })
     expect(badOf(minutesOf(leaking))).toEqual(['memory'])
   })
 
-  test('a server that leaks a descriptor every ten seconds is seen', () => {
+  test('a server that leaks a descriptor every ten seconds is detected', () => {
     const leaking = (second: number) => ({ openFiles: 60 + (second % 5) + Math.floor(second / 10) })
     expect(badOf(minutesOf(leaking))).toEqual(['open files'])
   })
 
-  test('one moment with many connections is no leak', () => {
+  test('one moment with many connections is not a leak', () => {
     const once = (second: number) => ({ openFiles: second > 400 && second < 460 ? 900 : 60 })
     expect(badOf(minutesOf(once))).toEqual([])
   })
 
-  test('more than one failure in a thousand is bad, and so is no answer at all', () => {
+  test('more than one failure in a thousand fails, and so does a run without answers', () => {
     const samples = minutesOf(() => ({}))
     expect(badOf(samples, { answers: 100_000, failures: 100 })).toEqual([])
     expect(badOf(samples, { answers: 100_000, failures: 101 })).toEqual(['failures'])
@@ -63,7 +63,7 @@ describe('the verdict of bun run load', () => {
     )
   })
 
-  test('a slope is that of most pairs, and one point has no slope', () => {
+  test('a slope is the median over all pairs, and one point has no slope', () => {
     expect(
       slope([
         [0, 1],
@@ -97,7 +97,7 @@ test('bun run load loads a real server in every way, and writes figures and a pi
     const { kinds } = report as { kinds: { kind: string; answers: number; p99_ms: number }[] }
     expect(kinds.filter(({ answers, p99_ms }) => !(answers > 0 && p99_ms > 0))).toEqual([])
     expect(kinds).toHaveLength(10)
-    // The calls of agents are seen live while they are made.
+    // A live feed receives the agents' calls while they are made.
     expect(report.live_events).toBeGreaterThan(0)
     expect(report.samples.at(-1).openFiles).toBeGreaterThan(10)
     expect(readFileSync(join(out, 'load.csv'), 'utf8')).toMatch(/^seconds,residentMb,openFiles,/)

@@ -35,7 +35,7 @@ export function reportOf(outcome: Outcome, command: string, verdicts: readonly V
 
 type Second = { rates: Record<string, number>; p99: Record<string, number> }
 
-/** The answers in each second, in one pass over all answers: there may be a million. */
+/** The answers in each second, in one pass over all answers, of which there may be a million. */
 function bySecond({ tallies }: Outcome): (second: number) => Second {
   const kinds = [...tallies].map(([kind, { answers }]) => ({
     kind,
@@ -191,7 +191,7 @@ export function pictureOf({ samples, kinds }: Report): string {
   return svg
 }
 
-/** A value that could not be measured is no point. */
+/** A missing value is not a point. */
 function orGap(value: number | undefined): number | null {
   return value === undefined || Number.isNaN(value) ? null : value
 }

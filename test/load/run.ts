@@ -1,4 +1,4 @@
-/** One run: everything at its rate at once, and one kind as fast as so many connections take it. */
+/** One run: everything at its rate at once, and one kind as fast as the given number of connections permits. */
 import { watchAudit } from '../../src/features/audit/contract.ts'
 import { generate, Tally, watch } from './generator.ts'
 import { type AuditSize, type Sample, startSampler } from './sampler.ts'
@@ -7,10 +7,10 @@ import { type Kind, kinds, rates, trafficOf } from './traffic.ts'
 
 export type Plan = {
   seconds: number
-  /** As fast as it goes, with so many connections. */
+  /** As fast as possible, with this number of connections. */
   driven: Kind
   connections: number
-  /** Whether all other kinds go on beside it. */
+  /** Whether all other kinds run beside it. */
   isMixed: boolean
 }
 
@@ -26,9 +26,9 @@ export type Outcome = {
 }
 
 const STREAMS = 4
-/** Enough for what a rate needs at once. */
+/** Enough for the concurrent requests of a rate. */
 const RATE_CONNECTIONS = 2
-/** One at a time, since each uses what the last one got; and log-ins are slow on purpose. */
+/** One at a time, because each uses the result of the previous one; and logins are slow on purpose. */
 const ALONE: readonly Kind[] = ['log in', 'refresh']
 
 export async function run(subject: Subject, plan: Plan): Promise<Outcome> {

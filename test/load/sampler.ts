@@ -6,7 +6,7 @@ import type { Sample as Judged } from './judge.ts'
 import type { Subject } from './subject.ts'
 
 export type Sample = Judged & {
-  /** Share of one core since the sample before. */
+  /** Share of one core since the previous sample. */
   serverCpu: number
   databaseCpu: number
   connections: number
@@ -21,13 +21,13 @@ export type AuditSize = { records: number; mb: number }
 export type Sampler = {
   samples: Sample[]
   /**
-   * The events for which active statements waited, and how often that was seen; `running` are those that did not
+   * The events for which active statements waited, and how often each was observed; `running` are those that did not
    * wait.
    */
   waits: Map<string, number>
   /** CPU time until now. */
   totals(): Totals
-  /** Returns what the audit takes in the database, without the log; null for the embedded one. */
+  /** Returns the size of the audit in the database, without the log; null for the embedded one. */
   stop(): Promise<AuditSize | null>
 }
 
@@ -130,7 +130,7 @@ function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<v
   }
 }
 
-/** NaN where there is no /proc. */
+/** NaN without /proc. */
 function openFiles(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length

@@ -1,4 +1,7 @@
-/** Each kind of request alone, as fast as it goes, on so many processes: what one costs, and where it stops growing. */
+/**
+ * Each kind of request alone, as fast as possible, on the given number of processes: the cost of one, and where
+ * growth stops.
+ */
 import { figure, markdownTable } from '../bench/measure.ts'
 import { type Outcome, run } from './run.ts'
 import { type Options, startSubject } from './subject.ts'
@@ -86,7 +89,7 @@ function cellsOf(outcome: Outcome, driven: Kind): string[] {
   ]
 }
 
-/** Shares of what was seen, the three that were seen most. */
+/** Shares of the observations, the three most frequent. */
 function waitsOf(waits: ReadonlyMap<string, number>): string {
   const all = [...waits.values()].reduce((sum, count) => sum + count, 0)
   const most = [...waits].sort(([, one], [, other]) => other - one).slice(0, 3)

@@ -10,14 +10,14 @@ import { benchSettings, type Server, serverCommand, startServer } from '../bench
 
 export const HOST = 'api.load.example'
 export const SECRETS = 100
-/** How long an opened key is kept here: what "cold" calls wait out. */
+/** How long an opened key is cached here, which "cold" calls wait out. */
 export const KEY_CACHE_SECONDS = 10
 const HOT_TOKENS = 16
 
 export type Options = {
   database: 'embedded' | 'postgresql'
   processes: number
-  /** Tokens of which each rests for longer than its key is kept. */
+  /** Tokens, each of which idles for longer than its key is cached. */
   coldTokens: number
   executable?: string | undefined
   /** More settings of the server. */
@@ -34,8 +34,8 @@ export type Subject = {
   /** All settings of the server, to start it again. */
   env: Record<string, string>
   /**
-   * The customer with the agents that call, and the one who reads and writes secrets, so that a write does not
-   * make each call cold.
+   * The customer with the calling agents, and the one who reads and writes secrets, so that a write does not make
+   * each call cold.
    */
   caller: Customer
   writer: Customer

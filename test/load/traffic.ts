@@ -1,6 +1,6 @@
 /**
- * The kinds of requests, as the load generator (autocannon) takes them: what it sends, and what it keeps of an
- * answer for the next one.
+ * The kinds of requests for the load generator (autocannon): the sent request, and the data kept from an answer for
+ * the next one.
  */
 import type autocannon from 'autocannon'
 import { authKey, deriveMasterKey } from '../../src/client/account/keys.ts'
@@ -19,7 +19,7 @@ import { SECRETS, type Subject } from './subject.ts'
 type Request = autocannon.Request
 export type Traffic = { origin: string; requests: Request[] }
 
-/** Requests per second beside the kind that is driven as fast as it goes. */
+/** Requests per second beside the kind that runs as fast as possible. */
 export const rates = {
   resolve: 200,
   'resolve by a cold key': 2,
@@ -35,7 +35,7 @@ export const rates = {
 export type Kind = keyof typeof rates
 export const kinds = Object.keys(rates) as Kind[]
 
-/** As many tokens as rest for longer than a key is kept. */
+/** The number of tokens that idle for longer than a key is cached. */
 export function coldTokensFor(keptSeconds: number): number {
   return Math.ceil(rates['resolve by a cold key'] * keptSeconds * 1.25)
 }
@@ -83,7 +83,7 @@ function reading({ server, writer }: Subject, path: string): Traffic {
   return { origin: server.controlPlane, requests: [as(writer, { method: 'GET', path })] }
 }
 
-/** By the newest session: one lasts for 15 minutes. */
+/** With the newest session, because one lasts for 15 minutes. */
 function as({ session }: Customer, request: Request): Request {
   const setupRequest = (built: Request) => ({ ...built, headers: headersOf(session.access) })
   return { ...request, setupRequest }
@@ -99,7 +99,7 @@ function secretPath({ writer }: Subject): string {
   return `${path.replace('{key}', 'SECRET_7')}?environment=${ENVIRONMENT}`
 }
 
-/** Sealed before, by the client, which is not what is measured. */
+/** Sealed in advance by the client, which is not measured. */
 async function writing({ server, writer }: Subject): Promise<Traffic> {
   const requests: Request[] = []
   for (let index = 0; index < SECRETS; index += 1) {
@@ -139,7 +139,7 @@ async function loggingIn({ server, caller, writer }: Subject): Promise<Traffic> 
   return { origin: server.controlPlane, requests }
 }
 
-/** Each answer has the token of the next request: for one connection. Without an answer there is a new session. */
+/** Each answer has the token of the next request: for one connection. Without an answer a new session starts. */
 async function refreshing({ server, writer }: Subject): Promise<Traffic> {
   const body = await credentialsOf(server, writer.session.email)
   const begin = async () => (await openApi(server.controlPlane).call(login, { body })).refresh

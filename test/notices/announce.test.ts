@@ -43,7 +43,7 @@ const notice = (cause: string) => ({
   fields: { agent: 'reporter', host: 'api.example.com', code: 'domain_blocked' },
 })
 
-test('A notice is queued once for each target that wants its event, and once per cause', async () => {
+test('a notice is queued once for each target with its event, and once per cause', async () => {
   const notices = openNotices()
   const [wanting, other, deleted] = [
     await addTarget(['call.refused', 'rekey.due']),
@@ -62,7 +62,7 @@ test('A notice is queued once for each target that wants its event, and once per
   expect(logs).toEqual([])
 })
 
-test('A notice of a transaction that is rolled back is not queued', async () => {
+test('a notice of a transaction that is rolled back is not queued', async () => {
   const notices = openNotices()
   const id = await addTarget(['call.refused'])
   const failing = app.connection.db.transaction(async (tx) => {
@@ -73,7 +73,7 @@ test('A notice of a transaction that is rolled back is not queued', async () => 
   expect([...(await queuedFor(id))]).toEqual([])
 })
 
-test('A full queue drops new notices, logs one line a minute, and leaves room for other targets', async () => {
+test('a full queue drops new notices, logs one line a minute, and leaves room for other targets', async () => {
   const { workspaceId } = await openTeam(app)
   const notices = openNotices(4)
   const [full, late] = [
@@ -97,7 +97,7 @@ test('A full queue drops new notices, logs one line a minute, and leaves room fo
   expect((await queuedFor(full)).map(({ cause }) => cause)).toEqual(['1', '2', '5'])
 })
 
-test('A notice that cannot be stored is logged, and its caller does not fail', async () => {
+test('a notice that cannot be stored is logged, and its caller does not fail', async () => {
   const notices = openNotices()
   await notices.announce('not an id', notice('x'))
   expect(logs.map((line) => JSON.parse(line))).toMatchObject([
@@ -105,7 +105,7 @@ test('A notice that cannot be stored is logged, and its caller does not fail', a
   ])
 })
 
-test('Fields are stored within their bounds and without characters that nobody sees', async () => {
+test('fields are stored within their bounds and without invisible characters', async () => {
   const notices = openNotices()
   const id = await addTarget(['proposal.created'])
   await notices.announce(team.workspaceId, {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Hostile names in every format: no mention, link, markup or header comes of a value. */
+/** Hostile names in every format: no value creates a mention, link, markup or header. */
 import { describe, expect, test } from 'bun:test'
 import { requestOf } from '../../src/notices/formats.ts'
 import { readFields } from '../../src/notices/message.ts'
@@ -55,8 +55,8 @@ function sent(type: TargetType, hostile: string, page = '/audit', now = 1_700_00
 /** The text outside of inline code. */
 const outsideOfCode = (text: string) => text.replace(/`[^`\n]*`/g, '')
 
-describe.each(HOSTILE)('The name %j', (hostile) => {
-  test('is inline code in Slack, and makes no entities', () => {
+describe.each(HOSTILE)('the name %j', (hostile) => {
+  test('the name is inline code in Slack, and creates no entities', () => {
     const { json } = sent('slack', hostile)
     const [{ text }] = json.blocks
     expect(json).toMatchObject({
@@ -75,7 +75,7 @@ describe.each(HOSTILE)('The name %j', (hostile) => {
     expect(withoutLink).not.toMatch(/[<>]|&(?!amp;|lt;|gt;)/)
   })
 
-  test('is inline code in Discord, and nobody is mentioned', () => {
+  test('the name is inline code in Discord, and mentions nobody', () => {
     const { json } = sent('discord', hostile)
     expect(json.allowed_mentions).toEqual({ parse: [] })
     expect(json.content.length).toBeLessThanOrEqual(2_000)
@@ -84,7 +84,7 @@ describe.each(HOSTILE)('The name %j', (hostile) => {
     )
   })
 
-  test('is a line of JSON in ntfy, and no header', () => {
+  test('the name is a line of JSON in ntfy, and no header', () => {
     const { json, url, headers } = sent('ntfy', hostile)
     expect(url).toBe('https://ntfy.sh/')
     expect(json).toMatchObject({
@@ -104,7 +104,7 @@ describe.each(HOSTILE)('The name %j', (hostile) => {
     expect(headers.map(([name]) => name)).toEqual(['content-type', 'user-agent'])
   })
 
-  test('has no character that hides or turns text, in any format', () => {
+  test('the name has no character that hides or reverses text, in any format', () => {
     for (const type of ['webhook', 'slack', 'discord', 'ntfy'] as const) {
       const { body } = sent(type, hostile)
       const text = Buffer.from(body).toString()
@@ -114,13 +114,13 @@ describe.each(HOSTILE)('The name %j', (hostile) => {
   })
 })
 
-test('The signature covers the time and the body', () => {
+test('the signature covers the time and the body', () => {
   const { headers, body } = sent('webhook', 'bot')
   const mac = new Bun.CryptoHasher('sha256', 'key').update('1700000000.').update(body).digest('hex')
   expect(headers).toContainEqual(['x-cloakroom-signature', `t=1700000000,v1=${mac}`])
 })
 
-/** Headers for the documented examples, and whether each is to be accepted. */
+/** Headers for the documented examples, and whether each must be accepted. */
 function signatures() {
   const valid = sent('webhook', 'bot', '/audit', Date.now())
   const late = sent('webhook', 'bot', '/audit', Date.now() - 400_000)
@@ -141,7 +141,7 @@ function documented(language: string): string {
   return new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)?.[1] ?? ''
 }
 
-test('The documented function for Node.js accepts a recent signature of the key, and no other', async () => {
+test('the documented function for Node.js accepts a recent signature of the key, and no other', async () => {
   const url = URL.createObjectURL(new Blob([documented('js')], { type: 'text/javascript' }))
   const { isSigned } = await import(url)
   for (const { key, header, text, isValid } of signatures())
@@ -161,7 +161,7 @@ requires('python').test(
   },
 )
 
-test('A page that is no path of the console becomes no link', () => {
+test('a page that is not a path of the console becomes no link', () => {
   for (const page of [
     '//evil.example',
     '/a b',
@@ -177,7 +177,7 @@ test('A page that is no path of the console becomes no link', () => {
   }
 })
 
-test('A URL of a target is https, without user information, at most 2 KiB long and with a topic for ntfy', () => {
+test("a target's URL is https, without user information, at most 2 KiB long and with a topic for ntfy", () => {
   const long = `https://hooks.example.com/${'x'.repeat(2_048)}`
   for (const [type, url, isGood] of [
     ['webhook', 'https://hooks.example.com:8443/x?y=z', true],

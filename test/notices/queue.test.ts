@@ -16,7 +16,7 @@ let app: TestApp
 let workspaceId: string
 
 beforeAll(async () => {
-  // Without a sender, so that nothing but the test claims.
+  // Without a sender, so that only the test claims.
   app = await startTestApp(
     { ROLE: 'control-plane' },
     { database: await preparedDatabase({ isKept: true }) },
@@ -43,7 +43,7 @@ async function queue(targetId: string, age = 0): Promise<string> {
 const claim = (most = 100, busy: string[] = []) => claimDue(app.connection.db, { most, busy })
 const clear = () => app.connection.sql`delete from notices`
 
-test('No two processes claim one notice', async () => {
+test('no two processes claim one notice', async () => {
   await clear()
   const ids: string[] = []
   for (let at = 0; at < 30; at += 1) ids.push(await queue(await addTarget()))
@@ -55,7 +55,7 @@ test('No two processes claim one notice', async () => {
   expect(await claim()).toHaveLength(0)
 })
 
-test('A claim takes the oldest notice of a target, one at a time, and none of a busy target', async () => {
+test('a claim takes the oldest notice of a target, one at a time, and none of a busy target', async () => {
   await clear()
   const target = await addTarget()
   const [newest, oldest] = [await queue(target, 10), await queue(target, 20)]
@@ -64,7 +64,7 @@ test('A claim takes the oldest notice of a target, one at a time, and none of a 
   expect((await claim()).map(({ id }) => id)).toEqual([newest])
 })
 
-test('A notice of a process that was killed while it sent is due again, and a delivered one is not', async () => {
+test('a notice of a process that was killed while it sent is due again, and a delivered one is not', async () => {
   await clear()
   const [id, other] = [await queue(await addTarget()), await queue(await addTarget())]
   expect(await claim()).toHaveLength(2)
@@ -77,7 +77,7 @@ test('A notice of a process that was killed while it sent is due again, and a de
   expect(await claim()).toMatchObject([{ id, attempts: 2 }])
 })
 
-test('A retry postpones the other notices of its target and those of no other', async () => {
+test('a retry postpones the other notices of its target and those of no other', async () => {
   await clear()
   const [target, elsewhere] = [await addTarget(), await addTarget()]
   const [first] = [await queue(target, 10), await queue(target)]

@@ -27,7 +27,7 @@ const sql = () => stage.app.connection.sql
 const makeDue = (id: string) =>
   sql()`update notices set next_at = now() where target_id = ${id} and status = 'queued'`
 
-test('A webhook receives a notice within a second, with a signature that its key verifies', async () => {
+test('a webhook receives a notice within a second, with a signature that its key verifies', async () => {
   const { workspaceId, add, log, received } = await openNoticeTeam(stage, timers)
   const { id, signing_key } = await add('/signed')
   await notices().announce(workspaceId, {
@@ -58,7 +58,7 @@ test('A webhook receives a notice within a second, with a signature that its key
   ])
 })
 
-test('A test notice wakes the sender without the timer that looks every 15 seconds', async () => {
+test('a test notice wakes the sender without the timer of 15 seconds', async () => {
   const { add, test: queueTest, log } = await openNoticeTeam(stage, timers)
   const { id } = await add('/woken')
   await queueTest(id)
@@ -66,7 +66,7 @@ test('A test notice wakes the sender without the timer that looks every 15 secon
   await until(async () => (await log(id))[0]?.status === 'delivered')
 })
 
-test('A target that fails gets the notice again with the same id, after growing pauses', async () => {
+test('a target that fails gets the notice again with the same ID, after growing pauses', async () => {
   const { add, test: queueTest, log, send, received } = await openNoticeTeam(stage, timers)
   stage.upstream.on('/down', (_, wire) => void wire.write(answerOf(500, {}, 'secret text')))
   const { id } = await add('/down')
@@ -118,7 +118,7 @@ test('Retry-After postpones the next attempt by an hour at most', async () => {
   }
 })
 
-test('A target that is gone gets one attempt: 410 from any, 404 from Slack and Discord', async () => {
+test('a target that is gone gets one attempt: 410 from any, 404 from Slack and Discord', async () => {
   const { add, test: queueTest, log, send } = await openNoticeTeam(stage, timers)
   for (const [type, status, expected] of [
     ['webhook', 410, 'failed'],
@@ -147,7 +147,7 @@ test('A target that is gone gets one attempt: 410 from any, 404 from Slack and D
   expect(stage.upstream.received.filter(({ path }) => path === '/other')).toEqual([])
 })
 
-test('A target inside the network is refused when it is sent to, and the log reports it', async () => {
+test('a target inside the network is rejected when a notice is sent, and the log reports it', async () => {
   const { add, test: queueTest, log, send } = await openNoticeTeam(stage, timers)
   for (const [host, address] of [
     ['metadata.example', '169.254.169.254'],
@@ -172,7 +172,7 @@ test('A target inside the network is refused when it is sent to, and the log rep
   }
 })
 
-test('A certificate for another name is refused, and a name that does not exist is unreachable', async () => {
+test('a certificate for another name is rejected, and a name that does not exist is unreachable', async () => {
   const { add, test: queueTest, log, send } = await openNoticeTeam(stage, timers)
   stage.names.set('other.example', ['127.0.0.1'])
   for (const [host, code] of [
@@ -186,7 +186,7 @@ test('A certificate for another name is refused, and a name that does not exist 
   }
 })
 
-test('A long answer counts by its status', async () => {
+test('a long answer counts by its status', async () => {
   const { add, test: queueTest, log, send } = await openNoticeTeam(stage, timers)
   stage.upstream.on('/long', (_, wire) => void wire.write(answerOf(200, {}, 'x'.repeat(500_000))))
   const { id } = await add('/long')
@@ -194,7 +194,7 @@ test('A long answer counts by its status', async () => {
   await send(async () => (await log(id))[0]?.status === 'delivered')
 })
 
-test('A target that does not answer is asked once, and its other notices wait', async () => {
+test('a target that does not answer gets one attempt, and its other notices wait', async () => {
   const { workspaceId, add, log, send, received } = await openNoticeTeam(stage, timers)
   stage.upstream.on('/dead', (_, wire) => void wire.write(answerOf(503, {})))
   const { id } = await add('/dead')
@@ -208,7 +208,7 @@ test('A target that does not answer is asked once, and its other notices wait', 
   expect(received('/alive')).toHaveLength(20)
 })
 
-test('A row that was written into the database leads nowhere else', async () => {
+test('a row that was written into the database sends notices nowhere else', async () => {
   const {
     workspaceId,
     add,
@@ -237,7 +237,7 @@ test('A row that was written into the database leads nowhere else', async () => 
   for (const path of ['/own', '/theirs', '/swapped']) expect(received(path)).toEqual([])
 })
 
-test('A body that was written into the database adds no fields to a notice', async () => {
+test('a body that was written into the database adds no fields to a notice', async () => {
   const { workspaceId, add, log, send, received } = await openNoticeTeam(stage, timers)
   const { id } = await add('/body')
   const body = {

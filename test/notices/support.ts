@@ -31,7 +31,7 @@ export async function openNoticeTeam(stage: Stage, timers: FakeTimers) {
     )
   const test = (id: string) =>
     api.call(testNoticeTarget, { params: { ...params, target_id: id }, body: {} })
-  /** Lets the sender look, and waits until `isDone`. */
+  /** Lets the sender check the queue, and waits until `isDone`. */
   const send = (isDone: () => boolean | Promise<boolean>) =>
     until(async () => {
       await timers.advance(15_000)
@@ -44,7 +44,7 @@ export async function openNoticeTeam(stage: Stage, timers: FakeTimers) {
 
 type AddOptions = { type?: TargetType; events?: NoticeEvent[]; host?: string }
 
-/** As the documentation tells a receiver to verify. */
+/** Verifies the way the documentation describes for a receiver. */
 export function isSigned(key: string, header: string | undefined, body: Uint8Array): boolean {
   const [, time = '', mac] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header ?? '') ?? []
   return createHmac('sha256', key).update(`${time}.`).update(body).digest('hex') === mac

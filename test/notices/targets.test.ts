@@ -40,7 +40,7 @@ const causesOf = async (targetId: string) =>
     ({ cause }) => cause,
   )
 
-test('A URL and a signing key are shown once and stored under the outer layer only', async () => {
+test('a URL and a signing key are shown once and stored under the outer layer only', async () => {
   const { api, params, add, workspaceId } = await openNoticeTeam(stage, timers)
   const created = await add('/very-secret-path', { events: ['rekey.due', 'rekey.due'] })
   expect(created).toEqual({
@@ -71,7 +71,7 @@ test('A URL and a signing key are shown once and stored under the outer layer on
   expect(JSON.stringify(change)).toContain('webhook')
 })
 
-test('A target of another workspace is not found, listed or written to', async () => {
+test('a target of another workspace is not found, listed or written to', async () => {
   const own = await openNoticeTeam(stage, timers)
   const foreign = await openNoticeTeam(stage, timers)
   const { id } = await foreign.add('/foreign')
@@ -88,7 +88,7 @@ test('A target of another workspace is not found, listed or written to', async (
   expect(await foreign.log(id)).toHaveLength(1)
 })
 
-test('Members without the role see neither targets nor notices', async () => {
+test('members without the role see neither targets nor notices', async () => {
   const team = await openNoticeTeam(stage, timers)
   const { params } = team
   for (const role of ['member', 'read_only'] as const) {
@@ -106,7 +106,7 @@ test('Members without the role see neither targets nor notices', async () => {
   }
 })
 
-test('The delivery log is read by pages, newest first', async () => {
+test('the delivery log is read by pages, newest first', async () => {
   const { api, params, add, test: queueTest, log } = await openNoticeTeam(stage, timers)
   const { id } = await add('/paged')
   for (let at = 0; at < 7; at += 1) await queueTest(id)
@@ -115,7 +115,7 @@ test('The delivery log is read by pages, newest first', async () => {
   expect(await log(id)).toHaveLength(7)
 })
 
-test('A deleted target and the others get one last notice, and then its secret is deleted', async () => {
+test('a deleted target and the others get one last notice, and then its secret is deleted', async () => {
   const {
     api,
     params,
@@ -148,7 +148,7 @@ test('A deleted target and the others get one last notice, and then its secret i
   expect(await sql()`select 1 from notice_targets where id = ${ending.id}`).toHaveLength(0)
 })
 
-test('A refused call is announced once per agent, host, code and hour', async () => {
+test('a rejected call is announced once per agent, host, code and hour', async () => {
   const agent = await createAgentWithToken(stage, { secrets: { KEY: 'a value' } })
   const { api } = agent.person
   const { id } = await api.call(createNoticeTarget, {
@@ -185,7 +185,7 @@ test('A refused call is announced once per agent, host, code and hour', async ()
   expect(JSON.stringify(rows)).not.toMatch(/secret\/path|token=|a value/)
 })
 
-test('A flood of refusals queues at most 20 notices of an agent in an hour', async () => {
+test('a flood of rejected calls queues at most 20 notices of an agent in an hour', async () => {
   const announced: string[] = []
   const notices = {
     announce: async (_: string, { cause }: { cause: string }) => void announced.push(cause),
@@ -212,7 +212,7 @@ test('A flood of refusals queues at most 20 notices of an agent in an hour', asy
   expect(new Set(announced).size).toBe(40)
 })
 
-test('Tokens are announced 7 days and 1 day before they expire, once each', async () => {
+test('tokens are announced 7 days and 1 day before they expire, once each', async () => {
   const agent = await createAgentWithToken(stage, {})
   const { id } = await agent.person.api.call(createNoticeTarget, {
     params: { workspace_id: agent.workspaceId },
@@ -233,7 +233,7 @@ test('Tokens are announced 7 days and 1 day before they expire, once each', asyn
   expect(await expiring('-1 hours', '30 days')).toEqual(['1d', '7d'])
 })
 
-test('An invitation and a due rekey are announced', async () => {
+test('an invitation and a due rekey are announced', async () => {
   const team = await openNoticeTeam(stage, timers)
   const { id } = await team.add('/people', { events: ['member.invited', 'rekey.due'] })
   const person = await registerPerson(stage.app)
@@ -250,7 +250,7 @@ test('An invitation and a due rekey are announced', async () => {
   ])
 })
 
-test('Upkeep fails what was never sent, and deletes what ended 7 days ago', async () => {
+test('upkeep fails notices that were never sent, and deletes those that ended 7 days ago', async () => {
   const { workspaceId, add, test: queueTest, log, send } = await openNoticeTeam(stage, timers)
   const { id } = await add('/old')
   await queueTest(id)
@@ -265,7 +265,7 @@ test('Upkeep fails what was never sent, and deletes what ended 7 days ago', asyn
   ])
 })
 
-test('Every event can be chosen, and no other', async () => {
+test('every event can be chosen, and no other', async () => {
   const { add, api, params } = await openNoticeTeam(stage, timers)
   expect((await add('/all', { events: [...noticeEvents] })).events).toEqual([...noticeEvents])
   const body = { type: 'webhook', url: 'https://a.example/', events: ['notice_target.test'] }

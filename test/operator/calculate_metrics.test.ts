@@ -56,7 +56,7 @@ function freshDirectory() {
   }
 }
 
-test('beside a running server it works on PostgreSQL; the embedded database is the server’s alone', async () => {
+test('the command runs on PostgreSQL beside a running server; the embedded database belongs to the server alone', async () => {
   const { code, out, err } = await calculate('--days', '1')
   if (databaseKind === 'postgresql') {
     expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -68,7 +68,7 @@ test('beside a running server it works on PostgreSQL; the embedded database is t
   }
 }, 30_000)
 
-test('prints one line per day, newest first, and stores them', async () => {
+test('the command prints one line per day, newest first, and stores the days', async () => {
   await app.stop()
   const { code, out, err } = await calculate('--days', '3')
   expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -77,13 +77,13 @@ test('prints one line per day, newest first, and stores them', async () => {
     .split('\n')
     .map((line): DailyRow => JSON.parse(line))
   expect(rows.map(({ date }) => date)).toEqual(daysUntil(dayOf(Date.now()), 3))
-  // The stop of the server wrote down who had been there.
+  // The server stored the active people when it stopped.
   expect(rows[0]).toMatchObject({ total_users: 1, total_workspaces: 1, dau: 1, mau: 1 })
   const again = await calculate('--days', '3')
   expect(again.out).toBe(out)
 }, 60_000)
 
-test('makes no database where it is missing: 78, one line, nothing on the disk', async () => {
+test('the command creates no database if it is missing: 78, one line, no files', async () => {
   const { env, remove } = freshDirectory()
   const { code, out, err } = await run(env, [])
   expect({ code, out, err }).toEqual({
@@ -95,7 +95,7 @@ test('makes no database where it is missing: 78, one line, nothing on the disk',
   remove()
 }, 30_000)
 
-test('the command migrates nothing: the start of a server migrates an older database', async () => {
+test('the command never migrates: only a server start migrates an older database', async () => {
   const fixture = readFixture('0020_shared_limits')
   const older = await restored(fixture)
   const { code, out, err } = await run({ ...older.env, ...fixture.keys }, [])

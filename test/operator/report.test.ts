@@ -1,5 +1,5 @@
 // tier: all
-/** SIGUSR1: what a process knows of itself, without a secret, and never at the cost of what it does. */
+/** SIGUSR1: a process reports its state, without a secret, and never at the cost of its work. */
 import { expect, test } from 'bun:test'
 import {
   chownSync,
@@ -21,7 +21,7 @@ import { until } from '../support/until.ts'
 
 const SECRET = marked('cron-secret-of-a-report')
 
-test('many signals write one report, which only its user may read and which has no secret', async () => {
+test('many signals write one report without secrets, which only its user may read', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'cr-report-'))
   const env = {
     DATA_DIR: directory,
@@ -57,7 +57,7 @@ test('many signals write one report, which only its user may read and which has 
   rmSync(directory, { recursive: true })
 }, 60_000)
 
-test('the newest five are kept wherever they are written, and what others wrote stays', async () => {
+test('the newest five reports are kept wherever they are written, and other files stay', async () => {
   const app = await startTestApp()
   const directory = mkdtempSync(join(tmpdir(), 'cr-report-'))
   const { TMPDIR = '' } = process.env
@@ -85,7 +85,7 @@ test('the newest five are kept wherever they are written, and what others wrote 
   }
 }, 60_000)
 
-test('a report that cannot be written is a line of the log, and one too long is cut', async () => {
+test('a report that cannot be written becomes a log line, and a long one is truncated', async () => {
   const app = await startTestApp()
   const logs: string[] = []
   const directory = mkdtempSync(join(tmpdir(), 'cr-report-'))

@@ -1,5 +1,5 @@
 // tier: quick
-/** One call of gRPC with its upstream, over a hand-made stream. */
+/** One gRPC call to its upstream, over a hand-made stream. */
 import { expect, spyOn, test } from 'bun:test'
 import type { ClientHttp2Stream } from 'node:http2'
 import { Duplex } from 'node:stream'
@@ -17,7 +17,7 @@ const NO_GUARD: AnswerGuard = {
   openStream: () => Promise.reject(new Error('no stream')) as never,
 }
 
-test('each piece of a message is a sign of life, and not only the message', async () => {
+test('each piece of a message resets the idle timer, and not only a whole message', async () => {
   const stream = Object.assign(new Duplex({ read: () => {}, write: (_, __, done) => done() }), {
     rstCode: 0,
     close: () => {},

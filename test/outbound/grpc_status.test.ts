@@ -21,7 +21,7 @@ test.each<[FaultCode, keyof typeof status]>([
   expect(grpcStatusOf(code)).toBe(status[name])
 })
 
-test('a refusal says its code in the message and beside it', () => {
+test('an error has its code in the message and in a field', () => {
   expect(grpcRefusal({ code: 'domain_blocked', message: '100 % nö' })).toEqual({
     'grpc-status': String(status.PERMISSION_DENIED),
     'grpc-message': 'domain_blocked: 100 %25 n%C3%B6',

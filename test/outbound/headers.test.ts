@@ -14,7 +14,7 @@ function faultOf(headers: Record<string, string>): Fault {
 }
 
 describe('checkCallerHeaders', () => {
-  test('keeps order, spelling and values', () => {
+  test('headers keep order, spelling and values', () => {
     expect(
       checkCallerHeaders({ 'X-B': 'tab\there ~', accept: '', 'X-A': ' SVC_SECRET_A ' }),
     ).toEqual([
@@ -37,11 +37,11 @@ describe('checkCallerHeaders', () => {
     'Host',
     'Content-Length',
     'Expect',
-  ])('refuses %s, which only the resolver sets', (name) => {
+  ])('headers reject %s, which only the resolver sets', (name) => {
     expect(faultOf({ [name]: 'x' }).code).toBe('forbidden_header')
   })
 
-  test('names a forbidden header but never what follows proxy-', () => {
+  test('the error names a forbidden header but never the part after proxy-', () => {
     expect(faultOf({ TE: 'hunter2' }).message).toBe('Only the resolver may set the header te.')
     expect(faultOf({ 'Proxy-Hunter2': 'x' }).message).toBe(
       'Only the resolver may set the header proxy-*.',
@@ -63,19 +63,19 @@ describe('checkCallerHeaders', () => {
     'a@b',
     '[a]',
     '{a}',
-  ])('refuses %p as a name', (name) => {
+  ])('headers reject %p as a name', (name) => {
     expect(faultOf({ [name]: 'x' }).code).toBe('invalid_header')
   })
 
   test.each(['SVC_SECRET_A', 'X-SVC_SECRET_A', 'svc_secret_a', 'x-Svc_Secret_'])(
-    'refuses the placeholder in the name %p',
+    'headers reject the placeholder in the name %p',
     (name) => {
       expect(faultOf({ [name]: 'x' }).code).toBe('invalid_header')
     },
   )
 
   test.each(['\r', '\n', '\r\nX: y', '\0', '\u0001', '\u007f', 'é', '\u0080', '\u0100', '😀'])(
-    'refuses the value %p and does not repeat it',
+    'headers reject the value %p and the error does not repeat it',
     (value) => {
       const fault = faultOf({ 'X-A': `hunter2${value}` })
       expect(fault.code).toBe('invalid_header')
@@ -83,18 +83,18 @@ describe('checkCallerHeaders', () => {
     },
   )
 
-  test('refuses a name given twice in different case', () => {
+  test('headers reject a name in two spellings', () => {
     expect(faultOf({ 'X-A': '1', 'x-a': '2' }).code).toBe('invalid_header')
   })
 
-  test('refuses more than 64 KiB', () => {
+  test('headers reject more than 64 KiB', () => {
     expect(checkCallerHeaders({ a: 'x'.repeat(65_531) })).toHaveLength(1)
     expect(faultOf({ a: 'x'.repeat(65_532) }).code).toBe('invalid_header')
   })
 })
 
 describe('presentHeaders', () => {
-  test('drops framing, hop-by-hop, named in Connection and set-cookie; joins repeated ones', () => {
+  test('response headers drop framing, hop-by-hop, Connection-listed and set-cookie headers, and join repeated ones', () => {
     const headers = new Headers([
       ['Content-Type', 'text/plain'],
       ['X-Many', 'a'],
@@ -118,7 +118,7 @@ describe('presentHeaders', () => {
     })
   })
 
-  test('treats __proto__ as a name like any other', () => {
+  test('the header name __proto__ is treated like any other', () => {
     const presented = presentHeaders(new Headers([['__proto__', 'x']]).toJSON())
     expect(Object.getPrototypeOf(presented)).toBeNull()
     expect(JSON.stringify(presented)).toBe('{"__proto__":"x"}')

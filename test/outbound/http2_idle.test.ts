@@ -1,5 +1,5 @@
 // tier: quick
-/** Connections of HTTP/2 that no call uses are closed. */
+/** HTTP/2 connections without a call are closed. */
 import { expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
@@ -14,7 +14,7 @@ import { FRAME, http2Frame } from '../support/http2_frames.ts'
 const HOST = 'api.test'
 const LONG = 60_000
 
-test('a connection that is there when its caller has gone is closed, too', async () => {
+test('a connection that opens after its caller disconnected is closed, too', async () => {
   const authority = await createAuthority('Upstreams')
   const arrived = Promise.withResolvers<TLSSocket>()
   const certificate = await authority.issue([HOST])
@@ -37,7 +37,7 @@ test('a connection that is there when its caller has gone is closed, too', async
   deadline.abort()
   await expect(opened).rejects.toThrow()
   const closed = new Promise((resolve) => upstream.once('close', resolve))
-  // Only now it is one of HTTP/2.
+  // The connection is one of HTTP/2 only from here on.
   upstream.write(http2Frame(FRAME.settings))
   await closed
   connector.close()

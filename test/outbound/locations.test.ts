@@ -1,5 +1,5 @@
 // tier: quick
-/** Credentials outside of headers: only where the secret's own policy says so, and text everywhere else. */
+/** Credentials outside headers: only in the places of the secret's own policy, and text everywhere else. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Fault } from '../../src/core/fault.ts'
@@ -92,7 +92,7 @@ describe('a value', () => {
     )
   })
 
-  test('stays in its segment of the path, whatever it holds', () => {
+  test('a value stays in its segment of the path, whatever its content', () => {
     fc.assert(
       fc.property(printable, (value) => {
         fc.pre(value !== '.' && value !== '..')
@@ -116,12 +116,12 @@ describe('a value', () => {
     )
   })
 
-  test('that is no text cannot stand in JSON', () => {
+  test('a value that is not text cannot be inserted into JSON', () => {
     const parts = { body: '{"k":"SVC_SECRET_K"}', type: 'application/json' }
     expect(codeOf(() => filled(parts, { K: Uint8Array.of(0xff) }))).toBe('unusable_secret')
   })
 
-  test('is put in once: what looks like a placeholder in it stays', () => {
+  test('a value is inserted once: a placeholder-like text in it stays', () => {
     const named = { A: 'SVC_SECRET_B', B: 'value-of-b' }
     expect(filled({ path: '/SVC_SECRET_A?q=SVC_SECRET_A&r=SVC_SECRET_B' }, named)).toMatchObject({
       path: '/SVC_SECRET_B',
@@ -134,7 +134,7 @@ describe('a value', () => {
   })
 })
 
-describe('a value in a text that is nested', () => {
+describe('a value in nested text', () => {
   type Layer = 'json' | 'form'
   const wrap = (layer: Layer, inside: string) =>
     layer === 'json'
@@ -148,7 +148,7 @@ describe('a value in a text that is nested', () => {
     .filter((text) => text.isWellFormed())
     .map((text) => `${text}\n"\\&+%=é`)
 
-  test('is what its reader finds after it took every layer off, up to 4 deep', () => {
+  test('a value in nested text is what its reader finds after decoding every layer, up to 4 deep', () => {
     const layers = fc.array(fc.constantFrom<Layer>('json', 'form'), {
       minLength: 1,
       maxLength: 4,
@@ -167,7 +167,7 @@ describe('a value in a text that is nested', () => {
     )
   })
 
-  test('is refused where nobody can tell how it is escaped, and only if it needs an escape', () => {
+  test('a value in nested text is rejected if its escaping is ambiguous, and only if it needs an escape', () => {
     const inside = [
       '{"a":"SVC_SECRET_K"',
       'see {"a":"SVC_SECRET_K"}',
@@ -186,7 +186,7 @@ describe('a value in a text that is nested', () => {
     }
   })
 
-  test('is refused deeper than 8 layers', () => {
+  test('a value nested deeper than 8 layers is rejected', () => {
     const body = (depth: number) =>
       Array.from({ length: depth }).reduce((text: string) => wrap('json', text), 'SVC_SECRET_K')
     const code = (depth: number) =>
@@ -195,7 +195,7 @@ describe('a value in a text that is nested', () => {
   })
 })
 
-test('texts that look like placeholders are compared with policies up to a bound, and not at all without policies', () => {
+test('placeholder-like texts are compared with policies up to a bound, and not at all without policies', () => {
   const target = parseTarget('https://api.example.com/')
   const search = (count: number, isPlaceable: typeof NOTHING_PLACEABLE) =>
     findLocations(
@@ -212,7 +212,7 @@ test('texts that look like placeholders are compared with policies up to a bound
 })
 
 describe('placeholders are found', () => {
-  test('whole, the longest name first, several in one place', () => {
+  test('placeholders are found whole, the longest name first, several in one place', () => {
     const named = { FOO: 'foo', FOO_BAR: 'foobar' }
     expect(
       filled({ path: '/x?a=SVC_SECRET_FOO_BAR-SVC_SECRET_FOO.SVC_SECRET_FOO' }, named).search,
@@ -223,7 +223,7 @@ describe('placeholders are found', () => {
     )
   })
 
-  test('in a body only as what its type says, and only if it is that', () => {
+  test('placeholders are found in a body only as its declared type, and only if it has that type', () => {
     const json = '{"k":"SVC_SECRET_K"}'
     const styles = (body: string, type?: string) =>
       filled({ body, ...(type ? { type } : {}) }, { K: 'v' }).styles
@@ -247,7 +247,7 @@ describe('placeholders are found', () => {
     expect(styles('k=SVC_SECRET_K', 'application/x-www-form-urlencoded')).toEqual(['form'])
   })
 
-  test('not in bytes that are no UTF-8', () => {
+  test('placeholders are not found in bytes that are not UTF-8', () => {
     const target = parseTarget('https://api.example.com/')
     const body = Buffer.concat([Buffer.from('k=SVC_SECRET_K&x='), Buffer.of(0xff)])
     const type = 'application/x-www-form-urlencoded'
@@ -258,9 +258,9 @@ describe('placeholders are found', () => {
     })
   })
 
-  test('and all else of a body stays as it is, byte for byte', () => {
+  test('the rest of a body stays unchanged, byte for byte', () => {
     const body = '\ufeff{ "n": 1.0e+2,\r\n "k" : "SVC_SECRET_K", "u":"\\u00e9\u00e9" }'
-    // A byte order mark is no JSON: such a body is left alone.
+    // A byte order mark is not JSON: such a body is unchanged.
     expect(filled({ body, type: 'application/json' }, { K: 'v' }).body).toBeNull()
     const plain = body.slice(1)
     expect(filled({ body: plain, type: 'application/json' }, { K: 'v' }).body).toBe(
@@ -293,7 +293,7 @@ describe('on the real listener', () => {
   const JSON_TYPE = { 'Content-Type': 'application/json' }
   const FORM_TYPE = { 'Content-Type': 'application/x-www-form-urlencoded' }
 
-  test('each location is filled where the policy lists it, and the audit says which', async () => {
+  test('on the real listener each location is filled if the policy lists it, and the audit names it', async () => {
     const cases: [call: Record<string, unknown>, sent: object, style: string][] = [
       [
         { target_url: stage.url('/x?key=SVC_SECRET_QUERY') },
@@ -345,7 +345,7 @@ describe('on the real listener', () => {
     }
   })
 
-  test('forward mode does the same', async () => {
+  test('forward mode fills locations the same way', async () => {
     const response = await forwardAs(stage, agent, '/x?key=SVC_SECRET_QUERY', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -363,7 +363,7 @@ describe('on the real listener', () => {
     })
   })
 
-  test('everything else stays text: no policy, another location, no such secret', async () => {
+  test('a placeholder stays text without a policy, in another location, or without the secret', async () => {
     const path =
       '/SVC_SECRET_PLAIN/SVC_SECRET_QUERY?a=SVC_SECRET_PLAIN&b=SVC_SECRET_PATH&c=SVC_SECRET_NOBODY&d=SVC_SECRET_HEADER'
     const body = '{"a":"SVC_SECRET_PLAIN","b":"SVC_SECRET_FORM","c":"SVC_SECRET_NOBODY"}'
@@ -393,7 +393,7 @@ describe('on the real listener', () => {
     )
   })
 
-  test('the rest of the policy holds there too', async () => {
+  test('the rest of the policy applies to locations too', async () => {
     await agent.store('STRICT', marked('value-of-strict'), {
       policy: { allowed_locations: ['query'], allowed_paths: ['/v1/'], allowed_headers: ['x-key'] },
     })
@@ -408,7 +408,7 @@ describe('on the real listener', () => {
     )
   })
 
-  test('an inserted value is redacted wherever it comes back, also in its encoded forms', async () => {
+  test('an inserted value is redacted wherever it is returned, also in its encoded forms', async () => {
     stage.upstream.on('/echo', (request, wire) => {
       wire.write(answerOf(200, { location: request.path }, `${request.path} ${text(request.body)}`))
     })

@@ -1,12 +1,12 @@
 // tier: quick
-/** Frames of HTTP/2 come through in turns, whatever they are (RFC 9113, section 4.1). */
+/** HTTP/2 frames are read in turns, whatever their type (RFC 9113, section 4.1). */
 import { expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { MeteredWire } from '../../src/outbound/http2/metered_wire.ts'
 import { FRAME, http2Frame } from '../support/http2_frames.ts'
 
-/** A connection of whose other end only what it sends matters. */
+/** A connection whose other end only sends. */
 function open(skipped = 0) {
   const wire = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() })
   const turns: { frames: number; begin: () => void }[] = []
@@ -20,7 +20,7 @@ function open(skipped = 0) {
   })
   return {
     send: (bytes: Uint8Array) => wire.push(bytes),
-    /** Gives one turn after the other until no more is asked for. */
+    /** Gives one turn after the other until none is requested. */
     turnAll: async () => {
       const frames: number[] = []
       for (let idle = 0; idle < 3; idle += 1) {
@@ -41,7 +41,7 @@ const ping = http2Frame(FRAME.ping, { payload: new Uint8Array(8) })
 const data = (bytes: number) =>
   http2Frame(FRAME.data, { stream: 1, payload: Buffer.alloc(bytes, 7) })
 
-test('some of many small frames come through in a turn, and none before it', async () => {
+test('some of many small frames are read in a turn, and none before it', async () => {
   const { send, turnAll, received } = open()
   const bytes = Buffer.concat(Array<Buffer>(100).fill(ping))
   send(bytes)
@@ -51,7 +51,7 @@ test('some of many small frames come through in a turn, and none before it', asy
   expect(received().equals(bytes)).toBe(true)
 })
 
-test('a large frame is one, in however many pieces, each of which has its turn', async () => {
+test('a large frame counts as one, in however many pieces, each of which has its turn', async () => {
   const { send, turnAll, received } = open()
   const bytes = Buffer.concat([data(5000), ping])
   const sent = [bytes.subarray(0, 4), bytes.subarray(4, 3000), bytes.subarray(3000)]
@@ -64,7 +64,7 @@ test('a large frame is one, in however many pieces, each of which has its turn',
   expect(received().equals(bytes)).toBe(true)
 })
 
-test("a client's preface is no frame", async () => {
+test("a client's preface is not a frame", async () => {
   const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
   const { send, turnAll, received } = open(preface.length)
   const bytes = Buffer.concat([preface, ...Array<Buffer>(33).fill(ping)])

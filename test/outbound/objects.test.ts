@@ -1,5 +1,5 @@
 // tier: quick
-/** Objects and parts of them: how much of an answer is read, how it is searched, and what is said of it (protocol 6.1). */
+/** Objects and parts of them: how much of an answer is read, how it is searched, and its headers (protocol 6.1). */
 import { describe, expect, test } from 'bun:test'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
@@ -17,7 +17,7 @@ const openGuard = () => new CredentialGuard({ prepared, used: [], made: [] }, as
 
 type Pieces = Iterable<string | Uint8Array>
 
-/** An upstream's answer, piece by piece, and how much of it was taken. */
+/** An upstream's answer, piece by piece, and how much of it was read. */
 function answered(status: number, headers: Record<string, string>, pieces: Pieces) {
   const from = pieces[Symbol.iterator]()
   const seen = { taken: 0, isCancelled: false }
@@ -69,19 +69,22 @@ const TYPES = [
 ]
 
 describe('a caller cannot choose how an object is searched (S3: ?response-content-type=…)', () => {
-  test.each(TYPES)('a value over two lines that come one by one, as %s', async (type) => {
-    for (const length of [`${lines.join('').length}`, `${20 * 1024 * 1024}`]) {
-      const headers = { 'content-type': type, 'content-length': length }
-      const answer = await streamed(answered(200, headers, lines).response)
-      const text = await answer.text()
-      expect(Buffer.from(text.replaceAll('\n', ''), 'base64').toString('latin1')).not.toContain(
-        VALUE.slice(4, 20),
-      )
-      expect(text).toContain('SVC_SECRET_KEY')
-    }
-  })
+  test.each(TYPES)(
+    'a value over two lines that arrive one by one is redacted, as %s',
+    async (type) => {
+      for (const length of [`${lines.join('').length}`, `${20 * 1024 * 1024}`]) {
+        const headers = { 'content-type': type, 'content-length': length }
+        const answer = await streamed(answered(200, headers, lines).response)
+        const text = await answer.text()
+        expect(Buffer.from(text.replaceAll('\n', ''), 'base64').toString('latin1')).not.toContain(
+          VALUE.slice(4, 20),
+        )
+        expect(text).toContain('SVC_SECRET_KEY')
+      }
+    },
+  )
 
-  test('one that says that it is not encoded is read first like others', async () => {
+  test('an answer that states that it is not encoded is scanned first like others', async () => {
     const length = lines.join('').length
     const headers = { 'content-encoding': 'identity', 'content-length': `${length}` }
     const answer = await streamed(answered(200, headers, lines).response)
@@ -113,7 +116,7 @@ describe('no more of an upstream is read than the part that it announced', () =>
     expect(another.seen).toEqual({ taken: 1, isCancelled: true })
   })
 
-  test('more than that is refused at once, and less at its end', async () => {
+  test('more bytes than announced are rejected immediately, and fewer at the end', async () => {
     for (const pieces of [endless('x'), [widened.slice(1)]]) {
       const { response, seen } = answered(206, RANGE, pieces)
       const answer = streamed(response, part)
@@ -132,7 +135,7 @@ describe('no more of an upstream is read than the part that it announced', () =>
     }
   })
 
-  test('nor of a long one, which streams', async () => {
+  test('bytes after the announced part of a long, streamed answer are not read', async () => {
     const size = 11 * 1024 * 1024
     const chunk = 'x y '.repeat(16_384)
     const range = { 'content-range': `bytes 0-${size - 1}/${size}` }
@@ -151,7 +154,7 @@ describe('no more of an upstream is read than the part that it announced', () =>
   })
 })
 
-describe('bytes that are read first', () => {
+describe('buffered bytes', () => {
   const deadline = { putOff: () => {} }
   async function* chunksOf(count: number) {
     for (let at = 0; at < count; at++) yield new Uint8Array(10).fill(at)
@@ -159,7 +162,7 @@ describe('bytes that are read first', () => {
   const numbers = (count: number) =>
     Array.from({ length: 10 * count }, (_, at) => Math.floor(at / 10))
 
-  test('is here as a whole, and held no longer', async () => {
+  test('buffered bytes arrive as a whole, and are held no longer', async () => {
     const memory = new BodyMemory()
     const read = await readFirst(chunksOf(5), 50, deadline, memory.open('w'))
     expect([read instanceof Uint8Array && [...read], memory.taken]).toEqual([numbers(5), 0])
@@ -168,7 +171,7 @@ describe('bytes that are read first', () => {
   test.each([
     ['others hold too much', new BodyMemory(0), undefined],
     ['it trickles for too long', new BodyMemory(), 0],
-  ])('streams where %s, and nothing of it is missing', async (_, memory, maxWait) => {
+  ])('an answer streams where %s, and arrives whole', async (_, memory, maxWait) => {
     const read = await readFirst(chunksOf(5), 50, deadline, memory.open('w'), maxWait)
     if (read instanceof Uint8Array) throw new Error('read as a whole')
     const all: number[] = []
@@ -176,7 +179,7 @@ describe('bytes that are read first', () => {
     expect([all, memory.taken]).toEqual([numbers(5), 0])
   })
 
-  test('is released when it breaks off or is not wanted any more', async () => {
+  test('buffered bytes are released when the answer breaks off or is cancelled', async () => {
     const memory = new BodyMemory()
     const broken = async function* () {
       yield new Uint8Array(10)
@@ -193,7 +196,7 @@ describe('bytes that are read first', () => {
     expect(memory.taken).toBe(0)
   })
 
-  test('is not what is longer, or has no length', async () => {
+  test('bytes of a long answer, or one without a length, are not buffered', async () => {
     for (const length of [11 * 1024 * 1024, Number.NaN]) {
       const chunks = chunksOf(5)
       expect(await readFirst(chunks, length, deadline, openBodies())).toBe(chunks)
@@ -201,7 +204,7 @@ describe('bytes that are read first', () => {
   })
 })
 
-describe('digests of what came', () => {
+describe('digests of an answer', () => {
   const DIGESTS = [
     ...['repr-digest', 'digest', 'content-digest', 'content-md5', 'x-goog-hash'],
     ...['x-ms-blob-content-md5', 'x-ms-content-crc64', 'x-cos-hash-crc64ecma'],
@@ -210,7 +213,7 @@ describe('digests of what came', () => {
   const digests = Object.fromEntries(DIGESTS.map((name) => [name, 'of it']))
   const left = ({ headers }: Response) => DIGESTS.filter((name) => headers.has(name))
 
-  test('are dropped where it is cut or masked, and kept where it is given as it came', async () => {
+  test('digests are dropped if the answer is cut or masked, and kept if it is unchanged', async () => {
     const range = { 'content-range': 'bytes 0-2/3' }
     const part = answered(206, { ...digests, ...range }, ['abc']).response
     expect(left(await streamed(part, { first: 0, last: 1 }))).toEqual([])

@@ -1,5 +1,5 @@
 // tier: quick
-/** Parts of objects: asked for with their surroundings, searched, and cut out again (protocol 6.1). */
+/** Parts of objects: requested with their surroundings, searched, and cut out again (protocol 6.1). */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
@@ -63,7 +63,7 @@ const object = fc
     Buffer.from(pieces.map(([form, gap, char]) => `${char.repeat(gap)}\n${form}\n`).join('')),
   )
 
-test('parts put together are the whole with what was found overwritten, wherever they are cut', async () => {
+test('the joined parts equal the whole with overwritten matches, wherever they are cut', async () => {
   await fc.assert(
     fc.asyncProperty(
       object,
@@ -90,7 +90,7 @@ test('parts put together are the whole with what was found overwritten, wherever
   )
 })
 
-/** Others write a longer text so, in which the value is: the surroundings begin anywhere in its digits. */
+/** Other writers use a longer text with the value in it: the surroundings begin anywhere in its digits. */
 const { base32 = String, base64 = String, hexadecimal = String } = ENCODINGS
 const lines =
   (write: (text: string) => string, width: number, end: string) =>
@@ -124,7 +124,7 @@ describe('bytes that are overwritten in an object are overwritten in every part 
   })
 })
 
-describe('the requested part is the part that is answered', () => {
+describe('the requested part is the answered part', () => {
   const text = Array.from({ length: 10_000 }, (_, at) => `line ${at}\n`).join('')
   const bytes = Buffer.from(text)
   const { length } = bytes
@@ -150,7 +150,7 @@ describe('the requested part is the part that is answered', () => {
   })
 
   test.each([`bytes=${length}-`, `bytes=${length + 5}-${length + 9}`, 'bytes=-0'])(
-    '%s lies behind the end, as S3 says it',
+    '%s lies after the end, in the wording of S3',
     async (range) => {
       const given = await asked(bytes, range)
       expect(given?.cut.status).toBe(416)
@@ -159,7 +159,7 @@ describe('the requested part is the part that is answered', () => {
     },
   )
 
-  test('an answer that is no part stays as it is', async () => {
+  test('an answer that is not a part stays unchanged', async () => {
     const part = readPart('bytes=0-1') ?? { count: 0 }
     expect(cutOf(part, 200, {})).toBeNull()
     expect(cutOf(part, 416, {})).toBeNull()
@@ -168,7 +168,7 @@ describe('the requested part is the part that is answered', () => {
 })
 
 test.each(['bytes=', 'bytes=-', 'bytes=2-1', 'bytes=0-1,3-4', 'bytes=a-b', 'rows=1-2', ''])(
-  '%p is no part',
+  '%p is not a part',
   (range) => {
     expect(readPart(range)).toBeNull()
   },
@@ -181,7 +181,7 @@ test.each([
   [{ 'content-range': 'bytes 0-999/1000', 'content-encoding': 'gzip' }],
   [{ 'content-range': 'bytes 0-999/1000', 'content-length': '999' }],
   [{}],
-])('another part than was asked for, or one that cannot be read, is refused: %p', (headers) => {
+])('another part than the requested one, or an unreadable one, is rejected: %p', (headers) => {
   const part = readPart('bytes=5-20') ?? { count: 0 }
   expect(() => cutOf(part, 206, headers)).toThrow()
   expect(cutOf(part, 206, { 'content-range': 'bytes 0-999/1000' })).toMatchObject({ skip: 5 })

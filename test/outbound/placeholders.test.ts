@@ -65,7 +65,7 @@ describe('in header values', () => {
     expect(inject(`SVC_SECRET_${name}`, 'X', secrets({ [name]: 'v' }))).toBe('v')
   })
 
-  test('names of object properties are only names', () => {
+  test('names of object properties are ordinary names', () => {
     expect(codeOf(() => inject('SVC_SECRET_constructor'))).toBe('unknown_secret')
     expect(codeOf(() => inject('SVC_SECRET___proto__'))).toBe('unknown_secret')
   })
@@ -78,7 +78,7 @@ describe('in header values', () => {
   })
 
   test.each(['\r', '\n', '\0', '\u0001', '\u007f', 'ä', '😀'])(
-    'a secret with %p is unusable, and the fault names only its key',
+    'a secret with %p is unusable, and the error names only its key',
     (character) => {
       const values = secrets({ KEY: `hunter2${character}` })
       const act = () => inject('SVC_SECRET_KEY', 'X', values)
@@ -144,7 +144,7 @@ describe('in Basic credentials', () => {
     )
   })
 
-  test('the credential as sent is handed to the guard of the answer', () => {
+  test('the sent credential is passed to the guard of the answer', () => {
     const headers: Pair[] = [['Authorization', basic('u:SVC_SECRET_FOO')]]
     const { derived } = injectPlaceholders(headers, VALUES).reveal()
     expect(derived.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual([
@@ -153,7 +153,7 @@ describe('in Basic credentials', () => {
   })
 })
 
-describe('in Basic credentials of a secret whose policy asks for form encoding', () => {
+describe('in Basic credentials of a secret whose policy requires form encoding', () => {
   const encoded = (value: string, names: string[]) => {
     const values = secrets({ ID: value, KEY: value })
     const headers: Pair[] = [['Authorization', basic('SVC_SECRET_ID:SVC_SECRET_KEY')]]
@@ -174,7 +174,7 @@ describe('in Basic credentials of a secret whose policy asks for form encoding',
     )
   })
 
-  test('other secrets stay as they are, and so do other headers', () => {
+  test('other secrets and other headers stay unchanged', () => {
     expect(encoded('a+%/=', ['KEY'])).toBe('a+%/=:a%2B%25%2F%3D')
     const headers: Pair[] = [['x-key', 'SVC_SECRET_KEY']]
     const values = secrets({ KEY: 'a+%/=' })
@@ -210,11 +210,11 @@ describe('in binary metadata', () => {
     ],
     ['text that could be base64', 'SVC_SECRET_FOO', 'foo-value'],
     ['no placeholder', base64('\xff\xfe'), base64('\xff\xfe')],
-  ])('%s is filled and written as it was', (_, value, expected) => {
+  ])('%s is filled and keeps its encoding', (_, value, expected) => {
     expect(inject(value, 'X-Key-Bin')).toBe(expected)
   })
 
-  test('each value is handed to the guard as it was sent', () => {
+  test('each value is passed to the guard in its sent form', () => {
     const headers: Pair[] = [['x-key-bin', `${base64('SVC_SECRET_FOO')},${base64('SVC_SECRET_a')}`]]
     expect(findPlaceholders(headers)).toEqual([
       { name: 'FOO', style: 'header', header: 'x-key-bin' },
@@ -227,7 +227,7 @@ describe('in binary metadata', () => {
     ])
   })
 
-  test('a name that is malformed or unknown is refused in each of them', () => {
+  test('a malformed or unknown name is rejected in each value', () => {
     expect(codeOf(() => inject(base64('\xffSVC_SECRET_'), 'x-bin'))).toBe('invalid_header')
     expect(codeOf(() => inject(`AAAA,${base64('SVC_SECRET_NONE')}`, 'x-bin'))).toBe(
       'unknown_secret',
@@ -239,7 +239,7 @@ describe('in binary metadata', () => {
   })
 })
 
-test('finds each place where a value is asked for, in order', () => {
+test('the scan finds each place with a placeholder, in order', () => {
   const headers: Pair[] = [
     ['X-One', 'SVC_SECRET_FOO SVC_SECRET_a SVC_SECRET_FOO'],
     ['Authorization', basic('SVC_SECRET_a:SVC_SECRET_FOO')],
@@ -262,7 +262,7 @@ test('headers without placeholders pass unchanged', () => {
   })
 })
 
-describe('whatever the values, names and secrets', () => {
+describe('for any values, names and secrets', () => {
   const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,5}$/)
   const secret = fc.oneof(
     fc.string().map((text) => text.trim()),

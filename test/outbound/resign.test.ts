@@ -1,5 +1,8 @@
 // tier: quick
-/** Requests that a client signed for AWS with a placeholder, signed again: against Smithy and AWS's own examples. */
+/**
+ * Requests that a client signed for AWS with a placeholder, signed again: compared with Smithy and AWS's own
+ * examples.
+ */
 import { describe, expect, test } from 'bun:test'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
@@ -76,7 +79,7 @@ const requestOf = (given: Given) => ({
   body: given.body,
 })
 
-/** As it would go out. */
+/** In the sent form. */
 function again(
   method: string,
   path: string,
@@ -127,7 +130,7 @@ const usable = given.filter(
 
 describe('a request that is signed in its header', () => {
   test.each(['s3', 'dynamodb', 'execute-api'])(
-    'is signed for %s as Smithy signs with the real key',
+    'a request is signed in its header for %s the way Smithy signs with the real key',
     async (service) => {
       await fc.assert(
         fc.asyncProperty(usable, async (one) => {
@@ -145,7 +148,7 @@ describe('a request that is signed in its header', () => {
     },
   )
 
-  test('a slash of a key is signed as one, however it goes out', async () => {
+  test('a slash of a key is signed as one, however it is sent', async () => {
     const sign = (credentials: Credentials) =>
       signerOf('s3', credentials).sign(
         {
@@ -165,7 +168,7 @@ describe('a request that is signed in its header', () => {
     }
   })
 
-  test('a session token is signed as it goes out', async () => {
+  test('a session token is signed in its sent form', async () => {
     const one = { method: 'GET', segments: ['a'], query: {}, headers: {}, body: '' }
     const sign = (credentials: Credentials) =>
       signerOf('s3', credentials).sign(requestOf(one), { signingDate: SIGNED_AT })
@@ -177,7 +180,7 @@ describe('a request that is signed in its header', () => {
     )
   })
 
-  test('the host is signed even if the client left it out', () => {
+  test('the host is signed even if the client omitted it', () => {
     const headers = {
       authorization:
         'AWS4-HMAC-SHA256 Credential=SVC_SECRET_AWS_ACCESS_KEY_ID/20261122/eu-central-1/s3/aws4_request, SignedHeaders=x-amz-date, Signature=00',
@@ -188,7 +191,7 @@ describe('a request that is signed in its header', () => {
     )
   })
 
-  test('a header that does not go out is not signed', () => {
+  test('a header that is not sent is not signed', () => {
     const headers = {
       authorization:
         'AWS4-HMAC-SHA256 Credential=SVC_SECRET_AWS_ACCESS_KEY_ID/20261122/eu-central-1/s3/aws4_request,SignedHeaders=content-length;expect;host;x-amz-date,Signature=00',
@@ -223,7 +226,7 @@ describe('a request that is signed in its header', () => {
     expect(needsWholeBody({}, '')).toBe(false)
   })
 
-  test('a body into which a value was put has its own hash', async () => {
+  test('a body with an inserted value gets a new hash', async () => {
     const one = { method: 'PUT', segments: ['a'], query: {}, headers: {}, body: 'SVC_SECRET_X' }
     const sent = await signerOf('s3', standIn).sign(requestOf(one), { signingDate: SIGNED_AT })
     const wanted = await signerOf('s3', real).sign(requestOf({ ...one, body: 'value' }), {
@@ -236,7 +239,7 @@ describe('a request that is signed in its header', () => {
 })
 
 describe('a presigned URL', () => {
-  test('is signed as Smithy signs it with the real key and session token', async () => {
+  test('a presigned URL is signed the way Smithy signs it with the real key and session token', async () => {
     await fc.assert(
       fc.asyncProperty(usable, async (one) => {
         const presign = (credentials: Credentials) =>
@@ -292,7 +295,7 @@ describe('an upload in signed chunks', () => {
   }
 
   test.each([7, 1000, 65_536, 1_000_000])(
-    'has the signatures of AWS, in pieces of %i bytes',
+    'an upload in signed chunks has the signatures of AWS, in pieces of %i bytes',
     async (size) => {
       const seed = '4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9'
       const wanted = bodyOf(
@@ -307,7 +310,7 @@ describe('an upload in signed chunks', () => {
     },
   )
 
-  test('has the signature of its trailer', async () => {
+  test('an upload in signed chunks has the signature of its trailer', async () => {
     const seed = '106e2a8a18243abcf37539882f36619c00e2dfc72633413f02d3b74544bfeb8e'
     const trailer = (signature: string) =>
       `x-amz-checksum-crc32c:sOO8/Q==\r\nx-amz-trailer-signature:${signature}\r\n`
@@ -329,7 +332,7 @@ describe('an upload in signed chunks', () => {
     `ffffffff;chunk-signature=${'0'.repeat(64)}\r\n`,
     `1;chunk-signature=${'0'.repeat(64)}\r\nab\r\n`,
     'x'.repeat(20_000),
-  ])('an invalid chunk breaks off', async (text) => {
+  ])('an invalid chunk ends the upload', async (text) => {
     expect(await signed(text, '', 1000).catch((error) => error)).toMatchObject({
       code: 'invalid_header',
     })
@@ -351,7 +354,7 @@ describe('trailers after the chunks', () => {
     )
   }
 
-  test('is the trailer that was declared', async () => {
+  test('trailers after the chunks are the declared ones', async () => {
     const names = ['x-amz-checksum-crc32c']
     expect(await codeOf(`${LAST}\r\n`, [])).toBe('signed')
     expect(await codeOf(`${LAST}${SUM}${SEAL}\r\n`, names)).toBe('signed')
@@ -366,12 +369,12 @@ describe('trailers after the chunks', () => {
     ['a trailer that was not declared', `${LAST}${SUM}${SEAL}\r\n`, ['x-amz-checksum-sha256']],
     ['a signed trailer where none was declared', `${LAST}${SEAL}\r\n`, []],
     ['a line without a name', `${LAST}text\r\n\r\n`, ['x-amz-checksum-crc32c']],
-  ])('is refused where it is %s', async (_, text, declared) => {
+  ])('a trailer is rejected if it is %s', async (_, text, declared) => {
     expect(await codeOf(text, declared)).toBe('invalid_header')
   })
 })
 
-describe('requests that are not signed again are refused', () => {
+describe('requests that cannot be signed again are rejected', () => {
   const id = 'SVC_SECRET_AWS_ACCESS_KEY_ID'
   const scope = `${id}/20261122/eu-central-1/s3/aws4_request`
   const codeOf = (headers: Record<string, string>, search = '') => {
@@ -385,7 +388,7 @@ describe('requests that are not signed again are refused', () => {
   const header = (text: string) => ({ ...date, authorization: text })
   const good = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=00`
 
-  test('Signature 4A for one region, Signature 2, events, and what cannot be read', () => {
+  test('Signature 4A for one region, Signature 2, events, and unreadable signatures are rejected', () => {
     expect(codeOf(header(good))).toBe('signed')
     expect(codeOf(header(good.replace('HMAC-SHA256', 'ECDSA-P256-SHA256')))).toBe('invalid_header')
     expect(codeOf(header(`AWS ${id}:c2lnbmF0dXJl`))).toBe('invalid_header')
@@ -399,7 +402,7 @@ describe('requests that are not signed again are refused', () => {
     )
   })
 
-  test('a scheme that is not in capitals, which AWS does not take, by its name', () => {
+  test('a scheme that is not in capitals, which AWS rejects, is rejected by its name', () => {
     for (const scheme of ['AWS4-HMAC-SHA256', 'AWS4-ECDSA-P256-SHA256']) {
       for (const written of [scheme.toLowerCase(), scheme.replace('AWS', 'Aws')]) {
         const given = header(good.replace('AWS4-HMAC-SHA256', written))
@@ -412,7 +415,7 @@ describe('requests that are not signed again are refused', () => {
     expect(codeOf(header(good.replace(id, 'AKIDOTHER').toLowerCase()))).toBe('left alone')
   })
 
-  test('without what was submitted, but for the names of what is known', () => {
+  test('an error repeats no submitted text, except known names', () => {
     const refused = (payload: string) => () =>
       awsSignatureIn({ ...header(good), 'x-amz-content-sha256': payload }, '')
     expect(refused('a text of the caller')).toThrow('AWS signature is not made again: use')
@@ -422,7 +425,7 @@ describe('requests that are not signed again are refused', () => {
     expect(refused('UNSIGNED-PAYLOAD')).not.toThrow()
   })
 
-  test('the older URLs of S3, and those of Signature 4A for one region', () => {
+  test('the older URLs of S3, and those of Signature 4A for one region, are rejected', () => {
     const presigned = (algorithm: string) =>
       `?X-Amz-Algorithm=${algorithm}&X-Amz-Credential=${encodeURIComponent(scope)}&X-Amz-Date=20261122T040506Z&X-Amz-Expires=900&X-Amz-SignedHeaders=host&X-Amz-Signature=00`
     expect(codeOf({}, presigned('AWS4-HMAC-SHA256'))).toBe('signed')
@@ -430,13 +433,13 @@ describe('requests that are not signed again are refused', () => {
     expect(codeOf({}, `?AWSAccessKeyId=${id}&Expires=1&Signature=x`)).toBe('invalid_target')
   })
 
-  test('a signature of somebody else is left alone', () => {
+  test('a foreign signature is left unchanged', () => {
     expect(codeOf(header(good.replace(id, 'AKIDOTHER')))).toBe('left alone')
     expect(codeOf({}, '?AWSAccessKeyId=AKIDOTHER&Expires=1&Signature=x')).toBe('left alone')
     expect(codeOf({ authorization: 'Bearer SVC_SECRET_AWS_ACCESS_KEY_ID' })).toBe('left alone')
   })
 
-  test('the name of an access key ID names its key, and any other name only itself', () => {
+  test("an access key ID's name selects its key, and any other name only itself", () => {
     expect(keyFor('AWS_ACCESS_KEY_ID')).toBe('AWS_SECRET_ACCESS_KEY')
     expect(keyFor('PROD_AWS_ACCESS_KEY_ID_2')).toBe('PROD_AWS_SECRET_ACCESS_KEY_2')
     expect(keyFor('R2_ACCESS_KEY')).toBe('R2_SECRET_KEY')

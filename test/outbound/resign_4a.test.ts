@@ -1,5 +1,8 @@
 // tier: quick
-/** AWS Signature Version 4A, made again: against the keys of aws-c-auth's tests and requests that AWS's runtime signed. */
+/**
+ * AWS Signature Version 4A, signed again: compared with the keys of aws-c-auth's tests and requests that AWS's
+ * runtime signed.
+ */
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -23,7 +26,7 @@ test.each([
     'b6618f6a65740a99e650b33b6b4b5bd0d43b176d721a3edfea7e7d2d56d936b1',
     '865ed22a7eadc9c5cb9d2cbaca1b3699139fedc5043dc6661864218330c8e518',
   ],
-])('the pair of keys of %s is that of AWS', (id, secret, x, y) => {
+])('the key pair of %s is the one of AWS', (id, secret, x, y) => {
   const pair = pairOf(ecdsaKeyOf(id, Buffer.from(secret)))
   const hex = (text: string) => Buffer.from(text, 'base64url').toString('hex')
   expect([hex(pair.x), hex(pair.y)]).toEqual([x, y])
@@ -57,7 +60,7 @@ const readRequest = ({ method, path: whole, headers: given }: Sent) => {
 describe.each(requests.map((one) => [one.name, one] as const))('%s', (_, sent) => {
   const { signature, request } = readRequest(sent)
 
-  test('has the text that AWS signs', () => {
+  test('a request has the text that AWS signs', () => {
     expect(isSignedSo(signature, request, theirs)).toBe(true)
     for (const other of [
       { ...request, path: `${request.path}x` },
@@ -70,13 +73,13 @@ describe.each(requests.map((one) => [one.name, one] as const))('%s', (_, sent) =
     expect(isSignedSo(signature, request, valuesOf('AKID', 'of no use'))).toBe(false)
   })
 
-  test('is signed again, for another access key', () => {
+  test('a request is signed again, for another access key', () => {
     const real = valuesOf('AKIDEXAMPLE', 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY')
     const made = signAgain(signature, request, real)
     const text = JSON.stringify([made.headers, made.search])
     expect(text).toContain('AKIDEXAMPLE')
     expect(text).not.toContain('SVC_SECRET')
-    // As it would be if its client had had the real key under the name of the placeholder.
+    // The request of a client with the real key under the name of the placeholder.
     const named = text.replaceAll('AKIDEXAMPLE', 'SVC_SECRET_AWS_ACCESS_KEY_ID')
     const [headers, search] = JSON.parse(named) as [[string, string][], string]
     const path = `${request.path}${search}`
@@ -95,7 +98,7 @@ test.each([
   ['AWS4-HMAC-SHA256', '20261122/s3', 'UNSIGNED-PAYLOAD'],
   ['AWS4-ECDSA-P256-SHA256', '20261122/s3', 'STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD'],
   ['AWS4-ECDSA-P256-SHA256', '20261122/s3', 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD'],
-])('%s of %s with %s is refused', (algorithm, scope, payload) => {
+])('%s of %s with %s is rejected', (algorithm, scope, payload) => {
   const headers = {
     authorization: `${algorithm} Credential=SVC_SECRET_AWS_ACCESS_KEY_ID/${scope}/aws4_request, SignedHeaders=host, Signature=00`,
     'x-amz-date': '20261122T040506Z',

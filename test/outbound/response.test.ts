@@ -1,5 +1,5 @@
 // tier: quick
-/** Step 11 on the real listener: what comes back is bounded, checked, and free of what was put in. */
+/** Step 11 on the real listener: the answer is bounded, checked, and free of inserted values. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
@@ -34,7 +34,7 @@ afterAll(() => stage.stop())
 
 type Call = Record<string, unknown>
 
-/** A call to a path where this happens, with a credential in it. */
+/** A call to a path with this behaviour, with a credential in it. */
 async function callTo(script: Script | string | Uint8Array, call: Call = {}) {
   count += 1
   const path = `/answer/${count}`
@@ -102,26 +102,32 @@ function disguises(value: string): [name: string, text: string][] {
   ]
 }
 
-describe('a credential that is echoed', () => {
+describe('an echoed credential', () => {
   for (const [name, value] of [
     ['KEY', KEY],
     ['ASCII', ASCII],
   ] as const) {
-    test.each(disguises(value))(`is replaced in the body: ${name} as %s`, async (_, text) => {
-      const answer = await callTo(answerOf(200, {}, `before ${text} after`))
-      const { body, redacted } = answer.body as { body: string; redacted: boolean }
-      expect(redacted).toBe(true)
-      expect(body).toMatch(new RegExp(`^before .*SVC_SECRET_${name}.* after$`))
-      // The digit on each side that mixes with neighbouring bytes may stay.
-      expect(body.replace(`SVC_SECRET_${name}`, '').length).toBeLessThanOrEqual(
-        'before  after'.length + 7,
-      )
-      expect(await recordOf(stage.app, answer)).toMatchObject({ redacted: true, status_code: 200 })
-    })
+    test.each(disguises(value))(
+      `an echoed credential is replaced in the body: ${name} as %s`,
+      async (_, text) => {
+        const answer = await callTo(answerOf(200, {}, `before ${text} after`))
+        const { body, redacted } = answer.body as { body: string; redacted: boolean }
+        expect(redacted).toBe(true)
+        expect(body).toMatch(new RegExp(`^before .*SVC_SECRET_${name}.* after$`))
+        // The digit on each side that mixes with neighbouring bytes may stay.
+        expect(body.replace(`SVC_SECRET_${name}`, '').length).toBeLessThanOrEqual(
+          'before  after'.length + 7,
+        )
+        expect(await recordOf(stage.app, answer)).toMatchObject({
+          redacted: true,
+          status_code: 200,
+        })
+      },
+    )
   }
 
   test.each([200, 201, 301, 400, 401, 404, 422, 500, 503, 599])(
-    'is replaced whatever the status: %i',
+    'an echoed credential is replaced whatever the status: %i',
     async (status) => {
       await expectAnswer(answerOf(status, { 'x-echo': ASCII }, KEY), {
         status_code: status,
@@ -132,7 +138,7 @@ describe('a credential that is echoed', () => {
     },
   )
 
-  test('is replaced in header values, raw, encoded and as the whole Basic pair', async () => {
+  test('an echoed credential is replaced in header values, raw, encoded and as the whole Basic pair', async () => {
     const pair = Buffer.from(`ada:${KEY}`).toString('base64')
     await expectAnswer(
       answerOf(200, {
@@ -159,7 +165,7 @@ describe('a credential that is echoed', () => {
     )
   })
 
-  test('is replaced as a header name too: the header is dropped', async () => {
+  test('an echoed credential in a header name drops the header', async () => {
     await agent.store('TOKENISH', 'x-secret-name')
     const answer = await callTo(answerOf(200, { 'x-secret-name': '1', 'x-other': '2' }), {
       headers: { 'X-Key': 'SVC_SECRET_TOKENISH' },
@@ -175,17 +181,20 @@ describe('a credential that is echoed', () => {
     br: brotliCompressSync,
     zstd: zstdCompressSync,
   }
-  test.each(Object.entries(encoders))('is replaced inside %s', async (coding, encode) => {
-    const body = encode(Buffer.from(`{"key":${JSON.stringify(KEY)}}`))
-    await expectAnswer(answerOf(200, { 'content-encoding': coding.toUpperCase() }, body), {
-      status_code: 200,
-      headers: {},
-      body: '{"key":"SVC_SECRET_KEY"}',
-      redacted: true,
-    })
-  })
+  test.each(Object.entries(encoders))(
+    'an echoed credential is replaced inside %s',
+    async (coding, encode) => {
+      const body = encode(Buffer.from(`{"key":${JSON.stringify(KEY)}}`))
+      await expectAnswer(answerOf(200, { 'content-encoding': coding.toUpperCase() }, body), {
+        status_code: 200,
+        headers: {},
+        body: '{"key":"SVC_SECRET_KEY"}',
+        redacted: true,
+      })
+    },
+  )
 
-  test('is replaced when it arrives byte by byte in chunks', async () => {
+  test('an echoed credential is replaced when it arrives byte by byte in chunks', async () => {
     const pieces = [...Buffer.from(`a ${KEY} b`)].map((byte) => Uint8Array.of(byte))
     await expectAnswer(raw('HTTP/1.1 200 X\ntransfer-encoding: chunked\n\n', chunked(pieces)), {
       status_code: 200,
@@ -195,7 +204,7 @@ describe('a credential that is echoed', () => {
     })
   })
 
-  test('is replaced in a body without length, in separate writes', async () => {
+  test('an echoed credential is replaced in a body without length, in separate writes', async () => {
     const script: Script = async (_, wire) => {
       wire.write(raw('HTTP/1.1 200 X\nconnection: close\n\n'))
       for (const byte of Buffer.from(KEY)) {
@@ -212,7 +221,7 @@ describe('a credential that is echoed', () => {
     })
   })
 
-  test('is replaced in a body that is not text', async () => {
+  test('an echoed credential is replaced in a body that is not text', async () => {
     const body = Buffer.concat([Uint8Array.of(0xff, 0xfe), Buffer.from(KEY), Uint8Array.of(0xff)])
     const expected = Buffer.concat([
       Uint8Array.of(0xff, 0xfe),
@@ -228,7 +237,7 @@ describe('a credential that is echoed', () => {
     })
   })
 
-  test('is replaced whether the call used it or not, unless it is a setting', async () => {
+  test('a credential is replaced whether the call used it or not, unless it is a setting', async () => {
     await agent.store('UNUSED', marked('value-of-unused'))
     await agent.store('SETTING', 'eu-central-1', { policy: { sensitive: false } })
     const text = `${marked('value-of-unused')} eu-central-1`
@@ -241,7 +250,7 @@ describe('a credential that is echoed', () => {
 })
 
 describe('the answer', () => {
-  test('joins repeated headers, drops what is not the caller’s, and names a cookie that it dropped', async () => {
+  test('the answer joins repeated headers, drops headers that are not for the caller, and names a dropped cookie', async () => {
     const dropped = {
       'set-cookie': ['a=1', 'b=2'],
       connection: 'X-Hop, keep-alive',
@@ -262,7 +271,7 @@ describe('the answer', () => {
     })
   })
 
-  test('has a binary body as base64, and UTF-8 as it is, a byte order mark included', async () => {
+  test('the answer has a binary body as base64, and UTF-8 unchanged, including a byte order mark', async () => {
     const bytes = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0, 255)
     await expectAnswer(answerOf(200, {}, bytes), {
       status_code: 200,
@@ -293,14 +302,14 @@ describe('the answer', () => {
     await expectAnswer(gzipped, { status_code: 200, ...empty }, { method: 'HEAD' })
   })
 
-  test('may follow informational responses', async () => {
+  test('the answer may follow informational responses', async () => {
     await expectAnswer(
       raw('HTTP/1.1 103 Early Hints\nlink: </a>\n\nHTTP/1.1 200 X\ncontent-length: 2\n\nok'),
       { status_code: 200, headers: {}, body: 'ok', redacted: false },
     )
   })
 
-  test('is a redirect like any other answer, and its target is never contacted', async () => {
+  test('a redirect is returned like any other answer, and its target is never contacted', async () => {
     stage.names.set('sink.example', ['127.0.0.1'])
     for (const status of [301, 302, 303, 307, 308]) {
       const [before, lookups] = [stage.upstream.received.length, stage.lookups.length]
@@ -318,7 +327,7 @@ describe('the answer', () => {
 })
 
 describe('502 upstream_too_large', () => {
-  test('for a declared length over the cap, without waiting for it', async () => {
+  test('a declared length over the cap is upstream_too_large, without reading the body', async () => {
     await expectFailed(
       raw(`HTTP/1.1 200 X\ncontent-length: ${CAP + 1}\n\nstart`),
       'upstream_too_large',
@@ -347,18 +356,18 @@ describe('502 upstream_protocol_error', () => {
     ['two content codings', `content-encoding: gzip, br\n${length}\nok`],
     ['a coding that is not kept', `content-encoding: gzip\n${length}\nok`],
   ]
-  test.each(broken)('for %s', async (_, rest) => {
+  test.each(broken)('an upstream with %s is upstream_protocol_error', async (_, rest) => {
     await expectFailed(raw(`HTTP/1.1 200 X\n${rest}`), 'upstream_protocol_error')
   })
 
   test.each(['000', '099', '600', '999', '20', '2000', 'abc'])(
-    'for the status %s',
+    'the status %s is upstream_protocol_error',
     async (status) => {
       await expectFailed(raw(`HTTP/1.1 ${status} X\n${length}\nok`), 'upstream_protocol_error')
     },
   )
 
-  test('for an unasked 101', async () => {
+  test('an unrequested 101 is upstream_protocol_error', async () => {
     await expectFailed(
       raw('HTTP/1.1 101 X\nupgrade: websocket\nconnection: upgrade\n\n'),
       'upstream_protocol_error',
@@ -371,7 +380,7 @@ describe('502 upstream_protocol_error', () => {
       'many headers',
       Array.from({ length: 700 }, (_, at) => `x-${at}: ${'a'.repeat(100)}\n`).join(''),
     ],
-  ])('for more than 64 KiB in %s', async (_, headers) => {
+  ])('more than 64 KiB in %s is upstream_too_large', async (_, headers) => {
     await expectFailed(raw(`HTTP/1.1 200 X\n${headers}${length}\nok`), 'upstream_protocol_error')
   })
 
@@ -384,13 +393,13 @@ describe('502 upstream_protocol_error', () => {
     ['something that is not HTTP', 'SSH-2.0-OpenSSH_9.6\n'],
     ['another protocol version', 'HTTP/2.0 200 X\ncontent-length: 2\n\nok'],
   ]
-  test.each(ends)('for %s before the end', async (_, text) => {
+  test.each(ends)('%s before the end is upstream_protocol_error', async (_, text) => {
     await expectFailed((__, wire) => void wire.end(raw(text)), 'upstream_protocol_error', {
       method: 'POST',
     })
   })
 
-  test('for compressed data that breaks off', async () => {
+  test('compressed data that breaks off is upstream_protocol_error', async () => {
     const body = gzipSync(Buffer.from('a'.repeat(1000)))
     await expectFailed(
       answerOf(200, { 'content-encoding': 'gzip' }, body.subarray(0, body.length - 9)),
@@ -400,7 +409,7 @@ describe('502 upstream_protocol_error', () => {
 })
 
 describe('504 upstream_timeout', () => {
-  test('for an upstream that stays silent', async () => {
+  test('a silent upstream is upstream_timeout', async () => {
     const arrived = Promise.withResolvers<void>()
     const failed = expectFailed(() => arrived.resolve(), 'upstream_timeout', { timeout_ms: 60_000 })
     await arrived.promise
@@ -412,7 +421,7 @@ describe('504 upstream_timeout', () => {
     ['the call named', { timeout_ms: 60_000 }, 60_000, undefined],
     ['a setting limits', {}, 30_000, { setting: 'RESOLVER_TIMEOUT_MS' }],
   ])(
-    'for a name server that does not answer in the time that %s, and nothing is sent',
+    'a name server that does not answer in the time that %s is upstream_timeout, and no request is sent',
     async (_, named, ms, fix) => {
       stage.names.set('slow.example', () => new Promise(() => {}))
       await agent.allow('slow.example')

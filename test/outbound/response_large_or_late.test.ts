@@ -1,5 +1,5 @@
 // tier: all
-/** Answers of the largest size, and answers that are late by the real clock. */
+/** Answers of maximum size, and answers that are late by the real clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-/** A call to a path where this happens, with a credential in it. */
+/** A call to a path with this behaviour, with a credential in it. */
 async function callTo(script: Script | Uint8Array, call: Record<string, unknown> = {}) {
   count += 1
   const path = `/answer/${count}`
@@ -61,7 +61,7 @@ test('an answer may have exactly 10 MiB', async () => {
 })
 
 describe('502 upstream_too_large', () => {
-  test('for more than the cap in chunks or until the end', async () => {
+  test('a body over the cap in chunks or until the end is upstream_too_large', async () => {
     const body = Buffer.alloc(CAP + 1, 'a')
     await expectFailed(
       raw('HTTP/1.1 200 X\ntransfer-encoding: chunked\n\n', chunked([body])),
@@ -80,10 +80,13 @@ describe('502 upstream_too_large', () => {
     ['deflate', deflateSync],
     ['br', brotli],
     ['zstd', zstdCompressSync],
-  ] as const)('for %s that grows over the cap', async (coding, encode) => {
-    const bomb = encode(Buffer.alloc(CAP + 1))
-    await expectFailed(answerOf(200, { 'content-encoding': coding }, bomb), 'upstream_too_large')
-  })
+  ] as const)(
+    'a body with %s that grows over the cap is upstream_too_large',
+    async (coding, encode) => {
+      const bomb = encode(Buffer.alloc(CAP + 1))
+      await expectFailed(answerOf(200, { 'content-encoding': coding }, bomb), 'upstream_too_large')
+    },
+  )
 })
 
 describe('504 upstream_timeout', () => {
@@ -132,13 +135,13 @@ describe('504 upstream_timeout', () => {
       (_, wire) => pace(wire, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
     ],
   ]
-  test.each(slow)('for %s', async (_, script) => {
+  test.each(slow)('%s is upstream_timeout', async (_, script) => {
     const started = performance.now()
     await expectFailed(script, 'upstream_timeout', late)
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 
-  test('never, when the answer arrives in time', async () => {
+  test('an answer that arrives in time is never upstream_timeout', async () => {
     const answer = await callTo(
       async (_, wire) => {
         for (const piece of ['HTTP/1.1 200 X\r\ncontent', '-length: 2\r\n\r\n', 'o', 'k']) {

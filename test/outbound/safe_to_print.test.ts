@@ -1,5 +1,5 @@
 // tier: quick
-/** Whatever of a call is printed, in whichever way and at whichever moment, shows no value. */
+/** No printed part of a call shows a value, in any way of printing and at any moment. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { inspect } from 'node:util'
 import { KeyCache } from '../../src/access/keys.ts'
@@ -34,7 +34,7 @@ const HIDDEN = [VALUE, `ada:${VALUE}`].flatMap((text) => Object.entries(formsOf(
 const BYTES = [...Buffer.from(VALUE)].slice(0, 8)
 const LISTS = [BYTES.join(', '), BYTES.map((byte) => byte.toString(16)).join(' ')]
 
-/** Every way in which something is printed. */
+/** Every way to print a value. */
 function printed(thing: unknown): string {
   const texts = [
     inspect(thing, { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null }),
@@ -47,7 +47,7 @@ function printed(thing: unknown): string {
   return texts.join('\n')
 }
 
-/** As a careless log would, whatever is in the way. */
+/** Prints the way a careless log would, whatever protects it. */
 function json(thing: unknown): string {
   const seen = new Set<unknown>()
   return (
@@ -113,7 +113,7 @@ const permission: CallPermission = {
     })),
 }
 
-/** A call by the real engine, of which everything that passes between its parts is kept. */
+/** A call by the real engine, with everything that passes between its parts. */
 async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wire']) {
   const kept: Record<string, unknown> = { call, permission }
   const upgraded = Promise.withResolvers<SocketHandlers>()
@@ -191,14 +191,14 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
 
 const echo = () => new Response(`you sent ${VALUE}`, { headers: { 'x-echo': VALUE } })
 
-describe('no value is shown by', () => {
-  test('the marks, if nothing hides them', () => {
+describe('no value is printed by', () => {
+  test("the test's marks are found if they are not hidden", () => {
     expect(() => expectHidden({ plain: { deep: [{ text: VALUE }] } })).toThrow()
     expect(() => expectHidden({ bytes: { deep: Buffer.from(VALUE) } })).toThrow()
     expect(() => expectHidden({ array: new Uint8Array(Buffer.from(VALUE)) })).toThrow()
   })
 
-  test('the parts of a request that have values in them', async () => {
+  test("a request's parts with values do not print them", async () => {
     const call = callOf()
     const target = parseTarget(call.targetUrl)
     const values = new Map([['KEY', new Secret(Buffer.from(VALUE))]])
@@ -237,13 +237,13 @@ describe('no value is shown by', () => {
     expectHidden({ values, locations, injection, filled, parts, request, answerGuard, stream })
   })
 
-  test('a call with a wrapped answer', async () => {
+  test('a call with a wrapped answer does not print its values', async () => {
     const { kept, response } = await run(callOf(), echo)
     expect(kept.conclusion).toMatchObject({ status_code: 200, redacted: true })
     expectHidden({ ...kept, text: await response?.text() })
   })
 
-  test('a call with a streamed answer, while it is open and after', async () => {
+  test('a call with a streamed answer does not print its values, while it is open and after', async () => {
     const { kept, response } = await run(callOf({ answer: 'streamed', signing: null }), () => {
       const pieces = ['first ', VALUE.slice(0, 9), VALUE.slice(9), ' last']
       const body = new ReadableStream<Uint8Array>({
@@ -261,7 +261,7 @@ describe('no value is shown by', () => {
     expectHidden({ ...kept, headers: Object.fromEntries(response?.headers ?? []), text })
   })
 
-  test('a WebSocket, while it is open', async () => {
+  test('an open WebSocket does not print its values', async () => {
     const wire = { on() {}, once() {}, resume() {}, end() {}, destroy() {}, writableLength: 0 }
     const call = callOf({ answer: 'socket', body: null, method: 'GET', signing: null })
     const connected = await run(call, echo, wire as unknown as UpstreamSocket['wire'])
@@ -269,7 +269,7 @@ describe('no value is shown by', () => {
     connected.deadline.abort()
   })
 
-  test('an error that is thrown if the upstream cannot be reached, or the call is refused', async () => {
+  test('the error of an unreachable upstream or a rejected call does not print its values', async () => {
     const fetcher = openFetcher(undefined)
     afterAll(() => fetcher.close())
     const { kept } = await run(callOf(), echo)

@@ -4,7 +4,7 @@ import { Scheduler } from '../../src/outbound/scheduler.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a burst of one workspace begins in portions, in order, and another does not wait behind it', async () => {
+test('a burst of one workspace starts in portions, in order, and another workspace does not wait behind it', async () => {
   const turns = new Scheduler(2)
   const begun: string[] = []
   const begin = (name: string, workspace: string) => {
@@ -22,7 +22,7 @@ test('a burst of one workspace begins in portions, in order, and another does no
   expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4', 'b2', 'a5'])
 })
 
-test('waiting calls come before arriving ones', async () => {
+test('waiting calls start before arriving ones', async () => {
   const turns = new Scheduler(1)
   const begun: string[] = []
   expect(turns.take('a')).toBeNull()

@@ -1,5 +1,5 @@
 // tier: quick
-/** Signatures in place of credentials: HMAC against node:crypto, AWS Signature Version 4 against Smithy. */
+/** Signatures instead of credentials: HMAC compared with node:crypto, AWS Signature Version 4 with Smithy. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { Sha256 } from '@aws-crypto/sha256-js'
@@ -55,20 +55,20 @@ describe('HMAC-SHA256', () => {
     with_: string | Buffer = key,
   ) => createHmac('sha256', with_).update(text).digest(encoding)
 
-  test('signs the body and nothing else unless a template says so', () => {
+  test('the signature covers only the body unless a template names more', () => {
     expect(sign(hmac(), request(), values({ K: key }), NOW).headers).toEqual([
       ['X-Signature', macOf('{"event":"é"}')],
     ])
   })
 
-  test('as GitHub does it: sha256={signature}', () => {
+  test('the template of GitHub is sha256={signature}', () => {
     const spec = hmac({ header: 'X-Hub-Signature-256', value: 'sha256={signature}' })
     expect(sign(spec, request(), values({ K: key }), NOW).headers).toEqual([
       ['X-Hub-Signature-256', `sha256=${macOf('{"event":"é"}')}`],
     ])
   })
 
-  test('as Stripe does it: t={timestamp},v1={signature} over {timestamp}.{body}', () => {
+  test('the template of Stripe is t={timestamp},v1={signature} over {timestamp}.{body}', () => {
     const spec = hmac({
       header: 'Stripe-Signature',
       template: '{timestamp}.{body}',
@@ -80,7 +80,7 @@ describe('HMAC-SHA256', () => {
     ])
   })
 
-  test('takes every part of the request, in every encoding, once', () => {
+  test('a template accepts every part of the request, in every encoding, once', () => {
     const template = '{method}\n{host}\n{path}\n{query}\n{body}\n{unknown}{body}'
     const text = `POST\napi.example.com:8443\n/v1/{body}\na=1&b=\n{path}\n{unknown}{path}`
     const tricky = request({ path: '/v1/{body}', body: Buffer.from('{path}') })
@@ -92,7 +92,7 @@ describe('HMAC-SHA256', () => {
     }
   })
 
-  test('takes keys that are written in hex or base64, and refuses those that are not', () => {
+  test('a key is accepted in hex or base64, and rejected in other encodings', () => {
     const raw = Buffer.from([0, 1, 2, 250, 251, 252, 253, 254])
     for (const encoding of ['hex', 'base64'] as const) {
       const spec = hmac({ key_encoding: encoding })
@@ -110,7 +110,7 @@ describe('HMAC-SHA256', () => {
     }
   })
 
-  test('is 400 for a header that the caller gave too, or that cannot be sent', () => {
+  test('a signature is 400 for a header that the caller also sent, or that cannot be sent', () => {
     const given = request({ headers: [['x-signature', 'mine']] })
     expect(codeOf(() => sign(hmac(), given, values({ K: key }), NOW))).toBe('invalid_header')
     const unsendable = hmac({ value: 'é{signature}' })
@@ -119,13 +119,13 @@ describe('HMAC-SHA256', () => {
     )
   })
 
-  test('cannot set what only the resolver may', () => {
+  test('a signature cannot set headers that only the resolver sets', () => {
     for (const header of ['Host', 'content-length', 'Transfer-Encoding', 'Connection', 'Proxy-X']) {
       const spec = hmac({ header, value: 'chunked' })
       const code = codeOf(() => sign(spec, request(), values({ K: key }), NOW))
       expect({ header, code }).toEqual({ header, code: 'forbidden_header' })
     }
-    // The resolver adds these itself, or they say how the body is encoded; an AWS request has neither.
+    // The resolver adds these itself, or they describe the body's encoding; an AWS request has neither.
     for (const header of ['Accept-Encoding', 'content-encoding', 'User-Agent']) {
       const code = codeOf(() => sign(hmac({ header }), request(), values({ K: key }), NOW))
       expect({ header, code }).toEqual({ header, code: 'forbidden_header' })
@@ -165,7 +165,7 @@ describe('AWS Signature Version 4', () => {
       (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
     )
 
-  /** Smithy's signature; Smithy wants an object's path escaped as the SDK escapes it. */
+  /** Smithy's signature; Smithy needs an object's path escaped the way the SDK escapes it. */
   async function expected(given: Case, path: string) {
     const signer = new SignatureV4({
       service: given.service,
@@ -206,13 +206,13 @@ describe('AWS Signature Version 4', () => {
     return signed.headers
   }
 
-  test('is what Smithy signs, for any method, path, query, service and body', async () => {
+  test("an AWS signature equals Smithy's for any method, path, query, service and body", async () => {
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {
         const search = given.pairs.map(
           ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
         )
-        // As the target parser leaves it: an absolute path without dot segments and malformed escapes.
+        // In the target parser's form: an absolute path without dot segments and malformed escapes.
         const url = new URL(
           `https://service.example/${given.segments.map((text) => text.replaceAll('%', '%25')).join('/')}`,
         )
@@ -254,7 +254,7 @@ describe('AWS Signature Version 4', () => {
     )
   })
 
-  test('refuses escapes that cannot be read, and credentials that cannot stand in a header', () => {
+  test('an AWS signature rejects unreadable escapes, and credentials that a header cannot carry', () => {
     const spec = (service: string) =>
       signing.parse({
         type: 'aws-sigv4',
@@ -313,7 +313,7 @@ describe('on the real listener', () => {
     value: 'sha256={signature}',
   }
 
-  /** Signs what arrived once more, with Smithy. */
+  /** Signs the received request once more, with Smithy. */
   async function resigned(received: ReceivedRequest | undefined, service: string) {
     const date = received?.header('x-amz-date') ?? ''
     const [path = '', search = ''] = (received?.path ?? '').split('?')
@@ -344,7 +344,7 @@ describe('on the real listener', () => {
     return signed.headers.authorization
   }
 
-  test('an AWS request arrives signed as Smithy would sign what arrived', async () => {
+  test('an AWS request arrives with the signature that Smithy makes for the received request', async () => {
     for (const service of ['s3', 'execute-api']) {
       stage.upstream.received.length = 0
       const answer = await agent.resolve({
@@ -364,7 +364,7 @@ describe('on the real listener', () => {
     }
   })
 
-  test('in forward mode the header X-Service-Sign asks for one, over any body', async () => {
+  test('the header X-Service-Sign requests a signature in forward mode, over any body', async () => {
     for (const type of ['application/octet-stream', 'application/json']) {
       stage.upstream.received.length = 0
       const body = 'a body that is streamed'
@@ -385,7 +385,7 @@ describe('on the real listener', () => {
     }
   })
 
-  test('a secret that signs is held to its policy', async () => {
+  test('a signing secret is restricted by its policy', async () => {
     const call = (name: string) => ({
       target_url: stage.url('/hooks'),
       method: 'POST',

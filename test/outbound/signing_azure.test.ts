@@ -1,5 +1,8 @@
 // tier: quick
-/** Requests and addresses that a client signed for Azure storage, signed again: against the vendor's own signers. */
+/**
+ * Requests and addresses that a client signed for Azure storage, signed again: compared with the vendor's own
+ * signers.
+ */
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -13,7 +16,7 @@ const valuesOf = (key: string) => new Map([['KEY', new Secret(Buffer.from(key))]
 
 type Given = { method?: string; url: string; headers?: Record<string, string>; body?: string }
 
-/** As it would go out. */
+/** In the sent form. */
 function again({ method = 'GET', url, headers = {}, body = '' }: Given, key = vectors.key) {
   const target = parseTarget(url)
   const bytes = body === '' ? null : { bytes: Buffer.from(body) }
@@ -44,7 +47,7 @@ const codeOf = (given: Given, key?: string) => {
 
 describe('a request', () => {
   test.each(vectors.requests.map((one) => [one.method, one.url, one] as const))(
-    '%s %s has the signature that the SDK makes with the real key',
+    "%s %s has the SDK's signature with the real key",
     (_method, _url, { authorization, headers, ...request }) => {
       const scheme = authorization.split(':')[0]
       const named = { ...headers, authorization: `${scheme}:SVC_SECRET_KEY` } as Record<
@@ -75,7 +78,7 @@ describe('a request', () => {
     )
   })
 
-  test('with Date alone has it signed, and values of one parameter sorted', () => {
+  test('a request with only Date signs it, and sorts values of one parameter', () => {
     const request = {
       method: 'GET',
       path: '/c',
@@ -89,7 +92,7 @@ describe('a request', () => {
   })
 })
 
-describe('a header that names the key otherwise', () => {
+describe('a header that names the key in another form', () => {
   const of = (authorization: string) =>
     codeOf({ url: 'https://acct.blob.core.windows.net/c', headers: { authorization } })
 
@@ -106,11 +109,11 @@ describe('a header that names the key otherwise', () => {
     'SharedKeyX acct:SVC_SECRET_KEY',
     'SharedKey acct:SVC_SECRET_KEY ',
     'SharedKey acct:xSVC_SECRET_KEY',
-  ])('%p is refused, so that the key is not sent itself', (authorization) => {
+  ])('%p is rejected, so the key itself is not sent', (authorization) => {
     expect(of(authorization)).toBe('invalid_header')
   })
 
-  test('is left alone without a placeholder, or in another scheme', () => {
+  test('a header without a placeholder, or in another scheme, is left unchanged', () => {
     for (const scheme of ['SharedKey', 'SharedKeyLite']) {
       expect(of(`${scheme} acct:SVC_SECRET_KEY`)).toBe('signed')
     }
@@ -120,7 +123,7 @@ describe('a header that names the key otherwise', () => {
 })
 
 describe('a shared access signature', () => {
-  test.each(vectors.addresses)('%s is the one that the SDK makes with the real key', (address) => {
+  test.each(vectors.addresses)("%s equals the SDK's signature with the real key", (address) => {
     const [, wanted = ''] = /[?&]sig=([^&]*)/.exec(address) ?? []
     const url = address.replace(/([?&]sig=)[^&]*/, `$1${NAMED.replace(' ', '%20')}`)
     const made = again({ url })
@@ -134,7 +137,7 @@ describe('a shared access signature', () => {
       url: `https://acct.blob.core.windows.net/c/b?${query}&sig=${encodeURIComponent(NAMED)}`,
     })
 
-  test('a shared access signature is refused if its parameters do not define its text', () => {
+  test('a shared access signature is rejected if its parameters do not define its text', () => {
     expect(signed('sv=2020-12-06&sr=b&sp=r&se=2027-01-01')).toBe('signed')
     for (const query of [
       'sv=2014-02-14&sr=b&sp=r&se=2027-01-01',
@@ -147,7 +150,7 @@ describe('a shared access signature', () => {
     }
   })
 
-  test('a shared access signature without a resource is refused on the host of blobs, and made on that of queues', () => {
+  test('a shared access signature without a resource is rejected on a blob host, and made on a queue host', () => {
     const at = (service: string, query: string) =>
       codeOf({
         url: `https://acct.${service}.core.windows.net/c?${query}&sig=${encodeURIComponent(NAMED)}`,
@@ -160,7 +163,7 @@ describe('a shared access signature', () => {
     }
   })
 
-  test('with a line break in a field or in the path is refused', () => {
+  test('a line break in a field or in the path is rejected', () => {
     const at = (path: string, query: string) =>
       codeOf({
         url: `https://acct.blob.core.windows.net${path}?sv=2020-12-06&sr=b&${query}&sig=${encodeURIComponent(NAMED)}`,
@@ -177,7 +180,7 @@ describe('a shared access signature', () => {
     'SharedKey+acct',
     'SharedKey ',
     'SharedKeyLite acct',
-  ])('that names the key as %p is refused, so that the key is not sent itself', (written) => {
+  ])('a key named as %p is rejected, so the key itself is not sent', (written) => {
     const sig = encodeURIComponent(`${written}:SVC_SECRET_KEY`)
     const url = `https://acct.blob.core.windows.net/c/b?sv=2020-12-06&sr=b&sp=r&se=2027-01-01`
     for (const name of ['sig', 'SIG', '%73ig']) {
@@ -185,7 +188,7 @@ describe('a shared access signature', () => {
     }
   })
 
-  test('a shared access signature that occurs twice, or is invalid, is left alone', () => {
+  test('a shared access signature that occurs twice, or is invalid, is left unchanged', () => {
     expect(signed('sv=2020-12-06&sr=b&sp=r&sp=w')).toBe('left alone')
     const url = 'https://acct.blob.core.windows.net/c/b?sv=2020-12-06&sr=b&sig=SVC_SECRET_KEY'
     expect(codeOf({ url })).toBe('left alone')
@@ -199,7 +202,7 @@ describe('the account of a signature', () => {
       headers: { authorization: `SharedKey ${account}:SVC_SECRET_KEY`, 'x-ms-date': 'x' },
     })?.uses[0]?.isForeign
 
-  test('a host that is not the account’s is known', () => {
+  test('a host of another account is detected', () => {
     for (const host of [
       'acct.blob.core.windows.net',
       'acct-secondary.table.core.windows.net',
@@ -220,7 +223,7 @@ describe('the account of a signature', () => {
     }
   })
 
-  test('a signature of somebody else is left alone, and what is no key is refused', () => {
+  test('a foreign signature is left unchanged, and an invalid key is rejected', () => {
     const url = 'https://acct.blob.core.windows.net/c'
     const headersOf = (authorization: string) => ({ authorization, 'x-ms-date': 'x' })
     expect(codeOf({ url, headers: headersOf(`SharedKey acct:${'a'.repeat(43)}=`) })).toBe(

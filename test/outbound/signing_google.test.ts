@@ -1,5 +1,5 @@
 // tier: quick
-/** JSON Web Tokens that a client signed for Google, signed again, and the tickets for what comes for them. */
+/** JSON Web Tokens that a client signed for Google, signed again, and the tickets for the tokens in the answers. */
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { Fault } from '../../src/core/fault.ts'
@@ -80,7 +80,7 @@ const read = (token: string) => {
 const textOf = (body: CallBody) => Buffer.from(bytesOf(body) ?? []).toString()
 
 describe('an assertion', () => {
-  test('is signed with the real key, about the real account, and what it claims stays', () => {
+  test('an assertion is signed with the real key, for the real account, and its claims stay', () => {
     const body = formOf(tokenOf({ ...claims, sub: 'stand-in', n: [1] }), '&x=%20y')
     const signature = signatureOf({ body })
     const made = signature?.made()
@@ -96,7 +96,7 @@ describe('an assertion', () => {
     ])
   })
 
-  test('claims nothing else of the account than issuer and subject', () => {
+  test('an assertion claims no account fields other than issuer and subject', () => {
     const made = signatureOf({
       body: formOf(tokenOf({ ...claims, iss: TOKEN_URL, sub: 'a user' })),
     })?.made()
@@ -115,7 +115,7 @@ describe('an assertion', () => {
     'EXP',
     'iAt',
     'PRN',
-  ])('with the claim %s is refused, which Go reads in other case', (name) => {
+  ])('an assertion with the claim %s is rejected, because Go reads it in another case', (name) => {
     const other = { ...claims, [name]: 'https://other.example.com' }
     expect(codeOf({ body: formOf(tokenOf(other)) })).toBe('validation_error')
     const bearer = { ...claims, aud: 'https://storage.googleapis.com/' }
@@ -123,14 +123,17 @@ describe('an assertion', () => {
     expect(codeOf({ body: formOf(tokenOf({ ...claims, [`x-${name}`]: 1 })) })).toBe('signed')
   })
 
-  test.each(['ALG', 'Kid', '\u212aid', 'TYP'])('with %s in its header is refused', (name) => {
-    const header = { alg: 'RS256', typ: 'JWT', kid: 'theirs' }
-    const body = (head: object) => formOf(tokenOf(claims, head))
-    expect(codeOf({ body: body({ ...header, [name]: 'none' }) })).toBe('validation_error')
-    expect(codeOf({ body: body({ ...header, x5t: 'none' }) })).toBe('signed')
-  })
+  test.each(['ALG', 'Kid', '\u212aid', 'TYP'])(
+    'an assertion with %s in its header is rejected',
+    (name) => {
+      const header = { alg: 'RS256', typ: 'JWT', kid: 'theirs' }
+      const body = (head: object) => formOf(tokenOf(claims, head))
+      expect(codeOf({ body: body({ ...header, [name]: 'none' }) })).toBe('validation_error')
+      expect(codeOf({ body: body({ ...header, x5t: 'none' }) })).toBe('signed')
+    },
+  )
 
-  test('may name the port of https', () => {
+  test('an assertion may name the https port', () => {
     const of = (aud: string) => codeOf(bearing(tokenOf({ ...claims, aud })))
     for (const port of ['', ':443']) {
       expect(of(`https://storage.googleapis.com${port}/`)).toBe('signed')
@@ -140,7 +143,7 @@ describe('an assertion', () => {
     }
   })
 
-  test('is for the host that is called, by any of the names of Google’s endpoint', () => {
+  test('an assertion is for the called host, by any name of Google’s endpoint', () => {
     const to = (url: string, aud: unknown) =>
       codeOf({ url, body: formOf(tokenOf({ ...claims, aud })) })
     expect(to(TOKEN_URL, 'https://www.googleapis.com/oauth2/v4/token')).toBe('signed')
@@ -166,7 +169,7 @@ describe('an assertion', () => {
     }
   })
 
-  test('an assertion with another algorithm, with two, or without a grant is refused', () => {
+  test('an assertion with another algorithm, with two, or without a grant is rejected', () => {
     const good = tokenOf(claims)
     expect(codeOf({ body: formOf(good) })).toBe('signed')
     for (const alg of ['none', 'HS256', 'rs256', 'PS256', undefined, ['RS256']]) {
@@ -191,7 +194,7 @@ describe('an assertion', () => {
     }
   })
 
-  test('that names no secret, or is of another type of body, is left alone', () => {
+  test('an assertion that names no secret, or is in another type of body, is left unchanged', () => {
     expect(codeOf({ body: formOf(tokenOf(claims).replace('SVC_SECRET_ROBOT', 'c2ln')) })).toBe(
       'left alone',
     )
@@ -199,7 +202,7 @@ describe('an assertion', () => {
     expect(codeOf({ body: 'assertion=SVC_SECRET_ROBOT' })).toBe('left alone')
   })
 
-  test('needs a value that is the file of a service account with a key of RSA', () => {
+  test('an assertion requires a service account file with an RSA key', () => {
     const { privateKey: other } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const pem = other.export({ type: 'pkcs8', format: 'pem' })
     for (const value of [
@@ -214,7 +217,7 @@ describe('an assertion', () => {
   })
 })
 
-describe('a token of the client’s own', () => {
+describe('a self-signed token of the client', () => {
   const own = {
     iss: 'stand-in',
     sub: 'stand-in',
@@ -223,7 +226,7 @@ describe('a token of the client’s own', () => {
     exp: 2,
   }
 
-  test('is signed for the host that is called', () => {
+  test('a self-signed token is signed for the called host', () => {
     const made = signatureOf(bearing(tokenOf(own)))?.made()
     const [, token = ''] =
       /^Bearer (.*)$/.exec(Object.fromEntries(made?.headers ?? []).authorization ?? '') ?? []
@@ -235,7 +238,7 @@ describe('a token of the client’s own', () => {
     expect(codeOf(bearing(tokenOf(own, { alg: 'HS256' })))).toBe('invalid_header')
   })
 
-  test('that names scopes and no audience is one for all of Google', () => {
+  test('a self-signed token with scopes and no audience is valid for all of Google', () => {
     const { aud: _, ...rest } = own
     const token = tokenOf({ ...rest, scope: 'https://www.googleapis.com/auth/cloud-platform' })
     const isForeign = (url: string) => signatureOf(bearing(token, url))?.uses[0]?.isForeign
@@ -255,7 +258,7 @@ describe('a ticket', () => {
   const sent = (value: string, headers = valuesOf(VALUE)) =>
     injectPlaceholders([['authorization', value]], headers).reveal()
 
-  test('represents the token of an answer, and becomes it in a header', async () => {
+  test("a ticket represents an answer's token, and is replaced by it in a header", async () => {
     const answer = await (await answered('{"access_token":"ya29.secret","expires_in":3599}')).json()
     expect(answer).toEqual({
       access_token: expect.stringMatching(/^SVC_SECRET_ROBOT-ticket-[\w-]{40,}$/),
@@ -263,7 +266,7 @@ describe('a ticket', () => {
     })
     const { headers, derived } = sent(`Bearer ${answer.access_token}`)
     expect(headers).toEqual([['authorization', 'Bearer ya29.secret']])
-    // The guard of the answer looks for it.
+    // The guard of the answer searches for it.
     const bytes = new Uint8Array(Buffer.from('ya29.secret'))
     expect(derived).toEqual([{ name: 'ROBOT', bytes, hasFragments: true }])
     const basic = Buffer.from(`oauth2accesstoken:${answer.access_token}`).toString('base64')
@@ -283,7 +286,7 @@ describe('a ticket', () => {
     }
   })
 
-  test('opens with that value of that secret alone', async () => {
+  test('a ticket opens only with that value of that secret', async () => {
     const ticket = ticketIn(await (await answered('{"access_token":"ya29.secret"}')).text())
     expect(Buffer.from(openTicket('ROBOT', VALUE, ticket)).toString()).toBe('ya29.secret')
     const codeFor = (name: string, value: Uint8Array, text: string) => {
@@ -300,12 +303,12 @@ describe('a ticket', () => {
     expect(codeFor('ROBOT', VALUE, 'A'.repeat(40))).toBe('unusable_secret')
   })
 
-  test('a ticket for a token that cannot be in a header is refused', async () => {
+  test('a ticket for a token that a header cannot carry is rejected', async () => {
     const text = await (await answered('{"access_token":"a\\r\\nx: y"}')).json()
     expect(() => sent(`Bearer ${text.access_token}`)).toThrow(Fault)
   })
 
-  test('is not made of a refusal, and what may hide a token does not come through', async () => {
+  test('an error gets no ticket, and content that may hide a token is rejected', async () => {
     const refusal = await answered('{"error":"invalid_grant"}', { status: 400 })
     expect([refusal.status, await refusal.json()]).toEqual([400, { error: 'invalid_grant' }])
     expect(await (await answered('down', { status: 503 })).text()).toBe('down')

@@ -75,7 +75,7 @@ describe('parseTarget', () => {
     `https://example.com/${'a'.repeat(8192)}`,
     `https://example.com/${'é'.repeat(4090)}`,
     `https://${'a.'.repeat(127)}com/`,
-  ])('refuses %p', (text) => {
+  ])('the parser rejects %p', (text) => {
     expect(codeOf(text)).toBe('invalid_target')
   })
 
@@ -98,7 +98,7 @@ describe('parseTarget', () => {
       '?k=SVC_SECRET_B',
     ],
     ['https://localhost:8443/', 'localhost', 8443, '/', ''],
-  ])('reads %p', (text, host, port, path, search) => {
+  ])('the parser reads %p', (text, host, port, path, search) => {
     const authority = port === 443 ? host : `${host}:${port}`
     expect(parseTarget(text)).toEqual({
       host,
@@ -123,12 +123,12 @@ describe('parseTarget', () => {
     ['https://[::1]/', '[::1]'],
     ['https://[0:0::FFFF:127.0.0.1]/', '[::ffff:7f00:1]'],
     ['https://8.8.8.8/', '8.8.8.8'],
-  ])('reads %p as an address, which no allowlist entry can name', (text, host) => {
+  ])('the parser reads %p as an address, which no allowlist entry can name', (text, host) => {
     expect(parseTarget(text).host).toBe(host)
     expect(parseDomain(host)).toBeNull()
   })
 
-  test('accepts exactly 8192 bytes', () => {
+  test('the parser accepts exactly 8192 bytes', () => {
     const start = 'https://example.com/'
     expect(codeOf(start + 'a'.repeat(8192 - start.length))).toBe('accepted example.com')
     expect(codeOf(start + 'a'.repeat(8193 - start.length))).toBe('invalid_target')
@@ -186,7 +186,7 @@ describe('parseTarget', () => {
       ['https://example.com/\ud800', 'has half of a surrogate pair'],
       [`https://example.com/${'a'.repeat(8192)}`, 'is longer than 8192 bytes'],
     ].map(([text = '', objection]) => [text.slice(0, 60), objection, text] as const),
-  )('says of %p: %s', (_, objection, text) => {
+  )('the error for %p is: %s', (_, objection, text) => {
     expect(messageOf(text)).toBe(`target_url ${objection}.`)
   })
 })

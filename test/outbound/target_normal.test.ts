@@ -1,5 +1,5 @@
 // tier: quick
-/** Targets that need no URL parser: what is read without it is what it reads. */
+/** Targets that need no URL parser: the result without it equals the parser's. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseTarget } from '../../src/outbound/target.ts'
@@ -12,7 +12,7 @@ function outcomeOf(text: string): unknown {
   }
 }
 
-/** A scheme in capitals is never read without the parser, and means the same. */
+/** A scheme in capitals is never read without the parser, and has the same meaning. */
 function expectSame(rest: string): void {
   expect(outcomeOf(`https://${rest}`)).toEqual(outcomeOf(`HTTPS://${rest}`))
 }
@@ -106,19 +106,19 @@ const piece = fc.constantFrom(
   ],
 )
 
-test('any pieces of a URL', () => {
+test('any URL pieces are read the same with and without the URL parser', () => {
   const rest = fc.array(piece, { maxLength: 10 }).map((pieces) => pieces.join(''))
   fc.assert(fc.property(rest, expectSame), { numRuns: 20_000 })
 })
 
-test('pieces behind a good name', () => {
+test('URL pieces after a valid name are read the same with and without the URL parser', () => {
   const rest = fc
     .array(piece, { maxLength: 8 })
     .map((pieces) => `api.example.com${pieces.join('')}`)
   fc.assert(fc.property(rest, expectSame), { numRuns: 20_000 })
 })
 
-test('each character in each place', () => {
+test('each character in each place is read the same with and without the URL parser', () => {
   for (let code = 0; code < 0x180; code += 1) {
     const character = String.fromCharCode(code)
     for (const rest of [
@@ -133,7 +133,7 @@ test('each character in each place', () => {
   }
 })
 
-test('names and texts at their longest', () => {
+test('names and texts of maximum length are read the same with and without the URL parser', () => {
   for (const length of [62, 63, 64, 253, 254]) expectSame(`${'a'.repeat(length)}/`)
   for (const length of [62, 63, 64]) expectSame(`a.${'b'.repeat(length)}.example/`)
   for (const length of [1000, 1024, 1025, 8192, 8193])

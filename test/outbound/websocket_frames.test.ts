@@ -37,7 +37,7 @@ function codeOf(bytes: Uint8Array, limit = LIMIT): string {
 }
 
 describe('reading', () => {
-  test('the examples of the specification', () => {
+  test('the examples of the specification are read correctly', () => {
     const read = (text: string) => shown(push(new FrameReader(LIMIT), hex(text)))
     expect(read('81 05 48 65 6c 6c 6f')).toEqual([['text', 'Hello']])
     expect(read('01 03 48 65 6c 80 02 6c 6f')).toEqual([['text', 'Hello']])
@@ -48,7 +48,7 @@ describe('reading', () => {
     ])
   })
 
-  test('gives the same messages, however the bytes are cut', () => {
+  test('the reader returns the same messages, however the bytes are cut', () => {
     const message = fc.record({
       opcode: fc.constantFrom(1, 2, 9, 10),
       parts: fc.array(fc.uint8Array({ maxLength: 125 }), { minLength: 1, maxLength: 3 }),
@@ -88,7 +88,7 @@ describe('reading', () => {
     )
   })
 
-  test('refuses by the header, before the payload is there', () => {
+  test('the reader rejects an invalid header before the payload arrives', () => {
     expect(codeOf(frame(2, new Uint8Array(100)), 100)).toBe('accepted 1')
     expect(codeOf(frame(2, new Uint8Array(101)).subarray(0, 2), 100)).toBe('upstream_too_large')
     const parts = Buffer.concat([
@@ -112,7 +112,7 @@ describe('reading', () => {
     }
   })
 
-  test('any bytes end in messages or in a fault, never in anything else', () => {
+  test('any bytes result in messages or in a fault, and no other error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         expect(codeOf(bytes)).toMatch(/^(accepted \d+|upstream_(too_large|protocol_error))$/)
@@ -120,7 +120,7 @@ describe('reading', () => {
     )
   })
 
-  test('fragments without content cost nothing to keep', () => {
+  test('fragments without content use no memory', () => {
     const reader = new FrameReader(LIMIT)
     push(reader, frame(1, 'x', false))
     const empty = new Uint8Array(
@@ -132,7 +132,7 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
-  test('masks every frame, each with another mask', () => {
+  test('the writer masks every frame, each with another mask', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (payload) => {
         const bytes = encodeFrame('binary', payload)

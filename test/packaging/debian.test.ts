@@ -1,8 +1,7 @@
 // tier: all
 /**
- * The package for Debian, installed for real: by dpkg in a copy of this system (an overlay in its own mount
- * namespace, which disappears with its last process). A script prints the life of the package, and this file
- * checks it.
+ * The Debian package, installed for real: by dpkg in a copy of this system (an overlay in its own mount namespace,
+ * which disappears with its last process). A script prints the life of the package, and this file checks it.
  */
 import { expect } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,7 +37,7 @@ async function run(command: string[]) {
   return { code: await child.exited, stdout, stderr }
 }
 
-/** Runs a script of the shell in the copy; each line that it says behind `>> name` becomes a list by that name. */
+/** Runs a shell script in the copy. Each line that it prints after `>> name` becomes a list by that name. */
 async function inCopy(script: string): Promise<Record<string, string[]>> {
   for (const name of ['up', 'work', 'root']) mkdirSync(join(place, name))
   writeFileSync(join(place, 'script'), script)
@@ -96,7 +95,7 @@ echo '>> after purge without data'; ls -d /var/lib/cloakroom 2>/dev/null; getent
 echo '>> end'
 `
 
-test('it says what it is and needs', async () => {
+test('the package states its contents and dependencies', async () => {
   const { stdout } = await run(['dpkg-deb', '--field', join(place, file)])
   expect(stdout).toStartWith(`Package: cloakroom\nVersion: ${project.version}\nArchitecture: `)
   expect(stdout).toContain('Depends: libc6 (>= 2.17), passwd\n')
@@ -110,7 +109,7 @@ test('it says what it is and needs', async () => {
       said = await inCopy(LIFE.replaceAll('PACKAGE', file))
     }, 120_000)
 
-    test('there is a user, its own folder, settings for root only, and a unit that is not started', () => {
+    test('the package creates a user, its own folder, settings that only root reads, and a unit that is not started', () => {
       expect(said.version).toEqual([project.version])
       expect(said.user).toEqual(['cloakroom:/var/lib/cloakroom:/usr/sbin/nologin'])
       expect(said.modes).toEqual([
@@ -125,7 +124,7 @@ test('it says what it is and needs', async () => {
       expect(said.unit).toEqual(['0'])
     })
 
-    test('its user finds all well', () => {
+    test("the package's user gets no finding from doctor", () => {
       expect(said['self-check']?.map((line) => line.trimEnd())).toEqual(
         ['settings', 'vectors', 'tls', 'files', 'database', 'clock', 'limits'].map(
           (name) => `ok      ${name}`,
@@ -133,17 +132,17 @@ test('it says what it is and needs', async () => {
       )
     })
 
-    test('settings that were changed outlive the next version', () => {
+    test('changed settings survive the next version', () => {
       expect(said['settings after the next version']).toEqual(['PORT=9000'])
     })
 
-    test('remove takes the program, purge the settings, and neither the data of people', () => {
+    test('remove deletes the program, purge deletes the settings, and neither deletes data', () => {
       expect(said['after remove']).toEqual(['/etc/cloakroom.env', '/var/lib/cloakroom/data'])
       expect(said['after purge with data']).toEqual(['/var/lib/cloakroom/data', 'cloakroom'])
       expect(said['what purge says']?.join()).toContain('/var/lib/cloakroom is kept')
     })
 
-    test('purge without data leaves nothing', () => {
+    test('purge leaves no files if there is no data', () => {
       expect(said['after purge without data']).toEqual([])
     })
   })

@@ -1,5 +1,5 @@
 // tier: all
-/** install.sh: what it takes, what it refuses, and that a refusal leaves what was installed before. */
+/** install.sh: what it accepts, what it rejects, and that an error keeps the earlier installation. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
@@ -27,7 +27,7 @@ const from = join(place, 'release')
 const to = join(place, 'bin')
 const fakes = join(place, 'fakes')
 
-/** In the place of executables; each says which platform it was published for. */
+/** Replaces executables; each prints the platform that it was published for. */
 const TARGETS = ['linux-x64', 'linux-x64-musl', 'linux-arm64', 'darwin-arm64', 'darwin-x64']
 
 const TOOLS = 'awk cat chmod cp cut dirname gzip id mkdir mktemp mv rm sh sha256sum'.split(' ')
@@ -98,7 +98,7 @@ function installed() {
 
 const UNTOUCHED = { names: ['cloakroom'], text: 'the one before' }
 
-/** A server on loopback of the folder. */
+/** A server on loopback for the folder. */
 function serve() {
   return Bun.serve({
     port: 0,
@@ -113,7 +113,7 @@ function serve() {
 for (const shell of SHELLS) {
   const { describe, test } = requires(shell[0])
   describe(shell.join(' '), () => {
-    test('installs from a folder, and replaces what was there as a whole', async () => {
+    test('the installer installs from a folder, and replaces an earlier installation as a whole', async () => {
       const { code, stdout } = await install({ shell })
       expect({ code, stdout: stdout.split('\n')[0] }).toEqual({
         code: 0,
@@ -128,7 +128,7 @@ for (const shell of SHELLS) {
 
     for (const program of ['curl', 'wget'] as const) {
       const { test } = requires(shell[0], program)
-      test(`installs from an address with ${program}`, async () => {
+      test(`the installer installs from an address with ${program}`, async () => {
         for (const name of [...TOOLS, program]) fake(name, `exec ${Bun.which(name)} "$@"`)
         const server = serve()
         const args = ['--from', server.url.origin, '--to', to]
@@ -140,7 +140,7 @@ for (const shell of SHELLS) {
         expect(installed().text).toContain('1.2.3-linux-x64')
       })
 
-      test(`does not go on to a plain connection with ${program}, and replaces nothing`, async () => {
+      test(`the installer rejects a redirect to plain HTTP with ${program}, and replaces nothing`, async () => {
         for (const name of [...TOOLS, program]) fake(name, `exec ${Bun.which(name)} "$@"`)
         const plain = serve()
         const redirecting = Bun.serve({
@@ -163,7 +163,7 @@ for (const shell of SHELLS) {
       ['changed', (bytes: Uint8Array) => bytes.with(20, (bytes[20] ?? 0) ^ 1)],
       ['cut off', (bytes: Uint8Array) => bytes.subarray(0, -5)],
       ['empty', () => new Uint8Array()],
-    ])('refuses an executable that is %s', async (_, change) => {
+    ])('the installer rejects an executable that is %s', async (_, change) => {
       const file = join(from, 'cloakroom-linux-x64.gz')
       writeFileSync(file, change(readFileSync(file)))
       const { code, stderr } = await install({ shell })
@@ -215,7 +215,7 @@ test.each([
   expect(installed()).toEqual(UNTOUCHED)
 })
 
-test('with the hash of the list, files and list changed together are refused', async () => {
+test('the installer rejects files and list that were changed together, if the hash of the list is given', async () => {
   const sums = readFileSync(join(from, 'SHA256SUMS'))
   const args = ['--from', from, '--to', to, '--sums-sha256', sha256(sums)]
   expect((await install({ args })).code).toBe(0)
@@ -228,7 +228,7 @@ test('with the hash of the list, files and list changed together are refused', a
   expect(installed().text).toContain('1.2.3')
 })
 
-test('an executable that does not run here replaces nothing', async () => {
+test('an executable that does not run on this machine replaces nothing', async () => {
   const packed = gzipSync('\x7fELF of another machine')
   writeFileSync(join(from, 'cloakroom-linux-x64.gz'), packed)
   writeFileSync(join(from, 'SHA256SUMS'), `${sha256(packed)}  cloakroom-linux-x64.gz\n`)
@@ -276,13 +276,13 @@ test.each([
   [['--from'], '--from needs a value'],
   [['--from', from, '--to', to, '--sums-sha256', ''], '--sums-sha256 needs a value'],
   [['--force', 'yes'], 'unknown option --force'],
-])('%p is refused', async (args, words) => {
+])('the installer rejects %p', async (args, words) => {
   const { code, stderr } = await install({ args })
   expect(code).toBe(1)
   expect(stderr).toContain(words)
 })
 
-test('beside the files it needs no option, and no root: it installs into the home of who runs it', async () => {
+test("beside the files the installer needs no option and no root: it installs into the user's home", async () => {
   const script = join(from, 'install.sh')
   writeFileSync(script, readFileSync(SCRIPT))
   fake('id', 'echo 1000')
@@ -309,7 +309,7 @@ requires('curl').test(
   },
 )
 
-test('piped into a shell it takes no files of the folder that it is run in', async () => {
+test('an installer piped into a shell ignores files in the current folder', async () => {
   const line = `cd ${from} && sh -s -- --to ${to} <${SCRIPT}`
   const { code, stderr } = await install({ shell: ['sh', '-c'], script: line, args: [] })
   expect(code).toBe(1)
@@ -317,7 +317,7 @@ test('piped into a shell it takes no files of the folder that it is run in', asy
   expect(installed()).toEqual(UNTOUCHED)
 })
 
-test('a destination that is a folder is refused', async () => {
+test('a destination that is a folder is rejected', async () => {
   rmSync(join(to, 'cloakroom'))
   mkdirSync(join(to, 'cloakroom'))
   const { code, stderr } = await install({})
@@ -325,7 +325,7 @@ test('a destination that is a folder is refused', async () => {
   expect(readdirSync(join(to, 'cloakroom'))).toEqual([])
 })
 
-test('a script that was cut off anywhere does nothing', async () => {
+test('a truncated script does nothing, wherever it ends', async () => {
   const whole = readFileSync(SCRIPT, 'utf8')
   const script = join(place, 'cut.sh')
   for (let part = 1; part < 12; part++) {

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The README's first command: a production install of a clone holds all that the demo and a server need. It has no
- * packages to build the console with, which the server says at the console's address.
+ * The README's first command: a production install of a clone contains all that the demo and a server need. It has no
+ * packages to build the console with, which the server reports at the console's address.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -52,7 +52,7 @@ test('the demo runs and keeps its promises', async () => {
   expect(out).toContain('the demo left no traces')
 })
 
-test('a server starts, and its console address answers how to get the console', async () => {
+test('a server starts, and its console address explains how to get the console', async () => {
   const server = await startServer({ DATA_DIR: join(place, 'data') }, [process.execPath, main])
   expect(server.output()).toContain('/console/ (built when first opened)')
   const health = await answerOf(`${server.controlPlane}/api/status/health/`)
@@ -87,7 +87,7 @@ test('with the development packages, two processes that need the console at once
   const started = [1, 2].map(() => run(process.execPath, main, 'version', '--json'))
   const hashes = (await Promise.all(started)).map(({ out }) => JSON.parse(out).console)
   expect(hashes).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), hashes[0]])
-  // A change of the console's sources changes what is served.
+  // A change of the console's sources changes the served files.
   writeFileSync(join(clone, 'src/console/web/index.html'), '<!doctype html>{preloads}')
   const changed = await run(process.execPath, main, 'version', '--json')
   expect(JSON.parse(changed.out).console).not.toBe(hashes[0])

@@ -1,5 +1,5 @@
 // tier: all
-/** The workflows for GitHub, which run nowhere here: read, linted, and held against their rules. */
+/** The workflows for GitHub, which do not run here: read, linted, and compared with their rules. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,18 +24,18 @@ describe.each(readdirSync(FOLDER))('%s', (name) => {
   const { jobs } = workflow.parse(parse(text))
   const steps = Object.values(jobs).flatMap((each) => each.steps)
 
-  test('actionlint has nothing to say of it', async () => {
+  test('actionlint reports no problem in the workflow', async () => {
     expect(await runLint(text, name)).toEqual([])
   })
 
-  test('every action is named by its commit, with the version beside it', () => {
+  test('every action is pinned to its commit, with the version beside it', () => {
     const used = [...text.matchAll(/uses: *(.*)/g)].map(([, action = '']) => action)
     expect(used.length).toBeGreaterThan(0)
     for (const action of used)
       expect(action).toMatch(/^actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
   })
 
-  test('no job that builds may write anything, and none that writes runs what is built', () => {
+  test('no job that builds may write, and no job that writes runs built code', () => {
     for (const { permissions, steps: own } of Object.values(jobs)) {
       const writes = Object.values(permissions).includes('write')
       const checksOut = own.some(({ uses }) => uses?.startsWith('actions/checkout@'))
@@ -43,7 +43,7 @@ describe.each(readdirSync(FOLDER))('%s', (name) => {
     }
   })
 
-  test('no text of an event is put into a script', () => {
+  test('no text of an event is inserted into a script', () => {
     for (const { run } of steps) expect(run ?? '').not.toContain('${{')
   })
 
@@ -53,7 +53,7 @@ describe.each(readdirSync(FOLDER))('%s', (name) => {
   })
 })
 
-test('actionlint finds what is wrong', async () => {
+test('actionlint reports a faulty workflow', async () => {
   const [found] = await runLint(
     'on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    step: []\n',
     'x.yml',

@@ -1,5 +1,5 @@
 // tier: quick
-/** The proxy's authority: what its key is good for, and for how long. */
+/** The proxy's authority: what its key can sign, and for how long. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ function daysLeft(pem: string): number {
 }
 
 describe('an authority', () => {
-  test('is made on first use, for a year, in files that only their owner can use', async () => {
+  test('an authority is created on first use, for a year, in files that only their owner can use', async () => {
     const directory = newDirectory()
     const { certificate, certificateFile } = await openAuthority(directory)
     expect(statSync(directory).mode & 0o777).toBe(0o700)
@@ -32,7 +32,7 @@ describe('an authority', () => {
     expect(new X509Certificate(certificate).ca).toBe(true)
   })
 
-  test('is the same the next time, and signs for the same programs', async () => {
+  test('an authority is the same the next time, and signs for the same programs', async () => {
     const directory = newDirectory()
     const first = await openAuthority(directory)
     const second = await openAuthority(directory)
@@ -71,14 +71,14 @@ describe('a certificate', () => {
     expect(await opened.leafFor('api.example.com')).toBe(leaf)
   })
 
-  test('is for one name and a week, and signs nothing', () => {
+  test('a certificate is for one name and a week, and signs nothing', () => {
     const certificate = new X509Certificate(leaf.cert)
     expect(daysLeft(leaf.cert)).toBe(7)
     expect(certificate.subjectAltName).toBe('DNS:api.example.com')
     expect(certificate.ca).toBe(false)
   })
 
-  test('is accepted for its name only', async () => {
+  test('a certificate is accepted for its name only', async () => {
     expect(await shakeHands(leaf, authority, 'api.example.com')).toBe('accepted')
     expect(await shakeHands(leaf, authority, 'www.example.com')).toBe(
       'ERR_TLS_CERT_ALTNAME_INVALID',
@@ -87,9 +87,9 @@ describe('a certificate', () => {
     expect(await shakeHands(leaf, other.certificate, 'api.example.com')).not.toBe('accepted')
   })
 
-  test('for an IP address is worth nothing, even with the key of the authority', async () => {
+  test('a certificate for an IP address is invalid, even with the key of the authority', async () => {
     const forged = await forge(directory, { type: 'ip', value: '127.0.0.1' })
-    // OpenSSL names the violation; BoringSSL refuses because it knows constraints on DNS names only.
+    // OpenSSL names the violation; BoringSSL rejects it because it supports constraints on DNS names only.
     expect(await shakeHands(forged, authority, '127.0.0.1')).toMatch(
       /^(excluded subtree violation|unsupported name constraint type)$/,
     )
@@ -100,7 +100,7 @@ describe('a certificate', () => {
 
 type Name = { type: 'ip' | 'dns'; value: string }
 
-/** A certificate as a thief of the key would make it. */
+/** A certificate that a thief of the key would make. */
 async function forge(directory: string, name: Name): Promise<{ cert: string; key: string }> {
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
@@ -124,7 +124,7 @@ async function forge(directory: string, name: Name): Promise<{ cert: string; key
   return { cert: certificate.toString('pem'), key }
 }
 
-/** `accepted`, or the code with which a client refuses. */
+/** `accepted`, or the code with which a client rejects it. */
 async function shakeHands(
   { cert, key }: { cert: string; key: string },
   ca: string,

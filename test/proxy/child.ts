@@ -1,6 +1,6 @@
 /**
- * A program of Node.js behind the proxy, as its tests start it: `fetch`, `socket` or `http2`, and a URL.
- * It prints what it got as JSON. Built for Node first, because Bun replaces undici by its own.
+ * A Node.js program behind the proxy, for its tests: `fetch`, `socket` or `http2`, and a URL. It prints its result as
+ * JSON. Built for Node first, because Bun replaces undici by its own.
  */
 import { connect as connectHttp2 } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
@@ -49,7 +49,7 @@ function talk(): Promise<unknown> {
   })
 }
 
-/** A client that offers nothing but HTTP/2, as those of gRPC. */
+/** A client that only offers HTTP/2, like gRPC clients. */
 async function getByHttp2() {
   const { host, hostname, pathname } = new URL(url)
   const wire = await tunnelTo(host, hostname)

@@ -1,5 +1,5 @@
 // tier: quick
-/** The look at a ClientHello: right for real ones, and harmless for everything else. */
+/** Reading a ClientHello: right for real ones, and harmless for everything else. */
 import { describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { connect } from 'node:tls'
@@ -30,19 +30,19 @@ const hello = await helloOf(['h2', 'http/1.1'])
 
 describe('a ClientHello', () => {
   test.each([[['h2', 'http/1.1']], [['h2']], [['http/1.1']], [[]]])(
-    'offers %j',
+    'a ClientHello offers %j',
     async (offered) => {
       expect(offeredProtocols(await helloOf(offered))).toEqual(offered)
     },
   )
 
-  test('is waited for as long as bytes are missing', () => {
+  test('a ClientHello is awaited while bytes are missing', () => {
     for (let length = 0; length < hello.length; length++) {
       expect(offeredProtocols(hello.subarray(0, length))).toBeNull()
     }
   })
 
-  test('that is damaged anywhere is read without harm', () => {
+  test('a damaged ClientHello is read without harm', () => {
     const places = fc.array(fc.tuple(fc.nat(hello.length - 1), fc.nat(255)), { maxLength: 8 })
     fc.assert(
       fc.property(places, (changes) => {

@@ -1,5 +1,5 @@
 // tier: all
-/** The programs that people use, as they are, behind the proxy: they know its address and its bundle. */
+/** Common programs, unchanged, behind the proxy: their environment has its address and its bundle. */
 import { afterAll, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ function lastCredential(): string | undefined {
   return stage.upstream.received.at(-1)?.header('authorization')
 }
 
-/** The Python that has requests: Debian's own, where another one comes first in the path. */
+/** The Python with requests: Debian's own, if another one comes first in the path. */
 const python =
   ['python3', '/usr/bin/python3'].find(
     (path) => watched(Bun.spawnSync([path, '-c', 'import requests'], { stderr: 'ignore' })).success,
@@ -85,7 +85,7 @@ async function node(proxy: OpenProxy, mode: string, url: string): Promise<unknow
 }
 
 describe.each(ways)('behind the %s proxy', (way, proxy) => {
-  test('curl sends the value and is shown none', async () => {
+  test('curl sends the value and receives none', async () => {
     const ran = await runWith(proxy, [
       ...['curl', '-sSi', '-H', 'Authorization: Bearer SVC_SECRET_KEY'],
       stage.url('/echo?page=2'),
@@ -108,7 +108,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
     expect(stage.upstream.received.at(-1)?.body.length).toBe(body.length)
   })
 
-  test('curl shows an event before the upstream sends the next one', async () => {
+  test('curl prints an event before the upstream sends the next one', async () => {
     const goOn = Promise.withResolvers<void>()
     stage.upstream.on('/events', async (_, wire) => {
       const headers = 'Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n'
@@ -128,7 +128,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
     expect({ code: await curl.exited, shown }).toEqual({ code: 0, shown: 'data: 1\n\ndata: 2\n\n' })
   })
 
-  test('curl logs in with a Basic password that only the proxy knows', async () => {
+  test('curl logs in with a Basic password that only the proxy has', async () => {
     const ran = await runWith(proxy, [
       'curl',
       '-sS',
@@ -140,7 +140,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
     expect(lastCredential()).toBe(`Basic ${btoa('ada:pass:word')}`)
   })
 
-  test('fetch of Node.js sends the value and is shown none', async () => {
+  test('fetch of Node.js sends the value and receives none', async () => {
     expect(await node(proxy, 'fetch', stage.url('/echo'))).toMatchObject({
       status: 200,
       headers: { 'x-echo': 'Bearer SVC_SECRET_KEY' },
@@ -162,7 +162,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
     expect(lastCredential()).toBe(`Bearer ${KEY}`)
   })
 
-  test('a WebSocket that the upstream closes is closed in its words', async () => {
+  test('a WebSocket that the upstream closes is closed with its code and reason', async () => {
     stage.upstream.on(
       '/closing',
       accepting(
@@ -174,7 +174,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
     expect(await node(proxy, 'socket', url)).toMatchObject({ messages: [], code: 4001 })
   })
 
-  test('a WebSocket that the upstream does not want is refused', async () => {
+  test('a WebSocket that the upstream rejects is rejected', async () => {
     const url = stage.url('/no-socket').replace('https', 'wss')
     expect(await node(proxy, 'socket', url)).toEqual({ messages: [], failed: true })
   })
@@ -187,7 +187,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
     })
   })
 
-  test('requests of Python send the value and is shown none', async () => {
+  test('the requests library of Python sends the value and receives none', async () => {
     const program = [
       'import requests, sys',
       "answer = requests.get(sys.argv[1], headers={'Authorization': 'Bearer SVC_SECRET_KEY'})",
@@ -202,7 +202,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
     expect(lastCredential()).toBe(`Bearer ${KEY}`)
   })
 
-  test('git clones over HTTPS with a password that only the proxy knows', async () => {
+  test('git clones over HTTPS with a password that only the proxy has', async () => {
     const clone = join(repositories, `clone-${way}`)
     const url = stage.url('/repo.git').replace('https://', 'https://git:SVC_SECRET_KEY@')
     const ran = await runWith(proxy, ['git', 'clone', '-q', url, clone], {
@@ -210,7 +210,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
       GIT_TERMINAL_PROMPT: '0',
     })
     expect(ran).toEqual({ code: 0, out: '', err: '' })
-    // Objects are compressed: values in them are not recognised, and their hashes still agree.
+    // Objects are compressed, so values in them are not recognised, and their hashes still match.
     expect(readFileSync(join(clone, 'hello.txt'), 'utf8')).toBe(`hello, ${KEY}`)
   })
 })

@@ -1,6 +1,6 @@
 // tier: all
 /**
- * `cloakroom proxy` as people start it, with an empty home folder and a server that may be unavailable. Tests
+ * `cloakroom proxy` the way people start it, with an empty home folder and a server that may be unavailable. Tests
  * that end the proxy with a signal start the executable.
  */
 import { Database } from 'bun:sqlite'
@@ -69,8 +69,8 @@ function proxyWith(args: string[], env: Record<string, string> = {}) {
   return ada.run(['proxy', ...args], { env: { ...environment, ...env } })
 }
 
-describe('with a command', () => {
-  test('that knows nothing of the proxy, the value is put in and redacted', async () => {
+describe('the proxy with a command', () => {
+  test('the value is inserted and redacted for a command without any proxy settings', async () => {
     expect(await proxyWith(['--', ...echo()])).toEqual({
       code: 0,
       out: 'got Bearer SVC_SECRET_KEY',
@@ -79,7 +79,7 @@ describe('with a command', () => {
     expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${KEY}`)
   })
 
-  test("its exit code and its signal are the command's", async () => {
+  test("the proxy's exit code and signal are the command's", async () => {
     expect((await proxyWith(['--', 'sh', '-c', 'exit 7'])).code).toBe(7)
     expect((await proxyWith(['--', 'sh', '-c', 'kill -TERM $$'])).code).toBe(143)
     expect(await proxyWith(['--', 'no-such-program'])).toMatchObject({
@@ -88,7 +88,7 @@ describe('with a command', () => {
     })
   })
 
-  test('the command finds the proxy and its authority in its environment, and no secret', async () => {
+  test("the command's environment has the proxy and its authority, and no secret", async () => {
     const { out } = await proxyWith(['--strict', '--', 'env'], {
       NO_PROXY: 'internal.example',
       JAVA_TOOL_OPTIONS: '-Down=1',
@@ -144,7 +144,7 @@ describe('with a command', () => {
     expect(out).not.toContain(KEY)
   })
 
-  test('PHP finds the bundle in its settings, and keeps those that it had', async () => {
+  test('PHP finds the bundle in its settings, and keeps its earlier settings', async () => {
     const settings = 'for f in $(echo "$PHP_INI_SCAN_DIR" | tr : " "); do cat "$f"/*.ini; done'
     const { out } = await proxyWith(['--', 'sh', '-c', settings])
     const [, bundle = ''] = /curl\.cainfo="(.*)"/.exec(out) ?? []
@@ -193,7 +193,7 @@ describe('with a command', () => {
 
   test('output that breaks off half-way leaves nothing on the terminal, least of all the value', async () => {
     stage.upstream.on('/broken', (_, wire) => {
-      // An event, behind whose end nothing waits (protocol 6.1).
+      // An event whose end keeps no text waiting (protocol 6.1).
       const head =
         'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked'
       wire.write(`${head}\r\n\r\nb\r\ndata: one\n\n\r\n`)
@@ -225,7 +225,7 @@ describe('with a command', () => {
     }
   })
 
-  test('the stand-ins of two runs are others', async () => {
+  test('two runs have different stand-ins', async () => {
     const command = ['--', 'sh', '-c', 'echo "$KEY"']
     const [one, other] = await Promise.all([proxyWith(command), proxyWith(command)])
     expect(one.out).toMatch(/^sk_live_/)
@@ -233,7 +233,7 @@ describe('with a command', () => {
     expect(one.out).not.toBe(other.out)
   })
 
-  test('--stand-ins none sets no variable of a credential, and --print-env shows all that are set', async () => {
+  test('--stand-ins none sets no variable of a credential, and --print-env prints all variables', async () => {
     const command = ['--', 'sh', '-c', 'echo "[$KEY]"']
     const without = await proxyWith(['--stand-ins', 'none', '--print-env', ...command])
     expect({ code: without.code, out: without.out }).toEqual({ code: 0, out: '[]\n' })
@@ -248,7 +248,7 @@ describe('with a command', () => {
     })
   })
 
-  test('settings are set as they are, and what is not set is named with its reason', async () => {
+  test('settings are set unchanged, and an omitted one is named with its reason', async () => {
     const place = ['-e', 'staging']
     const steering = ['LD_PRELOAD', 'PATH', 'HTTPS_PROXY', 'SERVICE_TOKEN'].flatMap((name) => [
       '--allow-env',
@@ -283,7 +283,7 @@ describe('with a command', () => {
     ])
   })
 
-  test('with a token it works through the resolver, and the command does not see the token', async () => {
+  test('with a token the proxy calls through the resolver, and the command does not receive the token', async () => {
     const made = await ada.json('agent', 'create', 'bot')
     const { token } = made as { token: string }
     const env = { SERVICE_TOKEN: token }
@@ -295,7 +295,7 @@ describe('with a command', () => {
     expect((await proxyWith(['--agent', 'x', '--', 'true'], env)).code).toBe(2)
   })
 
-  test('--agent of a name that is not there makes none, and lists near ones', async () => {
+  test('--agent with an unknown name creates none, and lists similar ones', async () => {
     await ada.must('agent', 'create', 'claude')
     for (const way of [[], ['--remote']]) {
       expect(await proxyWith([...way, '--agent', 'cluade', '--', 'true'])).toEqual({
@@ -326,7 +326,7 @@ describe('with a command', () => {
 })
 
 describe('the authority', () => {
-  test('is made once, its key readable by its owner only', async () => {
+  test('the authority is created once, and only its owner can read the key', async () => {
     const directory = join(ada.home, '.config/cloakroom/proxy')
     const before = readFileSync(join(directory, 'ca.pem'), 'utf8')
     expect(statSync(join(directory, 'ca.key')).mode & 0o777).toBe(0o600)
@@ -355,8 +355,8 @@ describe('the authority', () => {
   })
 })
 
-describe('without a command', () => {
-  test('it tells how to reach it, and ends with a signal', async () => {
+describe('the proxy without a command', () => {
+  test('the proxy without a command prints its address, and ends with a signal', async () => {
     const running = await startProxy()
     expect(running.told).toMatchObject({
       port: expect.any(Number),
@@ -377,7 +377,7 @@ describe('without a command', () => {
 })
 
 describe('a server that is unavailable', () => {
-  test('holds up no call, and gets every record once, whatever happened to the proxy', async () => {
+  test('an unavailable server delays no call, and gets every record once, whatever happened to the proxy', async () => {
     const before = await countRecords()
     const first = await startProxy()
     expect(await callThrough(first)).toBe('got Bearer SVC_SECRET_KEY')
@@ -385,7 +385,7 @@ describe('a server that is unavailable', () => {
     for (let call = 0; call < 5; call++) {
       expect(await callThrough(first)).toBe('got Bearer SVC_SECRET_KEY')
     }
-    // One call is under way when the proxy is killed.
+    // One call is open when the proxy is killed.
     const received = Promise.withResolvers<void>()
     stage.upstream.on('/never', () => received.resolve())
     const last = fetch(`${first.told.base_url}/${stage.authorityOf()}/never`).catch(() => null)
@@ -457,7 +457,7 @@ async function callThrough({ told }: Running): Promise<string> {
   return answer.text()
 }
 
-/** A way to the control plane that can be shut: then nobody answers there. */
+/** A route to the control plane that can be closed: then no server answers. */
 async function openDoor(target: string) {
   const { hostname, port } = new URL(target)
   const open = new Set<Socket>()

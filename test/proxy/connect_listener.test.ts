@@ -37,7 +37,7 @@ function connectRequest(target: string, ...headers: string[]): string {
   return [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`, ...headers, '', ''].join('\r\n')
 }
 
-/** A tunnel, once the proxy says that there is one. */
+/** A tunnel, once the proxy confirms it. */
 async function tunnel(proxy: OpenProxy, target: string): Promise<Socket> {
   const socket = connectTcp(proxy.port, '127.0.0.1')
   socket.write(connectRequest(target, loginOf(proxy)))
@@ -53,7 +53,7 @@ async function secure(socket: Socket, servername: string, ca: string) {
   return { wire, issuer: wire.getPeerCertificate().issuer.CN }
 }
 
-describe('without the password of this run', () => {
+describe('a client without the password of this run', () => {
   const wrong = [
     ['no password', []],
     ['a wrong password', [loginOf(open, 'x'.repeat(32))]],
@@ -62,7 +62,7 @@ describe('without the password of this run', () => {
     ['another scheme', [`Proxy-Authorization: Bearer ${passwordOf(open)}`]],
   ] as const
 
-  test.each(wrong)('CONNECT with %s is 407, and nothing is connected to', async (_, headers) => {
+  test.each(wrong)('CONNECT with %s is 407, and no connection is made', async (_, headers) => {
     const sent = stage.upstream.bytes
     const answer = await sendRaw(open.baseUrl, connectRequest(stage.authorityOf(), ...headers))
     expect(answer.statuses).toEqual([407])
@@ -125,27 +125,30 @@ function connected(address: string) {
   return { port: line().then(Number), ask }
 }
 
-describe.if(process.platform === 'linux')('our program needs no password', () => {
+describe.if(process.platform === 'linux')("the run's own program needs no password", () => {
   test.each([
     ['IPv4', '127.0.0.1'],
     ['IPv4 by a socket of IPv6', '::ffff:127.0.0.1'],
-  ])('over %s; its port at another address of loopback does', async (_, address) => {
-    const ours = connected(address)
-    const localPort = await ours.port
-    const near = { localAddress: '127.0.0.2', localPort }
-    const socket = connectTcp({ host: '127.0.0.1', port: open.port, ...near })
-    socket.write(connectRequest(stage.authorityOf()))
-    const [answer] = await once(socket, 'data')
-    socket.destroy()
-    expect(String(answer)).toStartWith('HTTP/1.1 407 ')
-    expect(await ours.ask()).toBe('HTTP/1.1 200 Connection Established')
-  })
+  ])(
+    'the program needs no password over %s, and at another loopback address it does',
+    async (_, address) => {
+      const ours = connected(address)
+      const localPort = await ours.port
+      const near = { localAddress: '127.0.0.2', localPort }
+      const socket = connectTcp({ host: '127.0.0.1', port: open.port, ...near })
+      socket.write(connectRequest(stage.authorityOf()))
+      const [answer] = await once(socket, 'data')
+      socket.destroy()
+      expect(String(answer)).toStartWith('HTTP/1.1 407 ')
+      expect(await ours.ask()).toBe('HTTP/1.1 200 Connection Established')
+    },
+  )
 })
 
 describe('a host that is not on the allowlist', () => {
   const elsewhere = () => `localhost:${stage.upstream.port}`
 
-  test('is tunnelled unread: the certificate is its own, and no name is replaced', async () => {
+  test('a host that is not allowed is tunnelled unread: the certificate is its own, and no name is replaced', async () => {
     const socket = await tunnel(open, elsewhere())
     const { wire, issuer } = await secure(socket, OTHER, stage.authority.certificate)
     expect(issuer).toBe('Test authority')
@@ -160,7 +163,7 @@ describe('a host that is not on the allowlist', () => {
     wire.destroy()
   })
 
-  test('is refused with --strict, and that is put on record', async () => {
+  test('a host that is not allowed is rejected with --strict, and recorded', async () => {
     const sent = stage.upstream.bytes
     const answer = await sendRaw(strict.baseUrl, connectRequest(elsewhere(), loginOf(strict)))
     expect(answer.statuses).toEqual([403])
@@ -180,12 +183,15 @@ describe('a host that is not on the allowlist', () => {
     ['another port', `${API}:1`],
     ['a sibling', `x${API}:443`],
     ['an address', '127.0.0.1:443'],
-  ])('is refused with --strict for %s of one that is', async (_, target) => {
-    const answer = await sendRaw(strict.baseUrl, connectRequest(target, loginOf(strict)))
-    expect(answer.statuses).toEqual([403])
-  })
+  ])(
+    'a host that is not allowed is rejected with --strict for %s of an allowed one',
+    async (_, target) => {
+      const answer = await sendRaw(strict.baseUrl, connectRequest(target, loginOf(strict)))
+      expect(answer.statuses).toEqual([403])
+    },
+  )
 
-  test('is 403 domain_blocked in base-URL mode', async () => {
+  test('a host that is not allowed is 403 domain_blocked in base-URL mode', async () => {
     const answer = await fetch(`${open.baseUrl}/${elsewhere()}/x`)
     const message = `${elsewhere()} is not on the allowlist of the workspace.`
     expect({ status: answer.status, body: await answer.json() }).toEqual({
@@ -204,14 +210,14 @@ describe('a host on the allowlist', () => {
   test.each([
     ['in capitals', API.toUpperCase()],
     ['with a trailing dot', `${API}.`],
-  ])('is intercepted however it is written: %s', async (_, name) => {
+  ])('an allowed host is intercepted however it is written: %s', async (_, name) => {
     const socket = await tunnel(open, `${name}:${stage.upstream.port}`)
     const { wire, issuer } = await secure(socket, API, open.certificate)
     expect(issuer).toStartWith('Cloakroom local proxy ')
     wire.destroy()
   })
 
-  test('has one certificate for all connections that come at once, the first ones too', async () => {
+  test('an allowed host has one certificate for all concurrent connections, the first ones too', async () => {
     const fresh = await stage.open('local')
     const target = `${API}:${stage.upstream.port}`
     const prints = Array.from({ length: 20 }, async () => {
@@ -242,7 +248,7 @@ describe('a host on the allowlist', () => {
     expect(names).toEqual(['accept', 'accept-encoding', 'host', 'user-agent', 'connection'])
   })
 
-  test('answers base-URL mode, with links that lead back through it', async () => {
+  test('an allowed host answers base-URL mode, with links that return through it', async () => {
     const to = `https://${stage.authorityOf()}/next?page=2`
     stage.upstream.on(
       '/old',
@@ -277,13 +283,13 @@ describe('plain http', () => {
       http_proxy: proxy.url,
     })
 
-  test('passes with the names in it, without the password', async () => {
+  test('plain http passes with the names in it, without the password', async () => {
     const { out } = await send(open)
     expect(JSON.parse(out)).toMatchObject({ authorization: 'Bearer SVC_SECRET_KEY' })
     expect(Object.keys(JSON.parse(out))).not.toContain('proxy-authorization')
   })
 
-  test('does not pass with --strict', async () => {
+  test('plain http does not pass with --strict', async () => {
     expect((await send(strict)).out).toBe('plain http does not pass a strict proxy\n')
   })
 })
@@ -295,7 +301,7 @@ describe('https without CONNECT, by an absolute target', () => {
   }
   const bearer = 'Authorization: Bearer SVC_SECRET_KEY'
 
-  test('is served for a host on the allowlist, with the value outside only, one request a connection', async () => {
+  test('an absolute https target is served for an allowed host, with the value outside only, one request a connection', async () => {
     const answer = await ask(open, stage.authorityOf(), loginOf(open), bearer)
     expect(answer).toMatchObject({ statuses: [200], closed: true })
     expect(answer.text).toContain('\r\nConnection: close\r\n')
@@ -305,7 +311,7 @@ describe('https without CONNECT, by an absolute target', () => {
     expect(sent?.header('proxy-authorization')).toBeUndefined()
   })
 
-  test('needs the password of this run', async () => {
+  test('an absolute https target needs the password of this run', async () => {
     const sent = stage.upstream.bytes
     for (const headers of [[], [loginOf(open, 'x'.repeat(32))]]) {
       expect((await ask(open, stage.authorityOf(), ...headers)).statuses).toEqual([407])
@@ -313,7 +319,7 @@ describe('https without CONNECT, by an absolute target', () => {
     expect(stage.upstream.bytes).toBe(sent)
   })
 
-  test('is refused for any other host, whose traffic cannot pass unread, with and without --strict', async () => {
+  test('an absolute https target is rejected for any other host, whose traffic cannot pass unread, with and without --strict', async () => {
     const sent = stage.upstream.bytes
     for (const proxy of [open, strict]) {
       const answer = await ask(proxy, `elsewhere.example:${stage.upstream.port}`, loginOf(proxy))
@@ -327,7 +333,7 @@ describe('https without CONNECT, by an absolute target', () => {
     })
   })
 
-  test('is that in any case of its scheme, whose name has none', async () => {
+  test('an absolute https target may have its scheme in any case', async () => {
     for (const [authority, status] of [
       [stage.authorityOf(), 200],
       ['capitals.example', 403],
@@ -340,7 +346,7 @@ describe('https without CONNECT, by an absolute target', () => {
     expect(await recordFor('capitals.example')).toMatchObject({ method: 'GET' })
   })
 
-  test('reaches the host of its target only: another Host is 421', async () => {
+  test('an absolute https target reaches its own host only: another Host is 421', async () => {
     const sent = stage.upstream.bytes
     const head = `GET https://${stage.authorityOf()}/ HTTP/1.1\r\nHost: ${OTHER}\r\n${loginOf(open)}`
     const answer = await sendRaw(open.baseUrl, `${head}\r\n\r\n`)
@@ -348,21 +354,21 @@ describe('https without CONNECT, by an absolute target', () => {
     expect(stage.upstream.bytes).toBe(sent)
   })
 
-  test('is served behind plain http of the same program', async () => {
+  test('an absolute https target is served behind plain http of the same program', async () => {
     const first = [`GET ${plain.url.href} HTTP/1.1`, `Host: ${plain.url.host}`, loginOf(open)]
     const answer = await sendRaw(open.baseUrl, `${first.join('\r\n')}\r\n\r\n`)
     expect(answer).toMatchObject({ statuses: [200], closed: true })
   })
 
   test.each(['https://', 'https://me@example.com/', 'https://example.com:0/', 'https://a b/'])(
-    'is 400 for %p',
+    'an absolute https target is 400 for %p',
     async (target) => {
       const request = `GET ${target} HTTP/1.1\r\n${loginOf(open)}\r\n\r\n`
       expect((await sendRaw(open.baseUrl, request)).statuses).toEqual([400])
     },
   )
 
-  test('carries a body of any size, also where it is refused', async () => {
+  test('an absolute https target carries a body of any size, also if it is rejected', async () => {
     const body = 'x'.repeat(300_000)
     for (const [authority, status] of [
       [stage.authorityOf(), 200],
@@ -385,18 +391,18 @@ describe('the listener', () => {
     'CONNECT user@example.com:443 HTTP/1.1',
     'CONNECT example.com:443/ HTTP/1.1',
     'CONNECT example.com:443 HTTP/2.0',
-  ])('answers 400 to %p', async (line) => {
+  ])('the listener answers 400 to %p', async (line) => {
     const answer = await sendRaw(open.baseUrl, `${line}\r\n${loginOf(open)}\r\n\r\n`)
     expect(answer.statuses).toEqual([400])
   })
 
-  test('takes a request in as many pieces as it comes in', async () => {
+  test('the listener accepts a request in any number of pieces', async () => {
     const request = connectRequest(stage.authorityOf(), loginOf(open))
     const pieces = [request.slice(0, 3), request.slice(3, 20), request.slice(20)]
     expect((await sendRaw(open.baseUrl, pieces)).statuses).toEqual([200])
   })
 
-  test('closes the connection of a head without end', async () => {
+  test('the listener closes the connection of an endless header section', async () => {
     const head = `CONNECT ${stage.authorityOf()} HTTP/1.1\r\nX: ${'x'.repeat(70_000)}`
     const answer = await sendRaw(open.baseUrl, head, { timeoutMs: 5_000 })
     expect(answer).toEqual({ text: '', statuses: [], closed: true })

@@ -1,5 +1,5 @@
 // tier: all
-/** Programs behind either proxy that have stand-ins of derived credentials (protocol 13.5). */
+/** Programs with stand-ins of derived credentials, behind either proxy (protocol 13.5). */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { cannedAnswers, startProvider } from '../support/oauth/provider.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -57,7 +57,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
   })
 })
 
-test('the local proxy refuses a root with a refresh token, and the remote one uses it', async () => {
+test('the local proxy rejects a root with a refresh token, and the remote one uses it', async () => {
   const refused = await send(proxies.local, 'ROTATING')
   expect(await refused.json()).toMatchObject({
     error_code: 'unusable_secret',

@@ -131,13 +131,13 @@ function named([args, text]: [args: string[], text: string]) {
 const proxies = { local: await stage.open('local'), remote: await stage.open('remote') }
 
 describe.each(Object.entries(proxies))('gh behind the %s proxy', (_, proxy) => {
-  test.each(reads.map(named))('reads with %s', async (_command, args, shown) => {
+  test.each(reads.map(named))('gh reads with %s', async (_command, args, shown) => {
     const ran = await gh(proxy, ...args)
     expect({ code: ran.code, err: ran.err }).toEqual({ code: 0, err: '' })
     expect(ran.out).toContain(shown)
   })
 
-  test.each(refused.map(named))('writes nothing with %s', async (_command, args, sentence) => {
+  test.each(refused.map(named))('gh writes nothing with %s', async (_command, args, sentence) => {
     const { code, out, err } = await gh(proxy, ...args)
     expect(code).toBe(1)
     expect(err).toContain(sentence)

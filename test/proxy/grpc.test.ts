@@ -1,5 +1,5 @@
 // tier: all
-/** gRPC behind the proxy: calls of all four kinds, with the values only outside of it. */
+/** gRPC behind the proxy: calls of all four kinds, with the values only outside it. */
 import { afterAll, expect } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
@@ -36,7 +36,7 @@ const clients = {
 
 const BEARER = { authorization: 'Bearer SVC_SECRET_KEY' }
 
-/** Headers of the resolver, about its origin, or that lead on. */
+/** Headers of the resolver, its origin headers, or links. */
 const FOREIGN = {
   'x-service-error': 'domain_blocked',
   'x-service-request-id': 'theirs',
@@ -106,7 +106,7 @@ upstream.on('/test/Stream', ({ send, end }) => {
   end(0)
 })
 
-/** An answer of two messages, of which the second holds the value. */
+/** An answer of two messages, the second of which contains the value. */
 const holding: Record<string, (key: string) => [Uint8Array, flags?: number, coding?: string]> = {
   'as it is': (key) => [Buffer.from(`\n\x20${key}`)],
   'in base64': (key) => [Buffer.from(`--${btoa(key)}--`)],
@@ -146,7 +146,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
   const call = (path: string, asked: Partial<AskedCall> = {}) =>
     clients[way].call({ host, path, messages: ['hello'], ...asked })
 
-  test('a call sends the value in its metadata and is shown none, in headers or trailers', async () => {
+  test('a call sends the value in its metadata and receives none, in headers or trailers', async () => {
     const got = await call('/test/Echo', { metadata: BEARER })
     expect(got).toMatchObject({
       code: 0,
@@ -169,7 +169,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     expect(await call('/test/Count', { messages: [] })).toMatchObject({ code: 0, messages: ['0'] })
   })
 
-  test('the record of a call says what was used and where, and that something was taken out', async () => {
+  test('the record of a call names the used secrets and their places, and reports redactions', async () => {
     await call('/test/Echo', { metadata: BEARER })
     expect(await recordOf(way, '/test/Echo')).toMatchObject({
       method: 'POST',
@@ -181,7 +181,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     })
   })
 
-  test('the record of a call that the upstream ends with an error has the status of HTTP', async () => {
+  test('the record of a call that the upstream ends with an error has the HTTP status', async () => {
     expect(await call('/test/Fails')).toMatchObject({ code: 5 })
     expect(await recordOf(way, '/test/Fails')).toMatchObject({ status_code: 200 })
   })
@@ -193,7 +193,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     expect(trailers).toHaveProperty('x-got-bin', 'key=SVC_SECRET_KEY')
   })
 
-  test('so is each of several values, whatever its bytes', async () => {
+  test('each of several binary values is decoded, filled and encoded, whatever its bytes', async () => {
     const metadata = { 'x-key-bin': ['\n\x0eSVC_SECRET_KEY\xff\xfe', '\xff', 'SVC_SECRET_KEY'] }
     const { code, trailers } = await call('/test/Binary', { metadata })
     const sent = [`\n\x0e${KEY}\xff\xfe`, '\xff', KEY].map(btoa)
@@ -202,7 +202,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     expect(trailers).toHaveProperty('x-got-bin', metadata['x-key-bin'].join(','))
   })
 
-  test('binary metadata that comes back loses values and their fragments, and else keeps its bytes', async () => {
+  test('returned binary metadata loses values and their fragments, and otherwise keeps its bytes', async () => {
     const { code, headers, trailers } = await call('/test/BinaryBack')
     expect(headers).toMatchObject({ 'x-own-bin': '\xff\xfe,\xfd' })
     expect(headers).not.toHaveProperty('x-text-bin')
@@ -216,20 +216,20 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     })
   })
 
-  test('messages go both ways, each before the next', async () => {
+  test('messages are sent both ways, each before the next', async () => {
     const messages = ['a', 'b', 'c'.repeat(100_000)]
     const got = await call('/test/Echo', { messages, lockstep: true })
     expect(got).toMatchObject({ code: 0, messages: messages.map((text) => `you said ${text}`) })
   })
 
-  test('a message that ends as the token of its caller begins is not held back for the next', async () => {
+  test("a message whose end starts like its caller's token is not held back for the next", async () => {
     const secret = stage.agent.token.slice(-49, -6)
     const messages = [`a${secret.slice(0, 1)}`, `b${secret.slice(0, 20)}`, 'c']
     const got = await call('/test/Echo', { messages, lockstep: true })
     expect(got).toMatchObject({ code: 0, messages: messages.map((text) => `you said ${text}`) })
   })
 
-  test('many messages arrive whole and in order, either way', async () => {
+  test('many messages arrive whole and in order, in both directions', async () => {
     const got = await call('/test/Stream')
     const numbers = got.messages.map((message: string) => Number(message.split(' ')[0]))
     expect(numbers).toEqual(Array.from({ length: 50 }, (_, at) => at))
@@ -240,13 +240,13 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     })
   })
 
-  test('headers come before the first message, and a call that is cancelled ends the one to the upstream', async () => {
+  test('headers arrive before the first message, and a cancelled call ends the one to the upstream', async () => {
     const got = await call('/test/Watch', { cancelAt: 'headers' })
     expect(got).toMatchObject({ code: 1, headers: { 'x-begun': 'yes' } })
     expect(await upstream.received.at(-1)?.closed).toBe(8)
   })
 
-  test('a message of 4 MiB goes on, and a longer one is refused', async () => {
+  test('a message of 4 MiB is passed on, and a longer one is rejected', async () => {
     const most = 4 * 1024 * 1024
     expect(await call('/test/Count', { messages: ['x'.repeat(most)] })).toMatchObject({
       code: 0,
@@ -275,7 +275,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     })
   })
 
-  test('an upstream does not pass for the resolver, in headers or trailers', async () => {
+  test("an upstream's answer is never mistaken for the resolver's, in headers or trailers", async () => {
     const { code, headers, trailers } = await call('/test/Passes')
     expect({ code, trailers }).toEqual({ code: 7, trailers: { 'x-theirs': 'yes' } })
     for (const name of Object.keys(FOREIGN)) {
@@ -292,14 +292,14 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     ['/test/Bomb', 8, expect.stringContaining(''), 'upstream_too_large'],
     ['/test/UnknownCoding', 13, expect.stringContaining(''), 'upstream_protocol_error'],
     ['/test/TooLarge', 8, expect.stringContaining(''), 'upstream_too_large'],
-  ])('what no client could read ends in a status: %s', async (path, code, details, error) => {
+  ])('an unreadable answer ends in a status: %s', async (path, code, details, error) => {
     const got = await call(path)
     expect(got).toMatchObject({ code, details })
     expect(got.trailers['x-service-error'] ?? got.headers['x-service-error']).toBe(error)
   })
 
   test.each(Object.keys(holding))(
-    'a message that holds the value, %s, ends the call',
+    'a message that contains the value, %s, ends the call',
     async (name) => {
       const got = await call(`/test/Holds/${name.replaceAll(' ', '-')}`, { metadata: BEARER })
       expect(got).toMatchObject({
@@ -313,7 +313,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     },
   )
 
-  test('an answer that is compressed all the same is passed on as it is', async () => {
+  test('an answer that is compressed anyway is passed on unchanged', async () => {
     expect(await call('/test/Gzip')).toMatchObject({
       code: 0,
       messages: ['small'],
@@ -323,20 +323,20 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
   test.each([
     ['an unknown secret', 'Bearer SVC_SECRET_NONE', 3, 'unknown_secret'],
     ['a malformed name', 'Bearer SVC_SECRET_', 3, 'invalid_header'],
-  ])('%s is refused in the form of gRPC', async (_, authorization, code, error) => {
+  ])('%s is rejected in the form of gRPC', async (_, authorization, code, error) => {
     const got = await call('/test/Echo', { metadata: { authorization } })
     expect(got).toMatchObject({ code, details: expect.stringContaining(`${error}: `) })
     expect({ ...got.headers, ...got.trailers }['x-service-error']).toBe(error)
   })
 
-  test('an upstream that speaks no HTTP/2 is said to be one', async () => {
+  test('an upstream without HTTP/2 is reported as such', async () => {
     const got = await call('/', { host: stage.authorityOf() })
     expect(got).toMatchObject({ code: 13 })
     expect(got.details).toContain('does not agree to HTTP/2')
   })
 })
 
-test('a message that holds the token of its caller does not reach the upstream', async () => {
+test("a message that contains its caller's token does not reach the upstream", async () => {
   const messages = ['first', `x${stage.agent.token}`]
   heard.length = 0
   const got = await clients.remote.call({ host, path: '/test/Echo', messages, lockstep: true })
@@ -383,7 +383,7 @@ describe('behind a reverse proxy that reads requests whole, the remote proxy', (
     await reverse.stop(true)
   })
 
-  test('has the answers of calls that wait for none before they have sent all', async () => {
+  test('the remote proxy returns answers of calls that do not wait for them before they have sent everything', async () => {
     const client = await opened
     const got = await client.call({ host, path: '/test/Stream', messages: ['hello'] })
     expect(got).toMatchObject({ code: 0 })
@@ -396,64 +396,61 @@ describe('behind a reverse proxy that reads requests whole, the remote proxy', (
   })
 })
 
-describe.each(['local', 'remote'] as const)(
-  'behind the %s proxy, a program that goes on',
-  (way) => {
-    test.each([
-      ['the upstream ends the call', '/test/Fails', '5', undefined],
-      ['the upstream answers with trailers only', '/test/TrailersOnly', '9', undefined],
-      ['the call is refused', '/test/Echo', '3', 'Bearer SVC_SECRET_NONE'],
-    ])('has its stream closed when %s', async (_, path, status, authorization) => {
-      const session = await openSession(proxies[way])
-      const stream = session.request({
-        ':method': 'POST',
-        ':path': path,
-        'content-type': 'application/grpc',
-        ...(authorization ? { authorization } : {}),
+describe.each(['local', 'remote'] as const)('a continuing program behind the %s proxy', (way) => {
+  test.each([
+    ['the upstream ends the call', '/test/Fails', '5', undefined],
+    ['the upstream answers with trailers only', '/test/TrailersOnly', '9', undefined],
+    ['the call is refused', '/test/Echo', '3', 'Bearer SVC_SECRET_NONE'],
+  ])("a continuing program's stream is closed when %s", async (_, path, status, authorization) => {
+    const session = await openSession(proxies[way])
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      ...(authorization ? { authorization } : {}),
+    })
+    let ending: Record<string, unknown> = {}
+    for (const part of ['response', 'trailers'] as const) {
+      stream.once(part, (headers) => {
+        ending = headers
       })
-      let ending: Record<string, unknown> = {}
-      for (const part of ['response', 'trailers'] as const) {
-        stream.once(part, (headers) => {
-          ending = headers
-        })
-      }
-      const closed = once(stream, 'close')
-      stream.resume().write(encodeGrpcFrame(0, Buffer.from('hello')))
-      await closed
-      expect(stream.rstCode).toBe(0)
-      expect(ending['grpc-status']).toBe(status)
-      session.destroy()
-    })
+    }
+    const closed = once(stream, 'close')
+    stream.resume().write(encodeGrpcFrame(0, Buffer.from('hello')))
+    await closed
+    expect(stream.rstCode).toBe(0)
+    expect(ending['grpc-status']).toBe(status)
+    session.destroy()
+  })
 
-    test.each([
-      ['POST', 'with its body', expect.stringContaining('unknown_secret')],
-      ['HEAD', 'with its head', ''],
-    ])('has its stream closed when a %s of HTTP is refused, %s', async (method, _, body) => {
-      const session = await openSession(proxies[way])
-      const authorization = 'Bearer SVC_SECRET_NONE'
-      // A body of this type is passed on as it arrives, so the refusal comes before its end.
-      const type = 'application/octet-stream'
-      const head = { ':method': method, ':path': '/', 'content-type': type, authorization }
-      const stream = session.request(head, { endStream: false })
-      const closed = once(stream, 'close')
-      const answered = once(stream, 'response')
-      if (method === 'POST') stream.write('hello')
-      const pieces = await Array.fromAsync(stream)
-      await closed
-      expect(stream.rstCode).toBe(0)
-      expect((await answered)[0]).toMatchObject({ ':status': 422 })
-      expect(Buffer.concat(pieces).toString()).toEqual(body)
-      session.destroy()
-    })
-  },
-)
+  test.each([
+    ['POST', 'with its body', expect.stringContaining('unknown_secret')],
+    ['HEAD', 'with its head', ''],
+  ])("a program's stream is closed when a %s of HTTP is rejected, %s", async (method, _, body) => {
+    const session = await openSession(proxies[way])
+    const authorization = 'Bearer SVC_SECRET_NONE'
+    // A body of this type is passed on as it arrives, so the error arrives before its end.
+    const type = 'application/octet-stream'
+    const head = { ':method': method, ':path': '/', 'content-type': type, authorization }
+    const stream = session.request(head, { endStream: false })
+    const closed = once(stream, 'close')
+    const answered = once(stream, 'response')
+    if (method === 'POST') stream.write('hello')
+    const pieces = await Array.fromAsync(stream)
+    await closed
+    expect(stream.rstCode).toBe(0)
+    expect((await answered)[0]).toMatchObject({ ':status': 422 })
+    expect(Buffer.concat(pieces).toString()).toEqual(body)
+    session.destroy()
+  })
+})
 
 describe.each(['local', 'remote'] as const)(
   'behind the %s proxy, a program without its own headers',
   (way) => {
     const ours = { 'accept-encoding': 'identity', 'user-agent': `cloakroom/${version}` }
 
-    test('has the same ones sent by gRPC as in the other way', async () => {
+    test('a program without its own headers gets the same ones from gRPC both ways', async () => {
       const session = await openSession(proxies[way])
       const type = { 'content-type': 'application/grpc' }
       const stream = session.request({ ':method': 'POST', ':path': '/test/Fails', ...type })

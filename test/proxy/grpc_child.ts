@@ -1,6 +1,6 @@
 /**
- * A client of gRPC as its library for Node.js makes it: behind the proxy by `https_proxy` and the bundle of
- * GRPC_DEFAULT_SSL_ROOTS_FILE_PATH. Each line of its input is a call, and each line of its output what came of one.
+ * A gRPC client by its library for Node.js: behind the proxy by `https_proxy` and the bundle of
+ * GRPC_DEFAULT_SSL_ROOTS_FILE_PATH. Each line of its input is a call, and each line of its output is a call's result.
  */
 import { createInterface } from 'node:readline'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
@@ -8,10 +8,10 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 export type AskedCall = {
   host: string
   path: string
-  /** Several values of one name are sent as such; of names in `-bin` each character is a byte. */
+  /** Several values of one name are sent as such; in names with `-bin` each character is a byte. */
   metadata?: Record<string, string | string[]>
   messages: string[]
-  /** Each message waits for the answer to the last one. */
+  /** Each message waits for the answer to the previous one. */
   lockstep?: boolean
   cancelAt?: 'headers'
 }
@@ -55,7 +55,7 @@ function make(asked: AskedCall): Promise<unknown> {
     got.messages.push(message)
     if (asked.lockstep) sendNext()
   })
-  // Comes with a status, which says the same.
+  // Arrives with a status, which has the same content.
   call.on('error', (_: ServiceError) => {})
   return new Promise((resolve) => {
     call.on('status', ({ code, details, metadata: trailers }) => {
@@ -64,7 +64,7 @@ function make(asked: AskedCall): Promise<unknown> {
   })
 }
 
-/** As in what is asked; several values have commas between them. */
+/** Like in the request; several values have commas between them. */
 function textsIn(metadata: Metadata): Record<string, string> {
   return Object.fromEntries(
     Object.keys(metadata.getMap()).map((name) => [

@@ -1,5 +1,5 @@
 // tier: quick
-/** gRPC with stand-ins, behind either proxy, and what ends a call that is open. */
+/** gRPC with stand-ins, behind either proxy, and the events that end an open call. */
 import { afterAll, expect } from 'bun:test'
 import { API } from '../support/agent.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
@@ -67,7 +67,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     })
   })
 
-  test('so it is in each of several values of binary metadata, and in those that come back', async () => {
+  test('a stand-in is also replaced in each of several values of binary metadata, and in returned ones', async () => {
     const values = [`\n\x20${standIn}\xff\xfe`, '\xff', standIn]
     const got = await call('/test/Binary', { metadata: { 'x-key-bin': values } })
     const arrived = String(upstream.received.at(-1)?.headers['x-key-bin']).split(/, */)
@@ -79,7 +79,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     })
   })
 
-  test('a stand-in that is not as long as what it would stand for ends the call', async () => {
+  test('a stand-in of another length than its value ends the call', async () => {
     const got = await call('/test/Encoded', { metadata: { authorization: `Bearer ${standIn}` } })
     expect(got).toMatchObject({
       code: 13,
@@ -89,7 +89,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
   })
 })
 
-test('a call that is open ends when its host leaves the allowlist', async () => {
+test('an open call ends when its host is removed from the allowlist', async () => {
   const call = clients.remote.call({ host, path: '/test/Watch', messages: ['hello'] })
   await until(() => upstream.received.some(({ headers }) => headers[':path'] === '/test/Watch'))
   await stage.agent.disallow(host)

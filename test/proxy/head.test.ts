@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * HEAD has the headers of the upstream, its Content-Length too, and no body (RFC 9110, section 9.3.2),
- * whichever way it goes. But for `Accept-Ranges`: no way has parts of this file.
+ * HEAD has the upstream's headers, including Content-Length, and no body (RFC 9110, section 9.3.2), by every route.
+ * The exception is `Accept-Ranges`: no route has parts of this file.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { forwardAs } from '../support/forward.ts'
@@ -29,7 +29,7 @@ const CHANGED = { 'accept-ranges': 'none', 'x-key': 'SVC_SECRET_KEY' }
 const SANDBOXED = { 'content-security-policy': 'sandbox' }
 const bearer = { authorization: 'Bearer SVC_SECRET_KEY' }
 
-/** An answer to HEAD: a length, and nothing of what it is the length of. */
+/** An answer to HEAD: a length without the content. */
 upstream.on('/file', ({ method }, wire) => {
   expect(method).toBe('HEAD')
   const lines = Object.entries(HEADERS).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -58,7 +58,7 @@ test.each([
   ['local', local],
   ['remote', remote],
 ])(
-  'the base URL of the %s proxy answers HEAD with the headers of the upstream, sandboxed, and the connection goes on',
+  'the base URL of the %s proxy answers HEAD with the headers of the upstream, sandboxed, and the connection continues',
   async (_, proxy) => {
     const { pathname } = new URL(`${proxy.baseUrl}/${stage.authorityOf()}/file`)
     const fields = `Host: 127.0.0.1:${proxy.port}\r\nAuthorization: ${bearer.authorization}\r\n`
@@ -111,7 +111,7 @@ test('/v1/resolve has the headers of the upstream in its own JSON', async () => 
   })
 })
 
-test('GET of the same goes on to have its body', async () => {
+test('GET of the same address still has its body', async () => {
   upstream.on('/whole', answerOf(200, { etag: '"v1"', 'content-type': 'text/plain' }, 'the whole'))
   const answer = await fetch(`${local.baseUrl}/${stage.authorityOf()}/whole`, { headers: bearer })
   expect([answer.headers.get('etag'), await answer.text()]).toEqual(['"v1"', 'the whole'])

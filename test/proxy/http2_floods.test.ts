@@ -1,5 +1,5 @@
 // tier: all
-/** Programs that are as bad at HTTP/2 as can be keep no other program behind the proxy waiting. */
+/** Programs that misuse HTTP/2 in every way delay no other program behind the proxy. */
 import { afterAll, expect } from 'bun:test'
 import { connect as connectTcp } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
@@ -56,7 +56,7 @@ const head = Buffer.concat([
 const request = (stream: number) =>
   http2Frame(FRAME.headers, { flags: END_HEADERS, stream, payload: head })
 
-/** Opened and reset at once, over and over ("Rapid Reset", CVE-2023-44487). */
+/** Opened and reset immediately, repeatedly ("Rapid Reset", CVE-2023-44487). */
 const rapidResets = Buffer.concat(
   Array.from({ length: 4000 }, (_, at) => {
     const stream = 2 * at + 1

@@ -1,5 +1,5 @@
 // tier: quick
-/** The trust store that Java reads, read as the format describes (JavaKeyStore of the JDK). */
+/** The trust store that Java reads, read the way the format describes (JavaKeyStore of the JDK). */
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { writeBundle, writeTrustStore } from '../../src/proxy/trust.ts'
 
 const ARMOUR = /-----.*-----|\s/g
 
-/** Certificates by alias; throws for what is not the format. */
+/** Certificates by alias; throws for an invalid format. */
 function read(store: Buffer): Map<string, string> {
   let at = 0
   const take = (bytes: number) => {
@@ -36,7 +36,7 @@ function read(store: Buffer): Map<string, string> {
   return entries
 }
 
-test('it has each authority of the bundle once, under its own name', async () => {
+test('the trust store has each authority of the bundle once, under its own name', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'cr-trust-'))
   const [one = '', other = ''] = rootCertificates
   const named = join(directory, 'named.pem')

@@ -42,12 +42,12 @@ const hosts = {
 }
 await agent.allow(hosts.beside)
 
-/** Ages what the proxy has read. */
+/** Ages the data that the proxy has read. */
 const grow = () => {
   clock.ahead += 11_000
 }
 
-/** Lets the proxy judge what is open once more. */
+/** Makes the proxy check open calls once more. */
 const judge = () => timers.advance(JUDGE_MS)
 
 /** Resolves when the call is open; `ended` resolves with how it ended. */
@@ -150,22 +150,25 @@ const cases = Object.entries(kinds).flatMap(([kind, parts]) =>
 describe.each(['a call of gRPC', 'a stream of events', 'a WebSocket'])('%s', (kind) => {
   const { test } = kind === 'a call of gRPC' ? requires('node') : requires()
   const some = cases.filter((each) => each.kind === kind)
-  test.each(some)('ends when $change, and a permitted call continues', async (live) => {
-    const { host, open, ending, code, make } = live
-    const path = `/live/${cases.indexOf(live)}`
-    await agent.allow(host)
-    await store({})
-    grow()
-    const { ended } = await open(path)
-    const beside = await openEvents(hosts.beside, `${path}/beside`, 'KEY')
-    await make(host)
-    grow()
-    await judge()
-    expect(await ended).toEqual(ending(code))
-    beside.goOn()
-    expect(await beside.rest()).toBe('data: 1\n\n')
-    expect(await reasonOf(path)).toBe(code)
-  })
+  test.each(some)(
+    'an open call ends when $change, and a permitted call continues',
+    async (live) => {
+      const { host, open, ending, code, make } = live
+      const path = `/live/${cases.indexOf(live)}`
+      await agent.allow(host)
+      await store({})
+      grow()
+      const { ended } = await open(path)
+      const beside = await openEvents(hosts.beside, `${path}/beside`, 'KEY')
+      await make(host)
+      grow()
+      await judge()
+      expect(await ended).toEqual(ending(code))
+      beside.goOn()
+      expect(await beside.rest()).toBe('data: 1\n\n')
+      expect(await reasonOf(path)).toBe(code)
+    },
+  )
 })
 
 test("a removed agent's open calls end, and its next call is rejected with the reason", async () => {
@@ -186,7 +189,7 @@ test("a removed agent's open calls end, and its next call is rejected with the r
     403,
     { error_code: 'forbidden', message },
   ])
-  // Untouched, stand-ins would arrive where credentials are expected.
+  // Without a change, stand-ins would arrive where credentials are expected.
   const login = btoa(`cloakroom:${new URL(its.url).password}`)
   const head = `GET https://${hosts.http}/next HTTP/1.1\r\nHost: ${hosts.http}\r\nProxy-Authorization: Basic ${login}`
   expect((await sendRaw(its.baseUrl, `${head}\r\n\r\n`)).text).toContain(message)

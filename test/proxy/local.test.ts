@@ -1,5 +1,5 @@
 // tier: quick
-/** The local backend takes the resolver's steps on this machine: what it lets out, and what comes back. */
+/** The local backend performs the resolver's steps on this machine: what it sends, and what it returns. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ async function expectRefused(answer: Promise<Response>, code: FaultCode): Promis
 const using = (name: string, header = 'authorization') => ({ [header]: `SVC_SECRET_${name}` })
 
 describe('a policy', () => {
-  test('lets the value out where it allows it', async () => {
+  test('a policy permits the value in its listed places', async () => {
     expect((await send('/v1/x', { headers: using('GET_ONLY') })).status).toBe(200)
     expect(upstream.received.at(-1)?.header('authorization')).toBe('value of "GET_ONLY"')
     expect((await send('/v1/x', { headers: using('UNDER_V1') })).status).toBe(200)
@@ -68,11 +68,11 @@ describe('a policy', () => {
     ['another domain', '/', { headers: using('ELSEWHERE') }],
     ['any place', '/', { headers: using('NOWHERE') }],
     ['a header, when it names others', '/', { headers: using('IN_QUERY') }],
-  ])('keeps it in for %s', async (_, path, init) => {
+  ])('a policy withholds the value for %s', async (_, path, init) => {
     await expectRefused(send(path, init), 'policy_blocked')
   })
 
-  test('that permits only reads is checked against the whole body', async () => {
+  test('a policy that permits only reads is checked against the whole body', async () => {
     const post = (text: string, type: string) => {
       const headers = { ...using('READS'), 'content-type': type }
       return send('/graphql', { method: 'POST', headers, body: new Blob([text]).stream() })
@@ -86,7 +86,7 @@ describe('a policy', () => {
     await expectRefused(send('/', { method: 'PUT', headers: using('READS') }), 'policy_blocked')
   })
 
-  test('decides whether a name in query, path or body is one', async () => {
+  test('a policy decides whether a name in query, path or body is a placeholder', async () => {
     await send('/q?a=SVC_SECRET_IN_QUERY&b=SVC_SECRET_KEY')
     expect(upstream.received.at(-1)?.path).toBe('/q?a=value%20of%20%22IN_QUERY%22&b=SVC_SECRET_KEY')
     await send('/SVC_SECRET_IN_PATH/SVC_SECRET_KEY')
@@ -106,7 +106,7 @@ describe('a policy', () => {
   })
 })
 
-test('headers in which a program names its caller stay here, as at the resolver', async () => {
+test('headers in which a program names its caller are dropped, as at the resolver', async () => {
   const names = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip']
   const said = Object.fromEntries(names.map((name) => [name, '10.1.2.3']))
   await send('/', { headers: { ...said, 'x-other': 'goes on' } })
@@ -115,31 +115,34 @@ test('headers in which a program names its caller stay here, as at the resolver'
   expect(received?.header('x-other')).toBe('goes on')
 })
 
-describe('nothing is sent', () => {
-  test('for a name that there is not', () =>
+describe('calls that are not sent', () => {
+  test('a call with an unknown name is not sent', () =>
     expectRefused(send('/', { headers: using('NO_SUCH') }), 'unknown_secret'))
 
-  test('for a name that is malformed', () =>
+  test('a call with a malformed name is not sent', () =>
     expectRefused(send('/', { headers: { 'x-key': 'SVC_SECRET_' } }), 'invalid_header'))
 
-  test('for a value that would break the header', () =>
+  test('a call with a value that would break the header is not sent', () =>
     expectRefused(send('/', { headers: using('BROKEN') }), 'unusable_secret'))
 
-  test('for a host outside the allowlist', () =>
+  test('a call to a host outside the allowlist is not sent', () =>
     expectRefused(fetch(`${proxy.baseUrl}/${API}/x`), 'domain_blocked'))
 
-  test.each(['TRACE', 'PROPFIND', 'get'])('for the method %s', async (method) => {
-    const sent = upstream.bytes
-    const path = new URL(`${proxy.baseUrl}/${stage.authorityOf()}/`).pathname
-    const answer = await sendRaw(
-      proxy.baseUrl,
-      `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${proxy.port}\r\n\r\n`,
-    )
-    expect(answer.statuses).not.toContain(200)
-    expect(upstream.bytes).toBe(sent)
-  })
+  test.each(['TRACE', 'PROPFIND', 'get'])(
+    'a call with the method %s is not sent',
+    async (method) => {
+      const sent = upstream.bytes
+      const path = new URL(`${proxy.baseUrl}/${stage.authorityOf()}/`).pathname
+      const answer = await sendRaw(
+        proxy.baseUrl,
+        `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${proxy.port}\r\n\r\n`,
+      )
+      expect(answer.statuses).not.toContain(200)
+      expect(upstream.bytes).toBe(sent)
+    },
+  )
 
-  test('when the name leads to an address that is not public', async () => {
+  test('a call to a name with a non-public address is not sent', async () => {
     const other = await stage.open('local', {
       networking: { ...stage.networking, RESOLVER_ALLOW_NETWORKS: '' },
     })
@@ -149,7 +152,7 @@ describe('nothing is sent', () => {
     )
   })
 
-  test('when the upstream cannot prove its name', async () => {
+  test('a call to an upstream with an invalid certificate is not sent', async () => {
     const { RESOLVER_CA_FILE: _, ...networking } = stage.networking
     const other = await stage.open('local', { networking })
     await expectRefused(
@@ -158,7 +161,7 @@ describe('nothing is sent', () => {
     )
   })
 
-  test('when the audit cannot be written down first', async () => {
+  test('a call is not sent when its audit record cannot be stored first', async () => {
     const auditDirectory = join(stage.directory, 'no-directory')
     writeFileSync(auditDirectory, '')
     const other = await stage.open('local', { auditDirectory })
@@ -170,7 +173,7 @@ describe('nothing is sent', () => {
 })
 
 describe('an answer', () => {
-  test('is redacted across its chunks, in its headers, and whatever the escape', async () => {
+  test('an answer is redacted across its chunks, in its headers, and whatever the escape', async () => {
     const [start, end] = [KEY.slice(0, 7), KEY.slice(7)]
     upstream.on('/leak', async (_, wire) => {
       wire.write(
@@ -188,7 +191,7 @@ describe('an answer', () => {
     expect(answer.headers.has('set-cookie')).toBe(false)
   })
 
-  test('arrives event by event, not when it is complete', async () => {
+  test('an answer arrives event by event, not when it is complete', async () => {
     const goOn = Promise.withResolvers<void>()
     upstream.on('/events', async (_, wire) => {
       wire.write(
@@ -208,7 +211,7 @@ describe('an answer', () => {
     expect((await reader?.read())?.done).toBe(true)
   })
 
-  test('that never comes ends with the deadline', async () => {
+  test('an answer that never arrives ends with the deadline', async () => {
     const other = await stage.open('local', {
       networking: { ...stage.networking, RESOLVER_SILENCE_MS: '200' },
     })
@@ -220,7 +223,7 @@ describe('an answer', () => {
     })
   })
 
-  test('an answer to a program that disappears ends the call upstream, and is recorded', async () => {
+  test('an answer to a program that disconnects ends the call upstream, and is recorded', async () => {
     const gone = Promise.withResolvers<void>()
     upstream.on('/abandoned', (_, wire) => void wire.once('close', () => gone.resolve()))
     const controller = new AbortController()

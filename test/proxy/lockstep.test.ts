@@ -1,5 +1,8 @@
 // tier: quick
-/** Programs that send a line when the one before it was answered: request and answer stream at once, over HTTP/1.1. */
+/**
+ * Programs that send a line once the previous one was answered: request and answer stream concurrently, over
+ * HTTP/1.1.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
@@ -10,7 +13,7 @@ import { openProxyStage } from './stage.ts'
 
 const stage = await openProxyStage()
 const { agent, app } = stage
-/** Says each line again when it comes, in the type of the request. */
+/** Returns each line when it arrives, in the type of the request. */
 const upstream = createServer(await stage.authority.issue([API]), (asked, answer) => {
   answer.writeHead(200, { 'content-type': asked.headers['content-type'] })
   asked.on('data', (line) => answer.write(line)).on('end', () => answer.end())
@@ -22,7 +25,7 @@ beforeAll(async () => {
   await once(upstream.listen(0, '127.0.0.1'), 'listening')
   const host = `${API}:${(upstream.address() as AddressInfo).port}`
   await agent.allow(host)
-  // A body of JSON is read whole where a value may stand in one.
+  // A JSON body is read whole if it may contain a value.
   await agent.store('PLACED', 'a-value-for-json', { policy: { allowed_locations: ['json'] } })
   const proxies = [await stage.open('local'), await stage.open('remote', { standIns: true })]
   bases.forward = `${app.resolver}/v1/forward/${host}`

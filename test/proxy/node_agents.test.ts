@@ -1,5 +1,5 @@
 // tier: quick
-/** Agents of Node.js that libraries make themselves, such as AWS's SDK, use the proxy like the global one. */
+/** Agents of Node.js that libraries create themselves, such as AWS's SDK, use the proxy like the global one. */
 import { expect } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ console.log(JSON.stringify({
 }))
 `
 
-test('they are, however they are imported, and those of other classes are left alone', async () => {
+test('Node.js agents use the proxy, however they are imported, and other classes are unchanged', async () => {
   const directory = join(mkdtempSync(join(tmpdir(), 'cr-node-')), 'a "folder" of mine')
   mkdirSync(directory)
   const program = join(directory, 'program.mjs')
@@ -45,7 +45,7 @@ test('they are, however they are imported, and those of other classes are left a
   expect(err).toBe('')
   expect(JSON.parse(out)).toEqual({
     made: [true, true, true, true],
-    // As `agent: false` makes it (node:_http_client).
+    // In the form that `agent: false` creates (node:_http_client).
     ofRequest: true,
     kept: true,
     own: [false, null],

@@ -1,5 +1,8 @@
 // tier: all
-/** The outbox of audit records: what is in it is on disk, is sent once the server takes it, and is sent again after a crash. */
+/**
+ * The outbox of audit records: its records are on disk, are sent once the server accepts them, and are sent again
+ * after a crash.
+ */
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import {
@@ -69,7 +72,7 @@ function intent(id: string): ProxyRecord {
 
 type Row = { id: string; ended: number }
 
-/** Contents of a directory's outbox, as another process sees them. */
+/** Contents of a directory's outbox, from the view of another process. */
 function stored(directory: string): Row[] {
   const database = new Database(join(directory, OUTBOX_FILE), { readwrite: true })
   const rows = database.query<Row, []>('SELECT id, ended FROM records ORDER BY sequence').all()
@@ -81,7 +84,7 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8)
 }
 
-/** A server that keeps what it is sent, as long as `refuse` answers nothing. */
+/** A server that stores what it receives, while `refuse` returns nothing. */
 function openServer(refuse: (batch: readonly StoredRecord[]) => Error | null = () => null) {
   const batches: { owner: OutboxOwner; ids: string[] }[] = []
   const notices: string[] = []
@@ -115,11 +118,11 @@ function deliveryOf(
 }
 
 describe('a record', () => {
-  test('is on disk, readable by its owner only, when begin returns', async () => {
+  test('a record is on disk, readable by its owner only, when begin returns', async () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
     await outbox.begin(intent('a'))
-    // A copy of the files that a crash would leave now, without anything that the process still holds.
+    // A copy of the files that a crash would leave now, without data that the process still holds.
     const copy = newDirectory()
     cpSync(directory, copy, { recursive: true })
     expect(stored(copy)).toEqual([{ id: 'a', ended: 0 }])
@@ -129,7 +132,7 @@ describe('a record', () => {
     expect(files.map((name) => modeOf(join(directory, name)))).toEqual(files.map(() => '600'))
   })
 
-  test('is written to a directory and a file of this user alone, however they were', async () => {
+  test('a record is written to a directory and a file of this user alone, whatever their earlier permissions', async () => {
     const directory = newDirectory()
     chmodSync(directory, 0o755)
     writeFileSync(join(directory, OUTBOX_FILE), '', { mode: 0o644 })
@@ -138,7 +141,7 @@ describe('a record', () => {
     expect(modeOf(join(directory, OUTBOX_FILE))).toBe('600')
   })
 
-  test('shares its transaction, and so its fsync, with those that come together with it', async () => {
+  test('a record shares its transaction, and so its fsync, with concurrent ones', async () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
     await outbox.add(record('first'))
@@ -148,7 +151,7 @@ describe('a record', () => {
     expect(stored(directory)).toHaveLength(201)
   })
 
-  test('is stored once, however often it comes', async () => {
+  test('a record is stored once, however often it arrives', async () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
@@ -162,7 +165,7 @@ describe('a record', () => {
     expect(server.ids()).toEqual(['a'])
   })
 
-  test('a record with an outcome that comes after another proxy sent it without one is sent again, with it', async () => {
+  test('a record with an outcome that arrives after another proxy sent it without one is sent again, with it', async () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
@@ -173,7 +176,7 @@ describe('a record', () => {
     expect(server.ids()).toEqual(['a'])
   })
 
-  test('is sent once, with its outcome, and is gone', async () => {
+  test('a record is sent once, with its outcome, and then deleted', async () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
@@ -188,7 +191,7 @@ describe('a record', () => {
     expect(stored(directory)).toEqual([])
   })
 
-  test('a record of a long stream does not hold up the others, and they are not sent again', async () => {
+  test('a record of a long stream does not delay the others, and they are not sent again', async () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
@@ -203,7 +206,7 @@ describe('a record', () => {
     expect(stored(directory)).toEqual([])
   })
 
-  test('that comes while others are being sent is lost by no accident of timing', async () => {
+  test('a record that arrives while others are being sent is never lost', async () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
@@ -221,7 +224,7 @@ describe('a record', () => {
 })
 
 describe('an outbox', () => {
-  test('that is full refuses requests, takes their outcomes, and goes on once they are sent', async () => {
+  test('a full outbox rejects requests, accepts their outcomes, and continues once they are sent', async () => {
     const directory = newDirectory()
     const maxBytes = 128 * 1024
     const outbox = new Outbox(directory, owner, { maxBytes })
@@ -247,7 +250,7 @@ describe('an outbox', () => {
     expect(stored(directory)).toEqual([{ id: 'after', ended: 1 }])
   })
 
-  test('that cannot be written refuses every record, until it can', async () => {
+  test('an outbox that cannot be written rejects every record, until it can', async () => {
     const directory = join(newDirectory(), 'audit')
     writeFileSync(directory, '')
     const server = openServer()
@@ -261,7 +264,7 @@ describe('an outbox', () => {
     expect(server.ids()).toEqual(['c'])
   })
 
-  test('that holds something else is not overwritten', async () => {
+  test('an outbox file with other content is not overwritten', async () => {
     const directory = newDirectory()
     const foreign = 'not a database, '.repeat(1000)
     writeFileSync(join(directory, OUTBOX_FILE), foreign)
@@ -272,7 +275,7 @@ describe('an outbox', () => {
     expect(readFileSync(join(directory, OUTBOX_FILE), 'utf8')).toBe(foreign)
   })
 
-  test('that is closed takes nothing more, and what it has is sent by the next', async () => {
+  test('a closed outbox accepts no more records, and its contents are sent by the next one', async () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
     const { end } = await outbox.begin(intent('stream'))
@@ -285,7 +288,7 @@ describe('an outbox', () => {
     expect(server.ids()).toEqual(['stream', 'late'])
   })
 
-  test('without records makes no files', async () => {
+  test('an outbox without records creates no files', async () => {
     const directory = join(newDirectory(), 'audit')
     expect(await open(directory).delivery.flush()).toBe(true)
     expect(() => readdirSync(directory)).toThrow('ENOENT')
@@ -293,20 +296,20 @@ describe('an outbox', () => {
 })
 
 describe('several proxies of one user', () => {
-  test('share an outbox that none of them had made before', async () => {
+  test('several proxies share an outbox that none of them had created before', async () => {
     const directory = join(newDirectory(), 'audit')
     const writers = Array.from({ length: 4 }, () => startWriter(directory, effort(50, 150), 10))
     expect(await Promise.all(writers.map(({ exited }) => exited))).toEqual(writers.map(() => 0))
     const expected = writers.flatMap(({ ended }) => ended()).sort()
     expect(expected).toHaveLength(4 * effort(50, 150))
     const server = openServer()
-    // Two find the same records at the same time: none is lost, and the server knows a repeat by its id.
+    // Two find the same records at the same time: none is lost, and the server detects a repeat by its ID.
     await Promise.all([openFor(directory, server).flush(), openFor(directory, server).flush()])
     expect([...new Set(server.ids())].sort()).toEqual(expected)
     expect(stored(directory)).toEqual([])
   }, 60_000)
 
-  test('that are killed at any moment lose nothing that was acknowledged', async () => {
+  test('several proxies that are killed at any moment lose no acknowledged record', async () => {
     const directory = newDirectory()
     for (let round = 0; round < effort(1, 5); round++) {
       const writers = [startWriter(directory, 1e9, 1), startWriter(directory, 1e9, 20)]
@@ -328,8 +331,8 @@ describe('several proxies of one user', () => {
   }, 60_000)
 })
 
-describe('a process that died', () => {
-  test('leaves its records to the next one, what it had begun without an outcome', async () => {
+describe('a process that ended', () => {
+  test('a process that ended leaves its records to the next one, unfinished ones without an outcome', async () => {
     const directory = newDirectory()
     await die(directory, owner, async (dead) => {
       await dead.add(record('done'))
@@ -349,7 +352,7 @@ describe('a process that died', () => {
     expect(stored(directory)).toEqual([])
   })
 
-  test('leaves a transaction half written, which spoils no other', async () => {
+  test('a process that ended leaves a half-written transaction, which affects no other', async () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
     await outbox.add(record('whole'))
@@ -367,7 +370,7 @@ describe('a process that died', () => {
     ['is alive', { ...owner }, ALIVE],
     ['served somebody else', { ...owner, email: 'grace@x.example' }, DEAD],
     ['talked to another server', { ...owner, server: 'http://two' }, DEAD],
-  ])('is left alone when it %s', async (_, of, isAlive) => {
+  ])('a process is left alone when it %s', async (_, of, isAlive) => {
     const directory = newDirectory()
     await die(directory, of, (dead) => dead.add(record('theirs')))
     const server = openServer()
@@ -377,7 +380,7 @@ describe('a process that died', () => {
     expect(stored(directory)).toHaveLength(1)
   })
 
-  test("calls of a dead process of another agent are reported in that agent's name", async () => {
+  test("calls of an ended process of another agent are reported in that agent's name", async () => {
     const directory = newDirectory()
     const theirs = { ...owner, agent: 'deploy-bot' }
     await die(directory, theirs, (dead) => dead.add(record('x')))
@@ -406,7 +409,7 @@ describe('a server', () => {
     ])
   })
 
-  test('that is unavailable is asked again after intervals that double up to a minute', async () => {
+  test('an unavailable server is asked again after intervals that double up to a minute', async () => {
     const directory = newDirectory()
     let attempts = 0
     const server = openServer(() => {
@@ -432,7 +435,7 @@ describe('a server', () => {
   })
 
   test.each([401, 403, 404, 429, 503])(
-    'that answers %d keeps the records waiting',
+    'a server that answers %d keeps the records waiting',
     async (status) => {
       const directory = newDirectory()
       const server = openServer(() => new ApiError(status, {}))
@@ -444,7 +447,7 @@ describe('a server', () => {
     },
   )
 
-  test('that refuses one record gets all others, and the one is kept aside', async () => {
+  test('a server that rejects one record gets all others, and the one is kept aside', async () => {
     const directory = newDirectory()
     const server = openServer((batch) =>
       batch.some(({ id }) => id === 'r5')
@@ -463,7 +466,7 @@ describe('a server', () => {
     expect(stored(directory)).toEqual([])
   })
 
-  test('is sent at most a thousand records at a time', async () => {
+  test('a server gets at most a thousand records at a time', async () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
@@ -473,7 +476,7 @@ describe('a server', () => {
   })
 })
 
-/** As a new proxy would send it, with the real test of which processes are gone. */
+/** Sends like a new proxy, with the real check of which processes ended. */
 function openFor(directory: string, server: Server): OutboxDelivery {
   const outbox = new Outbox(directory, owner)
   outboxes.push(outbox)
@@ -491,7 +494,7 @@ function startWriter(directory: string, count: number, width: number) {
     return child.exited
   }
   const exited = read()
-  // A line that the kill cut short is no acknowledgement that was read.
+  // A line that the kill truncated is not an acknowledgement that was read.
   const of = (word: string) => [...text.matchAll(new RegExp(`^${word} (.+)\n`, 'gm'))].map(idOf)
   return { child, exited, begun: () => of('begun'), ended: () => of('ended') }
 }
@@ -511,7 +514,7 @@ function commitsIn(directory: string): number {
   return commits
 }
 
-/** Leaves the state that a process of another number leaves behind. */
+/** Leaves the state that an ended process with another number leaves. */
 async function die(
   directory: string,
   of: OutboxOwner,

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A refusal leaves the same record whichever way the call came: through the resolver, its forward mode, or
- * the local proxy. Nothing of a query is in it, nor on the disk where the proxy's records wait.
+ * A rejected call leaves the same record by every route: through the resolver, its forward mode, or the local proxy.
+ * No part of a query is in it, nor on the disk where the proxy's records wait.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -63,7 +63,7 @@ requires('curl').test('a refusal through HTTPS_PROXY is recorded', async () => {
   })
 })
 
-test('nothing of a query is in any record, sent or waiting', async () => {
+test('no part of a query is in any record, sent or waiting', async () => {
   const sent = [...(await stage.records('client')), ...(await stage.records('resolver'))]
   const directory = join(stage.directory, 'waiting')
   const waiting = readdirSync(directory).map((name) =>

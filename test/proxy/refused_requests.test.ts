@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Every door refuses the same methods and bodies with the same code, before a byte leaves, and keeps no record: the
- * request is refused in step 1 (protocol 6), before anything is decided about a credential.
+ * Every listener rejects the same methods and bodies with the same code, before a byte is sent, and keeps no record:
+ * the request is rejected in step 1 (protocol 6), before any decision about a credential.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { forwardAs } from '../support/forward.ts'
@@ -19,9 +19,9 @@ type Door = {
   origin: string
   path: string
   headers: string
-  /** The component that keeps the records of calls through this listener. */
+  /** The component that stores the records of calls through this listener. */
   source: 'client' | 'resolver'
-  /** A call that is not refused. */
+  /** A call that is not rejected. */
   call(path: string): Promise<Response>
 }
 
@@ -61,7 +61,7 @@ const REFUSED: [method: string, rest: string, status: number, code: string][] = 
 ]
 
 describe.each(Object.entries(DOORS))('%s', (name, door) => {
-  test.each(REFUSED)('refuses %s followed by %j', async (method, rest, status, code) => {
+  test.each(REFUSED)('%s followed by %j is rejected', async (method, rest, status, code) => {
     const sent = upstream.bytes
     const host = `Host: ${new URL(door.origin).host}\r\n`
     const head = `${method} ${door.path}/refused HTTP/1.1\r\n${host}${door.headers}`
@@ -71,7 +71,7 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
     expect(upstream.bytes).toBe(sent)
   })
 
-  test('keeps a record of the next call and of none of the refused ones', async () => {
+  test('the next call is recorded, and none of the rejected ones', async () => {
     const path = `/recorded-${name.replaceAll(' ', '-')}`
     expect((await door.call(path)).status).toBe(200)
     const records = await until(async () => {

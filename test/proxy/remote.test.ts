@@ -1,5 +1,5 @@
 // tier: quick
-/** The remote backend asks the resolver, and adds no decisions to the resolver's. */
+/** The remote backend calls the resolver, and adds no decisions to the resolver's. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
@@ -56,7 +56,7 @@ requires('curl').test(
   },
 )
 
-test('a strict proxy has the resolver put on record what it refused', async () => {
+test('a strict proxy makes the resolver record rejected hosts', async () => {
   const strict = await stage.open('remote', { strict: true })
   const sent = upstream.bytes
   expect((await connectTo(strict, `${OTHER}:${upstream.port}`)).statuses).toEqual([403])
@@ -74,7 +74,7 @@ test('a strict proxy has the resolver put on record what it refused', async () =
   expect(upstream.bytes).toBe(sent)
 })
 
-test("a call that the resolver refuses is refused in the resolver's words", async () => {
+test("a call that the resolver rejects gets the resolver's message", async () => {
   const answer = await send('/', {
     method: 'POST',
     headers: { authorization: 'Bearer SVC_SECRET_GET_ONLY' },
@@ -101,7 +101,7 @@ test('a program can neither replace the token nor change the scope', async () =>
   expect(upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${KEY}`)
 })
 
-test('the upstream does not learn the token', async () => {
+test('the upstream does not receive the token', async () => {
   await send('/x', { headers: { authorization: 'Bearer SVC_SECRET_KEY' } })
   const headers = JSON.stringify(upstream.received.at(-1)?.headers)
   expect(headers).not.toContain('svc_')
@@ -142,7 +142,7 @@ async function openReading() {
   return openWith(stage.app.resolver, text)
 }
 
-/** Well-formed, and of nobody. */
+/** Well-formed, but not an existing token. */
 function unknown(): string {
   const parsed = parseToken(agent.token)
   return sealedToken(parsed?.id ?? '', new Uint8Array(32).fill(7))

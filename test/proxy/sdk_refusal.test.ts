@@ -1,5 +1,5 @@
 // tier: all
-/** An SDK's behaviour after a call that the local proxy refuses. */
+/** An SDK's behaviour after a call that the local proxy rejects. */
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { otherPackages } from '../support/other_programs.ts'
@@ -10,7 +10,7 @@ await otherPackages()
 const stage = await openProxyStage()
 afterAll(stage.stop)
 
-test("Stripe's SDK reports a refusal of the local proxy as an error and does not retry", async () => {
+test("Stripe's SDK reports a rejection of the local proxy as an error and does not retry", async () => {
   const { default: Stripe } = await import('stripe')
   await stage.agent.store('GET_ONLY', 'value of GET_ONLY', {
     policy: { allowed_methods: ['GET'] },

@@ -28,7 +28,7 @@ let workspace: OpenWorkspace
 let cache: VaultCache
 let now = 0
 
-/** The allowlist is not requested separately. */
+/** The local backend decides in a signed workspace by signed data, whatever the rows of the server contain. */
 const api: Api = apiOf(() => store)
 
 async function put(key: string, value: string, policy: Policy | null = null) {
@@ -61,7 +61,7 @@ beforeEach(async () => {
   cache = new VaultCache({ api, workspace: async () => workspace, ...place }, () => now)
 })
 
-test('hosts are those that were signed, and values those that a manifest covers', async () => {
+test('allowed hosts are the signed ones, and usable values those that a manifest covers', async () => {
   const snapshot = await cache.current()
   expect(snapshot.allows('api.example.com', 443)).toBe(true)
   expect(snapshot.allows('evil.example', 443)).toBe(false)
@@ -77,7 +77,7 @@ test.each([
   ['an older value', () => store.rows.set('KEY', sealed(workspace, 'KEY', 'older'))],
   ['a value more', () => store.rows.set('MORE', sealed(workspace, 'MORE', 'more'))],
   ['nothing at all', () => Object.assign(store, { rows: new Map(), manifest: null })],
-])('%s ends it: nothing is sent', async (_, change) => {
+])('%s ends the use of the vault: nothing is sent', async (_, change) => {
   await cache.current()
   change()
   await expect(later()).rejects.toMatchObject({
@@ -86,7 +86,7 @@ test.each([
   })
 })
 
-test('a removed member uses nothing more, whatever the server still hands out', async () => {
+test('a removed member can no longer use values, whatever the server still returns', async () => {
   workspace = openedBy(bea, links)
   await cache.current()
   await links.add({ type: 'members.removed', body: { user_ids: [bea.person.user_id] } })
@@ -101,7 +101,7 @@ function openedNow({ sealed, open }: Awaited<ReturnType<typeof cache.current>>, 
   return Buffer.from(open(secret).reveal()).toString()
 }
 
-test('a held secret is refused with the option that helps, while others are used', async () => {
+test('a held secret is rejected with the option that helps, while others are used', async () => {
   await put('HELD', 'sk_live_held_value', HELD)
   const snapshot = await cache.current()
   expect(openedNow(snapshot, 'KEY')).toBe('one')
@@ -114,7 +114,7 @@ test('a held secret is refused with the option that helps, while others are used
   )
 })
 
-test('a held secret has no stand-in, and answers are searched for its value all the same', async () => {
+test('a held secret has no stand-in, and answers are still searched for its value', async () => {
   await put('HELD', 'sk_live_held_value', HELD)
   const snapshot = await cache.current()
   expect(await snapshot.credentials()).toContainEqual({

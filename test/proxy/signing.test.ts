@@ -1,5 +1,5 @@
 // tier: quick
-/** Clients of AWS that have stand-ins of an access key, behind either proxy: the upstream gets the real signature. */
+/** AWS clients with stand-ins of an access key, behind either proxy: the upstream gets the real signature. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
@@ -86,7 +86,7 @@ describe.each(Object.entries(proxies))(
       '/bucket/a%252Fb/',
       '/bucket/~%2B',
     ])(
-      'an upload to %s is signed with the real key, and its path goes out as sent',
+      'an upload to %s is signed with the real key, and its path is sent unchanged',
       async (path) => {
         const asked = { method: 'PUT', path, body: 'content' }
         expect((await send(asked)).status).toBe(200)
@@ -97,7 +97,7 @@ describe.each(Object.entries(proxies))(
       },
     )
 
-    test('a path that a client sends otherwise than it signs it, as that for Java, is the same object', async () => {
+    test("a path that a client encodes differently in the signature, as Java's does, is the same object", async () => {
       const signed = { method: 'PUT', path: '/bucket/a//b', body: 'content' }
       const { host: _host, ...headers } = (await signedBy(keysOf('AWS'), signed)).headers
       const { method, body } = signed
@@ -110,7 +110,7 @@ describe.each(Object.entries(proxies))(
       expect(last()?.path).toBe(sent)
     })
 
-    test('an object that is named with a dot segment is refused, and its neighbour is not', async () => {
+    test('an object with a dot segment in its name is rejected, and its neighbour is not', async () => {
       const through = async (signed: string, sent: string) => {
         const asked = { method: 'PUT', path: signed, body: 'content' }
         const { host: _host, ...headers } = (await signedBy(keysOf('AWS'), asked)).headers
@@ -125,7 +125,7 @@ describe.each(Object.entries(proxies))(
       expect(upstream.received.length).toBe(arrived)
     })
 
-    test('a service that names no hash of its body is signed for it', async () => {
+    test('a service that names no hash of its body gets a signed one', async () => {
       const headers = {
         'content-type': 'application/x-amz-json-1.0',
         'x-amz-target': 'Tables.List',
@@ -161,7 +161,7 @@ describe.each(Object.entries(proxies))(
       expect(text).not.toContain(ID)
     })
 
-    test('policies judge the request, and a client of S3 reads the refusal in XML', async () => {
+    test('policies apply to the request, and a client of S3 reads the error in XML', async () => {
       const keys = keysOf('READ')
       expect((await send({ method: 'GET', path: '/open/a' }, keys)).status).toBe(200)
       const arrived = upstream.received.length
@@ -178,7 +178,7 @@ describe.each(Object.entries(proxies))(
       expect(upstream.received.length).toBe(arrived)
     })
 
-    test('Signature 2, and one of 4A without a date, are refused before anything is sent', async () => {
+    test('Signature 2, and 4A without a date, are rejected before any request is sent', async () => {
       const { accessKeyId } = keysOf('AWS')
       const arrived = upstream.received.length
       const address = `${baseUrl}/${stage.authorityOf()}/bucket/a`
@@ -208,7 +208,7 @@ describe('in forward mode', () => {
       segments.every((one) => one.isWellFormed() && !/^\.\.?$|\/|SVC_/.test(one)),
     )
 
-  test('any key of an object goes out as it was sent, and signed with the real key', async () => {
+  test('any key of an object is sent unchanged in forward mode, and signed with the real key', async () => {
     const named = { accessKeyId: 'SVC_SECRET_AWS_ACCESS_KEY_ID', secretAccessKey: 'of no use' }
     await fc.assert(
       fc.asyncProperty(key, async (segments) => {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Clients of Google and of Azure storage that have stand-ins, behind either proxy: the upstream gets the real signature. */
+/** Clients of Google and of Azure storage with stand-ins, behind either proxy: the upstream gets the real signature. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { marked } from '../support/canary.ts'
@@ -115,7 +115,7 @@ describe.each(Object.entries(proxies))(
       }
 
       test.each(['/con/a%20b', '/con//a', '/con/a%2Fb/', '/con/~%2B'])(
-        'uploads to %s with the key of a connection string',
+        'an Azure client uploads to %s with the key of a connection string',
         async (path) => {
           const { wanted, answer } = put(path, connectionKey)
           expect((await answer).status).toBe(200)
@@ -124,7 +124,7 @@ describe.each(Object.entries(proxies))(
         },
       )
 
-      test('has a connection string that differs in its key alone', () => {
+      test('an Azure client has a connection string that differs in its key alone', () => {
         expect(standIns.AZURE_STORAGE_CONNECTION_STRING).toBe(
           CONNECTION.replace(KEY, connectionKey),
         )
@@ -132,7 +132,7 @@ describe.each(Object.entries(proxies))(
         expect(Buffer.from(connectionKey, 'base64').toString('base64')).toBe(connectionKey)
       })
 
-      test('calls with a shared access signature', async () => {
+      test('an Azure client calls with a shared access signature', async () => {
         const text = (key: string) =>
           mac(key, `r\n\n2027-01-01\n/blob/acct/con/a b\n\n\n\n2022-11-02\nb\n\n\n\n\n\n\n`)
         const search = (key: string) =>
@@ -145,7 +145,7 @@ describe.each(Object.entries(proxies))(
         expect(last()?.path).toBe(other)
       })
 
-      test('signs for no host that is not the account’s, unless the policy lists it', async () => {
+      test("an Azure client's request to a foreign host is not signed, unless the policy lists it", async () => {
         const { answer } = put('/con/a', connectionKey, { host: OUTSIDE })
         await refusedBefore(answer, 'policy_blocked')
         await refusedBefore(
@@ -159,7 +159,7 @@ describe.each(Object.entries(proxies))(
         )
       })
 
-      test('reads a refusal as its service writes one', async () => {
+      test('an Azure client reads an error in the format of its service', async () => {
         const answer = await put('/open/a', standIns.READ_KEY ?? '').answer
         expect([answer.status, answer.headers.get('x-ms-error-code')]).toEqual([
           403,
@@ -176,7 +176,7 @@ describe.each(Object.entries(proxies))(
         expect(await ofTable.json()).toMatchObject({ 'odata.error': { code: 'policy_blocked' } })
       })
 
-      test('signs what its policy permits, and nothing else', async () => {
+      test('an Azure client gets signatures that its policy permits, and no others', async () => {
         const get = (path: string) => {
           const signed = mac(
             standIns.READ_KEY ?? '',
@@ -201,7 +201,7 @@ describe.each(Object.entries(proxies))(
         })
       }
 
-      test('reads an object and parts of it, and gets their lengths before', async () => {
+      test('an Azure client reads an object and parts of it, and gets their lengths before', async () => {
         const whole = await get()
         expect([whole.status, whole.headers.get('content-length')]).toEqual([200, '400000'])
         expect((await whole.bytes()).every((byte, at) => byte === OBJECT[at])).toBe(true)
@@ -214,7 +214,7 @@ describe.each(Object.entries(proxies))(
         expect((await part.bytes()).length).toBe(200_000)
       })
 
-      test('is answered with the whole object where it asks for a range in two ways', async () => {
+      test('an Azure client gets the whole object if it requests a range in two ways', async () => {
         const answer = await get({ 'x-ms-range': 'bytes=0-1', range: 'bytes=0-1' })
         expect(last()?.header('x-ms-range')).toBeUndefined()
         expect(last()?.header('range')).toBeUndefined()
@@ -223,7 +223,7 @@ describe.each(Object.entries(proxies))(
         expect([answer.status, (await answer.bytes()).length]).toEqual([200, OBJECT.length])
       })
 
-      test('has no signature of another run, nor of another request, made again', async () => {
+      test("an Azure client's signature of another run, or of another request, is not made again", async () => {
         const foreign =
           /AccountKey=([^;]*)/.exec(another.standIns.AZURE_STORAGE_CONNECTION_STRING ?? '')?.[1] ??
           ''
@@ -237,7 +237,7 @@ describe.each(Object.entries(proxies))(
         )
       })
 
-      test('is not shown the signature by an answer that repeats it', async () => {
+      test('an Azure client never receives the signature in an answer that repeats it', async () => {
         const signed = mac(
           connectionKey,
           `GET\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:${STAMP}\n/acct/echo`,
@@ -275,7 +275,7 @@ describe.each(Object.entries(proxies))(
       }
       const sentForm = () => new URLSearchParams(Buffer.from(last()?.body ?? []).toString())
 
-      test('has its assertion signed, and gets a ticket that calls as the token', async () => {
+      test('a Google client has its assertion signed, and gets a ticket that calls as the token', async () => {
         const answer = await post(jwtOf(robotOf('ROBOT'), { aud, scope: 'read' }))
         expect(sentClaims(sentForm().get('assertion') ?? '')).toEqual({
           ...{ iss: EMAIL, iat: 1, exp: 3601 },
@@ -292,7 +292,7 @@ describe.each(Object.entries(proxies))(
         expect(text).not.toContain(TOKEN)
       })
 
-      test('has its own token signed for the host that it calls', async () => {
+      test('a Google client has its own token signed for the called host', async () => {
         const here = `https://${stage.authorityOf(STORAGE)}/`
         const token = jwtOf(robotOf('ROBOT'), { aud: here, sub: robotOf('ROBOT').client_email })
         const headers = { authorization: `Bearer ${token}` }
@@ -305,7 +305,7 @@ describe.each(Object.entries(proxies))(
         await refusedBefore(through(BLOBS, '/storage', { headers }), 'invalid_header')
       })
 
-      test('has nothing signed for another host than the one it calls', async () => {
+      test('a Google client gets no signature for another host than the called one', async () => {
         const token = jwtOf(robotOf('ROBOT'), { aud })
         await refusedBefore(post(token, BLOBS), 'validation_error')
         await refusedBefore(post(jwtOf(robotOf('ROBOT'), { aud: [aud] })), 'validation_error')
@@ -313,7 +313,7 @@ describe.each(Object.entries(proxies))(
         await refusedBefore(post(token, GOOGLE, '&grant_type=password'), 'validation_error')
       })
 
-      test('has nothing signed that its stand-in of this run did not sign', async () => {
+      test('a Google client gets no signature for text that its stand-in of this run did not sign', async () => {
         const good = jwtOf(robotOf('ROBOT'), { aud })
         const [head = '', body = '', signature = ''] = good.split('.')
         const claims = JSON.parse(Buffer.from(body, 'base64url').toString())
@@ -328,7 +328,7 @@ describe.each(Object.entries(proxies))(
         }
       })
 
-      test('reads a refusal as an endpoint for tokens writes one, and policies judge', async () => {
+      test('a Google client reads an error in the format of a token endpoint, and policies apply', async () => {
         const answer = await post(jwtOf(robotOf('CALM_ROBOT'), { aud }))
         expect([answer.status, answer.headers.get('x-service-error')]).toEqual([
           403,
@@ -343,7 +343,7 @@ describe.each(Object.entries(proxies))(
         await refusedBefore(post(jwtOf(robotOf('ENV_ROBOT'), { aud })), 'policy_blocked')
       })
 
-      test('reads parts of an object of Cloud Storage, and from any other host the whole', async () => {
+      test('a Google client reads parts of an object of Cloud Storage, and the whole from any other host', async () => {
         const { access_token: ticket } = await (await post(jwtOf(robotOf('ROBOT'), { aud }))).json()
         const headers = { authorization: `Bearer ${ticket}`, range: 'bytes=100000-299999' }
         const part = await through(STORAGE, '/object', { headers })
@@ -355,7 +355,7 @@ describe.each(Object.entries(proxies))(
         expect([whole.status, (await whole.bytes()).length]).toEqual([200, OBJECT.length])
       })
 
-      test('has a ticket judged by the policy of its secret', async () => {
+      test("a Google client's ticket is checked against the policy of its secret", async () => {
         const { access_token: ticket } = await (await post(jwtOf(robotOf('ROBOT'), { aud }))).json()
         const sealed = ticket.slice('SVC_SECRET_ROBOT'.length)
         const headersOf = (name: string) => ({
@@ -380,7 +380,7 @@ describe.each(Object.entries(proxies))(
 )
 
 test.each(['client', 'resolver'] as const)(
-  'the audit of the %s says which secrets signed',
+  'the audit of the %s names the secrets that signed',
   async (source) => {
     const wanted = [
       'AZURE_STORAGE_CONNECTION_STRING__KEY azure_storage',

@@ -1,5 +1,5 @@
 // tier: all
-/** An upstream that pauses in a stream on the real clock; in a long run, for longer than the runtime would wait. */
+/** An upstream that pauses in a stream on the real clock; in a long run, for longer than the runtime's timeout. */
 import { afterAll, expect } from 'bun:test'
 import { effort } from '../support/effort.ts'
 import { requires } from '../support/requires.ts'
@@ -11,7 +11,7 @@ const RUNTIME_MS = 10_000
 const stage = await openProxyStage()
 afterAll(stage.stop)
 
-test('a stream that is silent for a long time is not broken off', async () => {
+test('a stream that is silent for a long time is not interrupted', async () => {
   stage.upstream.on('/silent', (_, wire) => {
     const headers = 'Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n'
     wire.write(`HTTP/1.1 200 OK\r\n${headers}\r\n9\r\ndata: 1\n\n\r\n`)

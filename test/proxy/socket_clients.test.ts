@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Clients of services that speak WebSocket, with stand-ins behind the local proxy: Discord and Home Assistant take
- * the token in a message, Slack in the request for an address, OpenAI in the handshake.
+ * Clients of WebSocket services, with stand-ins behind the local proxy: Discord and Home Assistant accept the token
+ * in a message, Slack in the request for an address, OpenAI in the handshake.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
@@ -61,7 +61,7 @@ function serveJson(path: string, answer: (authorization: string | undefined) => 
 
 const standIn = (name: keyof typeof TOKENS) => proxy.standIns[name] ?? ''
 
-test("Discord's gateway takes the bot's token in IDENTIFY", async () => {
+test("Discord's gateway accepts the bot's token in IDENTIFY", async () => {
   const { WebSocketManager } = await import('@discordjs/ws')
   const { REST } = await import('@discordjs/rest')
   const rest = new REST({ api: `${base}/api` }).setToken(standIn('DISCORD'))
@@ -87,7 +87,7 @@ test("Discord's gateway takes the bot's token in IDENTIFY", async () => {
   expect(received[0]).toMatchObject({ op: 2, d: { token: TOKENS.DISCORD } })
 })
 
-test('Home Assistant takes the token in the first message', async () => {
+test('Home Assistant accepts the token in the first message', async () => {
   const { createConnection, createLongLivedTokenAuth } = await import('home-assistant-js-websocket')
   const hello = { type: 'auth_required', ha_version: '2026.1.0' }
   const received = serve('/api/websocket', hello, ({ type, id, access_token }) =>
@@ -121,7 +121,7 @@ test("Slack's socket mode gets its address with the app's token", async () => {
   expect(received).toEqual([])
 })
 
-test("OpenAI's realtime API takes the key in the handshake", async () => {
+test("OpenAI's realtime API accepts the key in the handshake", async () => {
   const { OpenAIRealtimeWebSocket } = await import('openai/realtime/websocket')
   const { OpenAI } = await import('openai')
   const received = serve('/v1/realtime', { type: 'session.created' }, ({ type }) =>

@@ -1,6 +1,6 @@
 /**
- * The stage of the proxy's tests: the application, an API outside, somebody with credentials and an
- * agent, and proxies of either kind in this process.
+ * The stage of the proxy's tests: the application, an external API, a person with credentials and an agent, and
+ * proxies of either kind in this process.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ import { marked, searchFiles } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
 
 export const KEY = marked('sk_live_T0PSECRETvalue+/9')
-/** The folder of a stage's directory for what an upstream shows with its values in it. */
+/** The folder of a stage's directory for an upstream's output with its values in it. */
 export const REVEALED = 'revealed'
 export const OTHER = 'other.upstream.example'
 
@@ -29,7 +29,7 @@ export type ProxyStage = Stage & {
   agent: Agent
   /** A directory for this test file's authority and queues. */
   directory: string
-  /** The environment of a proxy that is to find the upstream. */
+  /** The environment of a proxy that must find the upstream. */
   networking: Record<string, string>
   open(way: 'local' | 'remote', options?: OpenOptions): Promise<OpenProxy>
   /** Audit records of the workspace that clients reported or the resolver wrote, oldest first. */
@@ -60,7 +60,7 @@ export type OpenProxy = LocalProxy & {
 export type Recorded = Awaited<ReturnType<typeof readRecords>>[number]
 
 /**
- * @param names further ones of the upstream
+ * @param names additional ones of the upstream
  * @param timers of the application
  */
 export async function openProxyStage(

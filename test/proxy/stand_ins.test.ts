@@ -1,5 +1,5 @@
 // tier: quick
-/** Programs that know stand-ins, behind either proxy: what arrives upstream, and what they get back. */
+/** Programs with stand-ins, behind either proxy: what arrives upstream, and what they get back. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
@@ -82,14 +82,14 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     },
   )
 
-  test('Basic credentials have it, as user and as password', async () => {
+  test('Basic credentials have the stand-in, as user and as password', async () => {
     const { KEY: user = '', PASSWORD: password = '' } = standIns
     await send('/echo', { headers: { authorization: `Basic ${btoa(`${user}:${password}`)}` } })
     const [stored = ''] = values.PASSWORD ?? []
     expect(last()?.header('authorization')).toBe(`Basic ${btoa(`${KEY}:${stored}`)}`)
   })
 
-  test('Basic credentials are form-encoded where the policy allows it, and an echo is what the program sent', async () => {
+  test('Basic credentials are form-encoded if the policy allows it, and an echo has the sent form', async () => {
     for (const written of [textOf('OAUTH'), encodeURIComponent(textOf('OAUTH'))]) {
       const authorization = `Basic ${btoa(`client:${written}`)}`
       const answer = await send('/echo', { headers: { authorization } })
@@ -101,7 +101,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     }
   })
 
-  test('a part that a client takes out of a URL becomes that part of the value, and comes back', async () => {
+  test('a part that a client extracts from a URL becomes that part of the value, and is returned as the part', async () => {
     const { username, password } = new URL(textOf('REPOSITORY'))
     const basic = (login: string) => ({ authorization: `Basic ${btoa(login)}` })
     const answer = await send('/echo', { headers: basic(`${username}:${password}`) })
@@ -122,19 +122,19 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(upstream.bytes).toBe(sent)
   })
 
-  test('a placeholder is one still, and comes back as one', async () => {
+  test('a placeholder still becomes the value, and is returned as the placeholder', async () => {
     const answer = await send('/echo', { headers: { authorization: 'Bearer SVC_SECRET_KEY' } })
     expect(last()?.header('authorization')).toBe(`Bearer ${KEY}`)
     expect(await answer.text()).toBe('got Bearer SVC_SECRET_KEY')
   })
 
-  test('a text that the upstream calls a placeholder by itself is left alone', async () => {
+  test('a text that the upstream itself calls a placeholder is left unchanged', async () => {
     upstream.on('/manual', answerOf(200, {}, 'write SVC_SECRET_KEY where the key goes'))
     const answer = await send('/manual', { headers: bearer('KEY') })
     expect(await answer.text()).toBe('write SVC_SECRET_KEY where the key goes')
   })
 
-  test('query, path, JSON and form have it where the policy allows it', async () => {
+  test('query, path, JSON and form have the value if the policy allows it', async () => {
     const encoded = (name: string) => encodeURIComponent(textOf(name))
     const stored = (name: string) => values[name]?.[0] ?? ''
     await send(`/q?a=${encoded('IN_QUERY')}&b=${encoded('KEY')}`)
@@ -173,7 +173,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     ['policy_blocked', { method: 'POST', headers: () => bearer('GET_ONLY') }],
     ['policy_blocked', { method: 'GET', headers: () => bearer('IN_QUERY') }],
   ] as [FaultCode, { method: string; headers: () => Record<string, string> }][])(
-    'a stand-in is refused as its placeholder would be: %s',
+    'a stand-in is rejected like its placeholder: %s',
     async (code, { method, headers }) => {
       const sent = upstream.bytes
       const answer = await send('/', { method, headers: headers() })
@@ -184,7 +184,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     },
   )
 
-  test('a value that the call did not use comes back as its stand-in, JSON stays JSON', async () => {
+  test('a value that the call did not use is returned as its stand-in, and JSON stays JSON', async () => {
     const body = JSON.stringify({ key: KEY, pem: PEM, list: [{ deep: PEM }] })
     upstream.on('/config', answerOf(200, { 'content-type': 'application/json' }, body))
     // White space at the ends of a value does not count.
@@ -193,7 +193,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(shown).toEqual({ key: textOf('KEY'), pem, list: [{ deep: pem }] })
   })
 
-  test('an answer that comes byte by byte is the same', async () => {
+  test('an answer that arrives byte by byte is the same', async () => {
     upstream.on('/slow', async (_, wire) => {
       wire.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
       const body = chunked([...`a ${KEY} b ~ c ${encodeURIComponent(KEY)} ~~`])
@@ -222,7 +222,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(JSON.parse(json).pem).toBe(`${textOf('IN_JSON')}\n`)
   })
 
-  test('a program that disappears ends the call upstream', async () => {
+  test('a program that disconnects ends the call upstream', async () => {
     const gone = Promise.withResolvers<void>()
     upstream.on('/endless', (_, wire) => {
       wire.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -263,7 +263,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(messages).toEqual([`welcome, Bearer ${textOf('KEY')}`, `bytes of ${textOf('KEY')} \xff`])
   })
 
-  test('a message of a WebSocket has the value where the policy allows it, and its echo the stand-in', async () => {
+  test('a WebSocket message has the value if the policy allows it, and its echo the stand-in', async () => {
     const received: string[] = []
     upstream.on(
       '/messages',
@@ -292,7 +292,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(messages).toEqual(sent)
   })
 
-  test('a message that is nested too deeply is not sent, and the proxy goes on', async () => {
+  test('a message that is nested too deeply is not sent, and the proxy continues', async () => {
     const received: string[] = []
     upstream.on(
       '/deep',
@@ -326,7 +326,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(direct.status).toBe(401)
   })
 
-  test('many calls at once do not mix', async () => {
+  test('many concurrent calls do not mix', async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, async (_, at) => {
         const name = at % 2 === 0 ? 'KEY' : 'PASSWORD'

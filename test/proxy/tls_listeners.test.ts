@@ -1,5 +1,5 @@
 // tier: quick
-/** The listeners of hosts that are intercepted. */
+/** The listeners of intercepted hosts. */
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
@@ -10,7 +10,7 @@ import { openTlsListeners } from '../../src/proxy/tls_listeners.ts'
 const HOST = 'api.example'
 
 test.each(['h2', 'https', 'http'] as const)(
-  'clients that come at the same time share a listener (%s)',
+  'concurrent clients share a listener (%s)',
   async (protocol) => {
     const leaf = await (await createAuthority('Test')).issue([HOST])
     const authority = { leafFor: async () => leaf } as unknown as ProxyAuthority

@@ -1,5 +1,5 @@
 // tier: quick
-/** In whose name audit records are sent, and what becomes of those of an agent that is gone. */
+/** The agent in whose name audit records are sent, and the records of a removed agent. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -63,7 +63,7 @@ function open(tokens: (string | null)[]) {
   return { outbox, delivery, add }
 }
 
-test('an agent whose token ended goes on with another', async () => {
+test('an agent whose token ended continues with another', async () => {
   live.add('second')
   const { outbox, delivery, add } = open(['first', 'second'])
   await add('a')
@@ -74,7 +74,7 @@ test('an agent whose token ended goes on with another', async () => {
   outbox.close()
 })
 
-test('records of an agent that was removed meanwhile are put aside, and wait for no next start', async () => {
+test('records of an agent that was removed meanwhile are set aside, without waiting for the next start', async () => {
   live.add('first')
   const { outbox, delivery, add } = open(['first', null])
   await add('a')

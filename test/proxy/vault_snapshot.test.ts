@@ -1,5 +1,5 @@
 // tier: quick
-/** How long the local backend believes what it knows: by a clock that the test moves. */
+/** How long the local backend uses its cached data, by a clock that the test moves. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
 import { plainWorkspace } from '../../src/client/workspace.ts'
@@ -54,14 +54,14 @@ async function refusal(): Promise<FaultCode | 'none'> {
 }
 
 describe('a snapshot', () => {
-  test('is read once for all that ask within ten seconds', async () => {
+  test('a snapshot is read once for all requests within ten seconds', async () => {
     await Promise.all([cache.current(), cache.current(), cache.current()])
     now += 9_999
     await cache.current()
     expect(reads).toBe(1)
   })
 
-  test('shows what changed on the server after ten seconds', async () => {
+  test('a snapshot includes changes on the server after ten seconds', async () => {
     expect((await cache.current()).allows('one.example', 443)).toBe(true)
     await agent.disallow('one.example')
     await agent.allow('two.example')
@@ -73,7 +73,7 @@ describe('a snapshot', () => {
     expect(snapshot.sealed('NEW')).toMatchObject({ key: 'NEW', policy: null })
   })
 
-  test('opens a value for the one who asks, and refuses one whose policy was altered', async () => {
+  test('a snapshot opens a requested value, and rejects one whose policy was altered', async () => {
     const snapshot = await cache.current()
     const sealed = snapshot.sealed('KEY')
     if (!sealed) throw new Error('there is no KEY')
@@ -90,7 +90,7 @@ describe('a vault that did not change', () => {
     const query = { workspace_id: agent.workspaceId, action: 'secret.read' }
     return (await agent.person.api.list(listAuditLogs, { query })).length
   }
-  /** As it is after ten seconds. */
+  /** The state after ten seconds. */
   const later = () => {
     now += 10_000
     return cache.current()
@@ -100,7 +100,7 @@ describe('a vault that did not change', () => {
     expect(shown === text).toBe(!isGuarded)
   }
 
-  test('is read again without a record of values read, and keeps its guard', async () => {
+  test('an unchanged vault is read again without a record of read values, and keeps its guard', async () => {
     const guard = await (await cache.current()).guard()
     expect(await readsOnRecord()).toBe(1)
     for (let turn = 0; turn < 5; turn += 1) expect(await (await later()).guard()).toBe(guard)
@@ -108,7 +108,7 @@ describe('a vault that did not change', () => {
     await expectGuarded(await later(), value, true)
   })
 
-  test('guards the token behind a ticket from its use on, also after it was read again', async () => {
+  test('an unchanged vault guards the token behind a ticket once it is used, also after it was read again', async () => {
     const token = 'ya29.a-token-that-an-api-handed-out-0123456789'
     const made = await ticketsFor('KEY', Buffer.from(value))(Response.json({ access_token: token }))
     const { access_token } = (await made.json()) as { access_token: string }
@@ -122,7 +122,7 @@ describe('a vault that did not change', () => {
     await expectGuarded(await later(), token, true)
   })
 
-  test('keeps them when only the allowlist changed, which holds at once', async () => {
+  test('an unchanged vault is kept when only the allowlist changed, which applies immediately', async () => {
     const guard = await (await cache.current()).guard()
     await agent.disallow('one.example')
     const snapshot = await later()
@@ -135,7 +135,7 @@ describe('a vault that did not change', () => {
     ['another value', () => agent.store('KEY', marked('another value'))],
     ['another policy', () => agent.store('KEY', value, { policy: { allowed_methods: [] } })],
     ['one secret more', () => agent.store('MORE', marked('another value'))],
-  ])('is read whole again after %s', async (_, change) => {
+  ])('a vault is read again completely after %s', async (_, change) => {
     const guard = await (await cache.current()).guard()
     await change()
     const snapshot = await later()
@@ -145,7 +145,7 @@ describe('a vault that did not change', () => {
     expect(await readsOnRecord()).toBe(2)
   })
 
-  test('is another one when a secret was deleted, and stored under its name again', async () => {
+  test('a vault is replaced when a secret was deleted, and stored under its name again', async () => {
     await cache.current()
     const params = { project_id: agent.projectId, key: 'KEY' }
     const { environment } = agent
@@ -161,8 +161,8 @@ describe('a vault that did not change', () => {
   })
 })
 
-describe('when the server is unavailable', () => {
-  test('the last snapshot serves on for a quarter of an hour, and no longer', async () => {
+describe('an unavailable server', () => {
+  test('the last snapshot is served for a quarter of an hour, and no longer', async () => {
     await cache.current()
     trouble = new TypeError('no connection')
     now += 14 * MINUTE_MS
@@ -173,7 +173,7 @@ describe('when the server is unavailable', () => {
     expect(await refusal()).toBe('none')
   })
 
-  test('it is asked again at most every five seconds', async () => {
+  test('an unavailable server is asked again at most every five seconds', async () => {
     await cache.current()
     trouble = new ApiError(503, {})
     now += 10_000
@@ -186,18 +186,21 @@ describe('when the server is unavailable', () => {
     expect(reads).toBe(3)
   })
 
-  test('there is nothing to serve from at the start', async () => {
+  test('no snapshot exists at the start', async () => {
     trouble = new TypeError('no connection')
     expect(await refusal()).toBe('unavailable')
   })
 })
 
-test.each([401, 403, 404])('a server that answers %d ends the snapshot at once', async (status) => {
-  await cache.current()
-  now += 10_000
-  trouble = new ApiError(status, {})
-  expect(await refusal()).toBe('forbidden')
-  // Nor does an outage bring the old one back.
-  trouble = new TypeError('no connection')
-  expect(await refusal()).toBe('unavailable')
-})
+test.each([401, 403, 404])(
+  'a server that answers %d ends the snapshot immediately',
+  async (status) => {
+    await cache.current()
+    now += 10_000
+    trouble = new ApiError(status, {})
+    expect(await refusal()).toBe('forbidden')
+    // An outage does not bring the old one back either.
+    trouble = new TypeError('no connection')
+    expect(await refusal()).toBe('unavailable')
+  },
+)

@@ -95,7 +95,7 @@ async function storeFirst(derivedAt?: number): Promise<number> {
 }
 
 describe('taking a lease', () => {
-  test('gives one of fifty parallel takers over all pools the lease', async () => {
+  test('exactly one of fifty parallel takers over all pools gets the lease', async () => {
     const policyVersion = await readPolicyVersion()
     const all = connections.map((connection) => new Leases(connection.sql, outer))
     const answers = await Promise.all(
@@ -108,7 +108,7 @@ describe('taking a lease', () => {
     expect(await readPolicyVersion()).toBe(policyVersion)
   })
 
-  test('is possible again once the lease before has ended, and the earlier holder has lost it', async () => {
+  test('a lease is available again once the earlier one has ended, and its holder has lost it', async () => {
     const first = await taken()
     await endLease()
     const second = await taken()
@@ -118,7 +118,7 @@ describe('taking a lease', () => {
     expect((await take()).kind).toBe('busy')
   })
 
-  test('refuses another generation, also a row that is gone', async () => {
+  test('a lease is refused for another generation, and for a missing row', async () => {
     const generation = await storeFirst()
     for (const other of [0, generation - 1, generation + 1])
       expect(await take({ generation: other })).toEqual({ kind: 'stale' })
@@ -135,19 +135,19 @@ describe('taking a lease', () => {
     ['a revoked token', () => sql`update tokens set revoked_at = now() where id = ${tokenId}`],
     ['an expired token', () => sql`update tokens set expires_at = now() where id = ${tokenId}`],
     ['a deleted secret', () => sql`delete from secrets where workspace_id = ${workspaceId}`],
-  ])('refuses %s', async (_, change) => {
+  ])('a lease is refused for %s', async (_, change) => {
     await change()
     expect(await take()).toEqual({ kind: 'stale' })
   })
 
-  test('refuses a policy version that is no longer the current one', async () => {
+  test('a lease is refused for a policy version that is no longer current', async () => {
     const policyVersion = await readPolicyVersion()
     await writeSecret()
     expect(await take({ policyVersion })).toEqual({ kind: 'stale' })
     expect((await take()).kind).toBe('taken')
   })
 
-  test('refuses a token of another workspace', async () => {
+  test('a lease is refused for a token of another workspace', async () => {
     const other = Bun.randomUUIDv7()
     await sql`insert into workspaces (id, name, type) values (${other}, 'w', 'shared')`
     await sql`update tokens set workspace_id = ${other} where id = ${tokenId}`
@@ -155,8 +155,8 @@ describe('taking a lease', () => {
   })
 })
 
-describe('a refresh token that was sent', () => {
-  test('is marked with the extended lease, and the next taker is warned if nothing was stored', async () => {
+describe('a sent refresh token', () => {
+  test('a sent refresh token is marked with the extended lease, and the next taker gets a warning if no result was stored', async () => {
     const first = await taken()
     const sentAt = await leases.extendLease(place, first.leaseId, 300_000)
     const { lease_until, sent_at } = await readRow()
@@ -172,7 +172,7 @@ describe('a refresh token that was sent', () => {
     expect(await take()).toMatchObject({ kind: 'final', mayHaveLost: true })
   })
 
-  test('is forgotten when a result is stored', async () => {
+  test('a sent refresh token is forgotten when a result is stored', async () => {
     const first = await taken()
     await leases.extendLease(place, first.leaseId, 300_000)
     expect(await leases.storeState(place, success(first.generation))).toBe(true)
@@ -181,7 +181,7 @@ describe('a refresh token that was sent', () => {
 })
 
 describe('storing a state', () => {
-  test('raises the generation and the policy version by one, and opens at its place only', async () => {
+  test('storing a state raises the generation and the policy version by one, and it opens only in its place', async () => {
     const { generation } = await taken()
     const before = await readPolicyVersion()
     const derivedAt = Date.now()
@@ -199,7 +199,7 @@ describe('storing a state', () => {
     expect(await open({ ...place, key: 'ANOTHER' })).toBeNull()
   })
 
-  test('works after the lease has ended, replaces a failure, and makes later results stale', async () => {
+  test('a state is stored after the lease has ended, replaces a failure, and makes later results stale', async () => {
     const first = await taken()
     await endLease()
     const second = await taken()
@@ -212,7 +212,7 @@ describe('storing a state', () => {
     expect((await taken({ generation: first.generation + 1 })).kind).toBe('taken')
   })
 
-  test('is no deadlock with a change of the workspace that writes the secret', async () => {
+  test('storing a state cannot deadlock with a change of the workspace that writes the secret', async () => {
     if (databaseKind === 'embedded') return
     const { generation } = await taken()
     let storing: Promise<boolean> | undefined
@@ -228,7 +228,7 @@ describe('storing a state', () => {
 })
 
 describe('a failure', () => {
-  test('makes callers wait 1, 2, 4 … 300 seconds, and no success of a later generation is lost to it', async () => {
+  test('a failure makes callers wait 1, 2, 4 … 300 seconds, and does not discard a success of a later generation', async () => {
     const pauses: number[] = []
     for (let attempt = 0; attempt < 11; attempt += 1) {
       const stored = await leases.storeFailure(place, failure(await taken()))
@@ -244,12 +244,12 @@ describe('a failure', () => {
     [0, 1],
     [120, 120],
     [1e12, 86_400],
-  ])('waits %p seconds where an endpoint asks for it, as %p', async (retryAfterS, seconds) => {
+  ])('a failure waits %p seconds if the endpoint requests %p', async (retryAfterS, seconds) => {
     const stored = await leases.storeFailure(place, { ...failure(await taken()), retryAfterS })
     expect(Math.round(((stored?.retryAt ?? 0) - (stored?.failedAt ?? 0)) / 1000)).toBe(seconds)
   })
 
-  test('that is final lasts until the secret is written, which keeps the state', async () => {
+  test('a final failure lasts until the secret is written, which keeps the state', async () => {
     const generation = await storeFirst()
     const lease = await taken({ generation })
     await leases.storeFailure(place, { ...failure(lease), isFinal: true, code: 'refused' })
@@ -265,7 +265,7 @@ describe('a failure', () => {
     const first = await taken()
     await leases.extendLease(place, first.leaseId, 300_000)
     await writeSecret()
-    // The old refresh token is on its way: nobody else sends until its answer is there.
+    // The old refresh token is being sent: nobody else sends until its answer arrives.
     expect((await take()).kind).toBe('busy')
     expect(await leases.extendLease(place, first.leaseId, 300_000)).toBeNull()
     const final = { ...failure(first), isFinal: true, mayHaveLost: true }
@@ -273,7 +273,7 @@ describe('a failure', () => {
     expect(await taken()).toMatchObject({ wasSent: false })
   })
 
-  test('leaves the policy version, and the lease does, too', async () => {
+  test('a failure keeps the policy version, and so does the lease', async () => {
     const before = await readPolicyVersion()
     const lease = await taken()
     await leases.extendLease(place, lease.leaseId, 300_000)
@@ -287,7 +287,7 @@ describe('a credential that an upstream rejected', () => {
   const renew = () =>
     sql`update derived_states set expires_at = now() + interval '1 hour' where workspace_id = ${workspaceId}`
 
-  test('expires at most six times an hour, if it is current and over a minute old', async () => {
+  test('a rejected credential expires at most six times an hour, if it is current and over a minute old', async () => {
     const generation = await storeFirst(OLD())
     expect(await leases.expireCredential(place, generation - 1)).toBe(false)
     const did: boolean[] = []
@@ -302,19 +302,19 @@ describe('a credential that an upstream rejected', () => {
     expect(timeOf((await readRow()).expires_at)).toBeLessThanOrEqual(Date.now() + 1)
   })
 
-  test('stays when it is not a minute old', async () => {
+  test('a rejected credential stays if it is less than a minute old', async () => {
     expect(await leases.expireCredential(place, await storeFirst())).toBe(false)
   })
 })
 
-describe('a row', () => {
+describe('a row of a derived state', () => {
   const rows = () => sql`select 1 from derived_states where workspace_id = ${workspaceId}`
   const keep = () => sql`insert into deleted_secrets
     (id, workspace_id, project_id, environment, key, value, version, created_at, updated_at)
     select id, workspace_id, project_id, environment, key, value, version, created_at, updated_at from secrets
     where workspace_id = ${workspaceId}`
 
-  test('outlives a deleted secret while that can be restored, and goes with it', async () => {
+  test('a row is kept with a deleted secret while it can be restored, and deleted with it', async () => {
     await storeFirst()
     await keep()
     await sql`delete from projects where id = ${place.projectId}`
@@ -323,7 +323,7 @@ describe('a row', () => {
     expect(await rows()).toHaveLength(0)
   })
 
-  test('stays with a secret that was restored, and goes with the workspace', async () => {
+  test('a row stays with a restored secret, and is deleted with the workspace', async () => {
     await storeFirst()
     await keep()
     await sql`delete from deleted_secrets where workspace_id = ${workspaceId}`

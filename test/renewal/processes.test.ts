@@ -1,5 +1,8 @@
 // tier: all
-/** Renewals of several server processes on one PostgreSQL: killed, stopped and stalled while a refresh token is on its way. */
+/**
+ * Renewals of several server processes on one PostgreSQL: killed, stopped and stalled while a refresh token is being
+ * sent.
+ */
 import { beforeEach, expect } from 'bun:test'
 import postgres from 'postgres'
 import type { Policy } from '../../src/core/policy/policy.ts'
@@ -20,10 +23,10 @@ const { test, beforeAll, afterAll } = requires('postgresql')
 
 const LOCAL = 'localhost'
 const oauth2: Policy = { kind: 'oauth2' }
-/** Milliseconds after which a refresh token may not leave any more, and some more. */
+/** The milliseconds after which a refresh token may no longer be sent, and a margin. */
 const STALL_MS = 5_500
 
-/** Nothing outside shows that a stopped process may not send any more. */
+/** Nothing outside shows that a stopped process may no longer send. */
 const stall = () => Bun.sleep(STALL_MS)
 
 let stage: Stage
@@ -146,7 +149,7 @@ test('50 parallel calls at expiry in two processes cause exactly one renewal', a
 }, 30_000)
 
 test.each(['grace', 'strict'] as const)(
-  'a process killed between the answer and its write: the next one recovers, or reports a lost token (rotation: %s)',
+  'after a kill between the answer and its write, the next process recovers or reports a lost token (rotation: %s)',
   async (rotation) => {
     provider.setFault({ rotation })
     const [, victim] = pair()
@@ -172,7 +175,7 @@ test.each(['grace', 'strict'] as const)(
   30_000,
 )
 
-test('a process that stalls before it sends gives back its lease, and then renews once', async () => {
+test('a process that stalls before it sends returns its lease, and then renews once', async () => {
   const [one] = pair()
   const gate = await closeGate(ON_MARK)
   const calling = callOn(one)
@@ -233,7 +236,7 @@ test('a late success replaces the failure of the process that took over', async 
   expect(provider.requests).toHaveLength(2)
 }, 30_000)
 
-test('a renewal that was sent is stored after the caller left, the token was revoked and the server stops', async () => {
+test('a sent renewal is stored after the caller disconnected, the token was revoked and the server stops', async () => {
   const [one, two] = pair()
   const other = await agent.issue()
   await agent.provision(other)

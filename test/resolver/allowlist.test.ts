@@ -22,7 +22,7 @@ const domainsOf = async ({ token }: Agent) => {
   return (body as { domains: string[] }).domains.toSorted()
 }
 
-test("lists the domains of the token's workspace, current with every change, and leaves no record", async () => {
+test("the resolver lists the domains of the token's workspace, up to date with every change, and leaves no record", async () => {
   const agent = await createAgentWithToken(stage, {
     domains: ['*.example.com', 'api.example.org:8443'],
   })
@@ -38,7 +38,7 @@ test("lists the domains of the token's workspace, current with every change, and
   expect(records.length).toBe(0)
 })
 
-test('sees a change that no notice told of', async () => {
+test('the list includes a change that arrived without a notice', async () => {
   const agent = await createAgentWithToken(stage, { domains: ['one.example'] })
   expect(await domainsOf(agent)).toEqual(['one.example'])
   await stage.app.connection.sql`
@@ -46,7 +46,7 @@ test('sees a change that no notice told of', async () => {
   expect(await domainsOf(agent)).toEqual([])
 })
 
-test('counts against the rate of the token', async () => {
+test('a list counts against the rate of the token', async () => {
   const agent = await createAgentWithToken(stage)
   for (let count = 0; count < 3; count += 1) expect((await ask(agent.token)).status).toBe(200)
   const { status, body, headers } = await ask(agent.token)
@@ -54,7 +54,7 @@ test('counts against the rate of the token', async () => {
   expect(headers.has('retry-after')).toBe(true)
 })
 
-test('refuses the sealed form of a token', async () => {
+test('the list rejects the sealed form of a token', async () => {
   const agent = await createAgentWithToken(stage)
   const parsed = parseToken(agent.token)
   const sealed = sealedToken(agent.tokenId, parsed?.secret ?? new Uint8Array())

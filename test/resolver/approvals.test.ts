@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Calls with held secrets are made when a member released their values, and not before (protocol 14). */
+/** Calls with held secrets are made once a member released their values, and not before (protocol 14). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { denyApproval, revokeApproval } from '../../src/features/approvals/contract.ts'
 import { type Stage, sharedStage } from '../support/agent.ts'
@@ -44,7 +44,7 @@ const window = (path_prefix = '/echo') => ({
 })
 
 describe('a call with a held secret', () => {
-  test('is refused until a member releases it, and then sent once', async () => {
+  test('a call with a held secret is rejected until a member releases it, and then sent once', async () => {
     const id = await requested()
     expect(stage.upstream.received).toHaveLength(0)
     await held.release(id)
@@ -59,7 +59,7 @@ describe('a call with a held secret', () => {
     expect((await held.approval(id)).status).toBe('used')
   })
 
-  test('waits for its release when it says so, and is sent then', async () => {
+  test('a call with a held secret waits for its release on request, and is then sent', async () => {
     const waiting = call('/echo', { approval_wait_ms: 60_000 })
     await until(async () => (await held.pending()).length === 1)
     const [request] = await held.pending()
@@ -68,14 +68,14 @@ describe('a call with a held secret', () => {
     expect(stage.upstream.received).toHaveLength(1)
   })
 
-  test('joins an equal request that is pending', async () => {
+  test('a call with a held secret joins an equal request that is pending', async () => {
     const ids = [await requested(), await requested()]
     expect(new Set(ids).size).toBe(1)
     expect(await requested('/echo', { method: 'POST', body: '{}' })).not.toBe(ids[0] ?? '')
     expect(await held.pending()).toHaveLength(2)
   })
 
-  test('is refused for an hour after a denial', async () => {
+  test('a call with a held secret is rejected for an hour after a denial', async () => {
     const id = await requested()
     await decideBy(denyApproval, id)
     expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_denied' } })
@@ -84,7 +84,7 @@ describe('a call with a held secret', () => {
 })
 
 describe('a window', () => {
-  test('releases calls of its host, methods and path, until it is revoked', async () => {
+  test('a window releases calls of its host, methods and path, until it is revoked', async () => {
     const id = await requested()
     await held.release(id, { scope: window() })
     for (const query of ['', '?a=1', '?b=2'])

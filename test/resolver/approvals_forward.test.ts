@@ -44,7 +44,7 @@ const inPieces = (...pieces: string[]) =>
   })
 
 describe('a call in forward mode', () => {
-  test('waits for its release, and sends the whole body that was approved', async () => {
+  test('a call in forward mode waits for its release, and sends the whole approved body', async () => {
     const headers = { 'content-type': 'application/octet-stream' }
     const body = inPieces('x'.repeat(70_000), 'y'.repeat(70_000))
     const call = forward('/upload', { method: 'POST', headers, body })
@@ -59,7 +59,7 @@ describe('a call in forward mode', () => {
     expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)
   })
 
-  test('is refused at once when it does not want to wait, in the format of SDKs', async () => {
+  test('a call in forward mode without a wait is rejected immediately, in the format of SDKs', async () => {
     const answer = await forward('/upload', { headers: { 'x-service-approval-wait-ms': '0' } })
     expect(answer.status).toBe(403)
     expect(answer.headers.get('retry-after')).toBe('10')
@@ -71,7 +71,7 @@ describe('a call in forward mode', () => {
     })
   })
 
-  test('makes one request, however often an SDK sends it with other ids and agents', async () => {
+  test('a call in forward mode makes one request, however often an SDK sends it with other IDs and user agents', async () => {
     for (const at of [1, 2, 3]) {
       const headers = {
         ...{ 'user-agent': `sdk/${at}`, 'x-stainless-retry-count': String(at) },
@@ -82,7 +82,7 @@ describe('a call in forward mode', () => {
     expect(await held.pending()).toHaveLength(1)
   })
 
-  test('with a body of more than 1 MiB asks nobody', async () => {
+  test('a call in forward mode with a body of more than 1 MiB creates no request', async () => {
     const headers = { 'content-type': 'application/octet-stream' }
     for (const body of ['x'.repeat(1_048_577), inPieces('x'.repeat(1_048_576), 'y')]) {
       const answer = await forward('/upload', { method: 'POST', headers, body })
@@ -99,7 +99,7 @@ describe('a WebSocket', () => {
       headers: { authorization: 'Bearer SVC_SECRET_KEY', 'x-service-approval-wait-ms': '0' },
     })
 
-  test('opens by a window only, and closes when that is revoked', async () => {
+  test('a WebSocket opens only by a window, and closes when the window is revoked', async () => {
     const accepted = Promise.withResolvers<Accepted>()
     stage.upstream.on('/socket', accepting(accepted.resolve))
     expect(await open().opened).not.toBe('open')
@@ -116,7 +116,7 @@ describe('a WebSocket', () => {
     expect((await caller.closed).code).not.toBe(1000)
   })
 
-  test('does not open by a release of one call, whose messages nobody saw', async () => {
+  test('a WebSocket does not open by a release of one call, because its messages were not reviewed', async () => {
     stage.upstream.on(
       '/socket',
       accepting(() => {}),

@@ -14,7 +14,7 @@ function refusal(entering: unknown): Promise<unknown> {
   )
 }
 
-/** How many of a workspace's places are free: takes all of them, and gives them back. */
+/** The number of a workspace's free places: takes all of them, and returns them. */
 async function freePlaces(bulkheads: Bulkheads, workspaceId: string): Promise<number> {
   const left: (() => void)[] = []
   for (;;) {
@@ -31,7 +31,7 @@ async function freePlaces(bulkheads: Bulkheads, workspaceId: string): Promise<nu
 
 const BUSY = ['rate_limited', { 'retry-after': '1' }]
 
-test('a full bulkhead refuses its own workspace only', async () => {
+test('a full bulkhead rejects its own workspace only', async () => {
   const timers = new FakeTimers()
   const bulkheads = new Bulkheads({ width: 2, timers })
   await bulkheads.enter('a', never)
@@ -65,7 +65,7 @@ test('a free place goes to the call that has waited longest', async () => {
   expect(await freePlaces(bulkheads, 'a')).toBe(2)
 })
 
-test('giving a place back twice frees one place', async () => {
+test('releasing a place twice frees one place', async () => {
   const bulkheads = new Bulkheads({ width: 2, timers: new FakeTimers() })
   const leave = await bulkheads.enter('a', never)
   await bulkheads.enter('a', never)
@@ -90,7 +90,7 @@ test('a deadline ends the wait, and the place goes to the next', async () => {
   const controller = new AbortController()
   const given = refusal(bulkheads.enter('a', controller.signal))
   const next = bulkheads.enter('a', never)
-  // In one turn: nobody may receive a place and lose it.
+  // In one turn, so that no call receives a place and loses it.
   controller.abort()
   leave()
   expect(await given).toEqual(BUSY)
@@ -99,7 +99,7 @@ test('a deadline ends the wait, and the place goes to the next', async () => {
   expect(await refusal(bulkheads.enter('a', AbortSignal.abort()))).toEqual(BUSY)
 })
 
-test('a deadline reports once that its work is over: done, late, unwanted, or over before the question', async () => {
+test('a deadline reports once how its work ended: done, late, cancelled, or over before the question', async () => {
   const ends: string[] = []
   const timers = new FakeTimers()
   const done = new CallDeadline(60_000, timers)
@@ -118,7 +118,7 @@ test('a deadline reports once that its work is over: done, late, unwanted, or ov
   expect(ends).toEqual(['done', 'unwanted', 'asked afterwards', 'late'])
 })
 
-test('every sign of life starts the whole time of a deadline again', async () => {
+test('every sign of activity restarts the whole time of a deadline', async () => {
   const timers = new FakeTimers()
   const deadline = new CallDeadline(60_000, timers)
   for (let sign = 0; sign < 10; sign += 1) {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Target, placeholders and leak guard: saved inputs, and whatever a fuzzer makes of them. */
+/** Target, placeholders and leak guard: saved inputs, and a fuzzer's variations of them. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { URL as SecondUrl } from 'whatwg-url'
@@ -36,7 +36,7 @@ describe('targets', () => {
     expect<unknown>(outcome).toEqual(code === undefined ? { authority, path } : { code })
   })
 
-  test('whatever is changed, what is accepted is what a second parser reads', () => {
+  test('a second parser reads any mutated accepted input the same way', () => {
     const pieces = [
       '@',
       '#',
@@ -128,11 +128,11 @@ describe('placeholders', () => {
     )
   }
 
-  /** A text with several faults may report either of them: it only matters that the text is refused. */
+  /** A text with several faults may report either of them: it only matters that the text is rejected. */
   const refusedOr = (outcome: string | { code: string }) =>
     typeof outcome === 'string' ? outcome : 'refused'
 
-  test('whatever is changed, each is expanded once, or the call refused', () => {
+  test('each mutated placeholder is expanded once, or the call is rejected', () => {
     let [filled, refused] = [0, 0]
     fc.assert(
       fc.property(changed, (text) => {
@@ -159,7 +159,7 @@ describe('bodies', () => {
     expect(inPieces(guard, text, [1])).toBe(output)
   })
 
-  test('whatever is changed and however it is cut, the pieces give what the whole gives', () => {
+  test('the pieces of a mutated text, however it is cut, give the result of the whole', () => {
     const pieces = ['%', '%4', '%41', '&', '&#', '&amp;', '\\', '\\u00', '+', '=', '5b', 'YWJj']
     const changed = cases.map((entry) =>
       fc.tuple(
@@ -191,7 +191,7 @@ function guardOf({ values, used }: Guarded): CallGuard {
   return prepareGuard(named([...values, ...used])).forCall({ used: named(used) })
 }
 
-/** Each piece in memory that is used again, as a reader may do. */
+/** Each piece is in reused memory, which a reader may do. */
 function inPieces(guard: CallGuard, text: Uint8Array, sizes: readonly number[]): string {
   const stream = guard.stream()
   const parts: Uint8Array[] = []

@@ -1,5 +1,5 @@
 // tier: quick
-/** GET /v1/credentials/ lists the secrets that a live token may name, without values, and is recorded now and then. */
+/** GET /v1/credentials/ lists the secrets that a live token may name, without values, and is recorded at intervals. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { unprovisionAgentToken } from '../../src/features/agents/contract.ts'
@@ -33,7 +33,7 @@ async function recordsOf({ tokenId }: Agent) {
     select * from audit_logs where token_id = ${tokenId} order by timestamp`
 }
 
-test('tells each name with what it is for, and null for what nobody said', async () => {
+test('credentials lists each name with its purpose, and null for a missing one', async () => {
   const agent = await createAgentWithToken(stage, { ofProject: true })
   await agent.store('PLAIN', VALUE)
   await agent.store('NARROW', VALUE, {
@@ -85,7 +85,7 @@ test('tells each name with what it is for, and null for what nobody said', async
   expect(answer.headers.get('ratelimit')).not.toBeNull()
 })
 
-test('is the same without the slash at its end, and a bare list where there is nothing', async () => {
+test('credentials answers the same without the final slash, and with an empty list if there are none', async () => {
   const agent = await createAgentWithToken(stage)
   for (const path of ['/v1/credentials/', '/v1/credentials']) {
     const { status, body } = await callJson(stage.app.resolver, 'GET', path, { token: agent.token })
@@ -99,7 +99,7 @@ test('is the same without the slash at its end, and a bare list where there is n
 })
 
 describe('the secrets that a token may name', () => {
-  test('is what it was given the key of, as it is now', async () => {
+  test('the secrets that a token may name are those with a key that was granted to it, up to date', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { FIRST: VALUE } })
     const other = await agent.addProject('other')
     await agent.store('THERE', VALUE, { projectId: other })
@@ -128,7 +128,7 @@ describe('the secrets that a token may name', () => {
     ])
   })
 
-  test('is nothing of another agent, and nothing of a workspace that was rekeyed since', async () => {
+  test('the secrets of other agents, or of a workspace that was rekeyed since, are not listed', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { MINE: VALUE } })
     const other = await createAgentWithToken(stage, { secrets: { THEIRS: VALUE } })
     expect(await namesOf(agent.token)).toEqual(['development/MINE'])
@@ -138,7 +138,7 @@ describe('the secrets that a token may name', () => {
     expect(await namesOf(agent.token)).toEqual([])
   })
 
-  test('stays within the scope of the token, whatever envelopes it may have', async () => {
+  test('the listed secrets stay within the scope of the token, whatever envelopes it has', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { HERE: VALUE } })
     await agent.store('FAR', VALUE, { environment: 'production' })
     const bound = await agent.issue({ environment: 'development' })
@@ -152,14 +152,14 @@ describe('the secrets that a token may name', () => {
   })
 })
 
-test('the sealed form is refused, as everywhere at the resolver', async () => {
+test('credentials rejects the sealed form of a token, like every path of the resolver', async () => {
   const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
   const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())
   expect(await ask(sealed)).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
 })
 
 describe('the audit', () => {
-  test('says once a minute that a token listed, and no names', async () => {
+  test('the audit records once a minute that a token listed, and no names', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE }, ofProject: true })
     await Promise.all([ask(agent.token), ask(agent.token), ask(agent.token)])
     stage.app.clock.advance(59_000)
@@ -185,7 +185,7 @@ describe('the audit', () => {
     expect((await recordsOf(agent)).length).toBe(2)
   })
 
-  test('tells listed, used and read apart, and counts only requests', async () => {
+  test('the audit distinguishes listed, used and read, and counts only requests', async () => {
     const agent = await createAgentWithToken(stage, {
       secrets: { KEY: VALUE },
       capabilities: ['use', 'read'],
@@ -215,7 +215,7 @@ describe('the audit', () => {
     expect(recent.totals.requests).toBe(2)
   })
 
-  test('that cannot be written keeps the list back, until it can', async () => {
+  test('an audit that cannot be written delays the list until it can', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
     const { sql } = stage.app.connection
     await sql`alter table audit_journal rename to audit_journal_away`

@@ -1,5 +1,5 @@
 // tier: quick
-/** How long a call may take: a total for an answer in JSON, a silence for one that is passed on as it arrives. */
+/** The time limit of a call: a total for an answer in JSON, and an idle time for a streamed one. */
 import { describe, expect, test } from 'bun:test'
 import { settings } from '../../src/core/config/settings.ts'
 import { resolveCall } from '../../src/resolver/contract.ts'
@@ -20,12 +20,12 @@ describe('the deadline of a call', () => {
     expect(deadlineFor(isWhole, named, { wholeMs, silenceMs })).toBe(expected)
   })
 
-  test('the silence of a stream is bounded by the operator', () => {
+  test("the silence of a stream is bounded by the operator's setting", () => {
     expect(deadlineFor(false, MINUTES_10, { wholeMs, silenceMs: 60_000 })).toBe(60_000)
     expect(deadlineFor(false, null, { wholeMs, silenceMs: 60_000 })).toBe(60_000)
   })
 
-  test('a call may name up to ten minutes', () => {
+  test('a call may request up to ten minutes', () => {
     const call = { target_url: 'https://api.example.com/' }
     const taken = [MINUTES_10, MINUTES_10 + 1].map((timeout_ms) => [
       resolveCall.body.safeParse({ ...call, timeout_ms }).success,

@@ -25,7 +25,7 @@ beforeAll(async () => {
   stage = await sharedStage()
   stage.names.set(ID, ['127.0.0.1'])
   provider = await startProvider({ authority: stage.authority, host: ID })
-  // Sends back everything that it got.
+  // Returns everything that it received.
   stage.upstream.on('/echo', ({ header }, wire) => {
     wire.write(answerOf(200, { 'x-got': header('authorization') ?? '' }, header('authorization')))
   })
@@ -56,7 +56,7 @@ const call = (name = 'CRM', path = '/echo') =>
   })
 const sentToken = () =>
   stage.upstream.received.at(-1)?.header('authorization')?.replace('Bearer ', '') ?? ''
-/** Makes the stored credential one that ends in so many seconds, as its hint states. */
+/** Makes the stored credential expire in the given number of seconds, by its hint. */
 const leave = async (seconds: number) => {
   await stage.app.connection
     .sql`update derived_states set expires_at = now() + ${seconds} * interval '1 second'`
@@ -64,7 +64,7 @@ const leave = async (seconds: number) => {
 }
 
 describe('a call gets the credential that is derived from a root', () => {
-  test('by a refresh token, once for many calls, and the answer shows none of it', async () => {
+  test('a call gets a credential by a refresh token, once for many calls, and the answer contains none of it', async () => {
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
     const answers = await Promise.all(Array.from({ length: 8 }, () => call()))
     for (const { status, body } of answers) {
@@ -79,7 +79,7 @@ describe('a call gets the credential that is derived from a root', () => {
     expect(provider.requests).toHaveLength(1)
   })
 
-  test('by client credentials', async () => {
+  test('a call gets a credential by client credentials', async () => {
     await agent.store('CRM', rootWith({ scope: 'api' }), { policy: oauth2 })
     expect(await call()).toMatchObject({ status: 200, body: { status_code: 200 } })
     expect(provider.requests[0]?.parameters.get('grant_type')).toBe('client_credentials')
@@ -96,7 +96,7 @@ describe('a call gets the credential that is derived from a root', () => {
     expect(new Set(used).size).toBe(2)
   })
 
-  test('one that is due is used while it is renewed', async () => {
+  test('a credential that is due is used while it is renewed', async () => {
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
     provider.setFault({ expiresIn: 4 })
     await call()
@@ -110,7 +110,7 @@ describe('a call gets the credential that is derived from a root', () => {
     expect(provider.requests).toHaveLength(2)
   })
 
-  test('a renewal is on record with its secret, host and status', async () => {
+  test('a renewal is recorded with its secret, host and status', async () => {
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
     await call()
     await stage.app.flushAudit()
@@ -132,7 +132,7 @@ describe('a call gets the credential that is derived from a root', () => {
 })
 
 describe('a call without a usable credential gets a stable code for', () => {
-  test('a host that is not allowed is not asked', async () => {
+  test('a host that is not allowed receives no request', async () => {
     await agent.disallow(provider.host)
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
     expect(await call()).toMatchObject({ status: 403, body: { error_code: 'domain_blocked' } })
@@ -151,12 +151,12 @@ describe('a call without a usable credential gets a stable code for', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(await recordOf(stage.app, refused)).toMatchObject({ reason: 'derivation_failed' })
     expect(provider.requests).toHaveLength(1)
-    // Until then the endpoint is left alone.
+    // Until then the endpoint is not called.
     await call()
     expect(provider.requests.length).toBeLessThanOrEqual(2)
   })
 
-  test('a refused root needs a new one, and works again with it', async () => {
+  test('a rejected root needs a new one, and its replacement is usable', async () => {
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
     provider.setFault({ answer: cannedAnswers.invalidGrant })
     const refused = await call()
@@ -174,7 +174,7 @@ describe('a call without a usable credential gets a stable code for', () => {
     expect(await call()).toMatchObject({ status: 200 })
   })
 
-  test('a lost answer is tried again, and a final refusal then reports that a token may be lost', async () => {
+  test('a lost answer is retried, and a final rejection then reports that a token may be lost', async () => {
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
     provider.setFault({ losesAnswer: true })
     expect(await call()).toMatchObject({ status: 502 })
@@ -186,12 +186,12 @@ describe('a call without a usable credential gets a stable code for', () => {
     expect((answer.body as { message: string }).message).toContain('may have been')
   })
 
-  test('a text that is no root', async () => {
+  test('a text that is not a root gets a stable code', async () => {
     await agent.store('CRM', 'just text', { policy: oauth2 })
     expect(await call()).toMatchObject({ status: 422, body: { error_code: 'unusable_secret' } })
   })
 
-  test('a part of a root', async () => {
+  test('a part of a root gets a stable code', async () => {
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
     expect(await call('CRM__PASSWORD')).toMatchObject({
       status: 422,
@@ -200,7 +200,7 @@ describe('a call without a usable credential gets a stable code for', () => {
   })
 })
 
-test('an upstream that answers 401 gets another credential afterwards, once it is old enough', async () => {
+test('a call after a 401 of the upstream gets another credential, once the current one is old enough', async () => {
   await agent.store('CRM', await refreshing(), { policy: oauth2 })
   await call('CRM', '/reject')
   await call()
@@ -214,7 +214,7 @@ test('an upstream that answers 401 gets another credential afterwards, once it i
   })
 })
 
-test('an echo of any secret of the root, or of what was derived before, is taken out', async () => {
+test('an echo of any secret of the root, or of an earlier derived one, is redacted', async () => {
   const secret = marked('client-secret-of-an-echo')
   await agent.store('CRM', rootWith({ refresh_token: await provider.issueRefreshToken() }), {
     policy: oauth2,
@@ -234,39 +234,42 @@ test('an echo of any secret of the root, or of what was derived before, is taken
     expect(JSON.stringify(body)).not.toContain(value)
 })
 
-describe('values that are derived while an answer is open are taken out of it', () => {
+describe('values that are derived while an answer is open are redacted in it', () => {
   const chunked =
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: text/plain\r\n\r\n'
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 
-  test.each([true, false])('streamed: %p', async (stream) => {
-    await agent.store('CRM', await refreshing(), { policy: oauth2 })
-    await call()
-    const first = sentToken()
-    const opened = Promise.withResolvers<void>()
-    const told = Promise.withResolvers<string>()
-    stage.upstream.on('/wait', async (_, wire) => {
-      wire.write(`${chunked}${chunk('open ')}`)
-      opened.resolve()
-      wire.write(`${chunk(await told.promise)}0\r\n\r\n`)
-    })
-    const waiting = fetch(`${stage.app.resolver}/v1/resolve`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ target_url: stage.url('/wait'), stream }),
-    })
-    await opened.promise
-    await leave(0)
-    await call()
-    const second = sentToken()
-    expect(second).not.toBe(first)
-    told.resolve(`${first} ${second} end`)
-    const text = await (await waiting).text()
-    expect(text).toContain('open SVC_SECRET_CRM SVC_SECRET_CRM end')
-  })
+  test.each([true, false])(
+    'a derived value is redacted in a streamed answer: %p',
+    async (stream) => {
+      await agent.store('CRM', await refreshing(), { policy: oauth2 })
+      await call()
+      const first = sentToken()
+      const opened = Promise.withResolvers<void>()
+      const told = Promise.withResolvers<string>()
+      stage.upstream.on('/wait', async (_, wire) => {
+        wire.write(`${chunked}${chunk('open ')}`)
+        opened.resolve()
+        wire.write(`${chunk(await told.promise)}0\r\n\r\n`)
+      })
+      const waiting = fetch(`${stage.app.resolver}/v1/resolve`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ target_url: stage.url('/wait'), stream }),
+      })
+      await opened.promise
+      await leave(0)
+      await call()
+      const second = sentToken()
+      expect(second).not.toBe(first)
+      told.resolve(`${first} ${second} end`)
+      const text = await (await waiting).text()
+      expect(text).toContain('open SVC_SECRET_CRM SVC_SECRET_CRM end')
+    },
+  )
 })
 
-test('a token that an API rejected is taken out of answers while it is live', async () => {
+test('a token that an API rejected is redacted in answers while it is live', async () => {
   await agent.store('CRM', await refreshing(), { policy: oauth2 })
   await call()
   const first = sentToken()
@@ -286,7 +289,7 @@ test('credentials that live for seconds are used, and not renewed for each call'
   expect(provider.requests).toHaveLength(1)
 })
 
-test('a refused call causes no request to the provider', async () => {
+test('a rejected call causes no request to the provider', async () => {
   await agent.store('CRM', await refreshing(), {
     policy: { ...oauth2, allowed_methods: ['POST'], allowed_locations: ['env'] },
   })
@@ -313,7 +316,7 @@ test('the stored text of a failure reaches no caller', async () => {
   expect(JSON.stringify(body)).not.toContain('ignore')
 })
 
-test('a GitHub App: the call gets an installation token', async () => {
+test('a call with a GitHub App gets an installation token', async () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const token = marked('ghs_0123456789abcdefghijklmnopqrstuvwxyz')
   stage.upstream.on('/app/installations/7/access_tokens', (_, wire) => {
@@ -379,7 +382,7 @@ describe('an AWS role', () => {
       },
     })
 
-  test('signs with its keys and sends its session token, named by one secret', async () => {
+  test('an AWS role signs with its keys and sends its session token, named by one secret', async () => {
     await agent.store('ROLE', role(), { policy: { kind: 'aws_role' } })
     const answer = await signed()
     expect(answer).toMatchObject({ status: 200, body: { status_code: 200 } })
@@ -397,7 +400,7 @@ describe('an AWS role', () => {
     })
   })
 
-  test('a static key that is named alone is refused', async () => {
+  test('a static key that is named alone is rejected', async () => {
     await agent.store('ROLE', marked('AKIASTATIC0123456789'))
     expect(await signed()).toMatchObject({ status: 422, body: { error_code: 'validation_error' } })
   })

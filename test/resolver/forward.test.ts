@@ -1,5 +1,5 @@
 // tier: quick
-/** /v1/forward/ on the real listener: an HTTP request as an SDK sends it, and the same steps as ever. */
+/** /v1/forward/ on the real listener: an HTTP request in the form that an SDK sends, and the usual steps. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
@@ -36,7 +36,7 @@ afterEach(() => {
 const forward = (path: string, init?: ForwardInit) => forwardAs(stage, agent, path, init)
 const received = (): ReceivedRequest | undefined => stage.upstream.received[0]
 
-/** A request to the resolver with this path, whatever a client library would make of it. */
+/** A request to the resolver with this path, unchanged by any client library. */
 function sendPath(path: string, more: readonly string[] = [], method = 'GET') {
   const { host } = new URL(stage.app.resolver)
   const headers = [`Host: ${host}`, `X-Service-Token: ${agent.token}`, ...more, 'Connection: close']
@@ -46,7 +46,7 @@ function sendPath(path: string, more: readonly string[] = [], method = 'GET') {
 }
 
 describe('a forwarded request', () => {
-  test('a forwarded request arrives as it was sent, with the credential, and without headers of the resolver', async () => {
+  test('a forwarded request arrives unchanged, with the credential, and without headers of the resolver', async () => {
     const response = await forward('/v1/x?a=1&a=2&b=%20', {
       method: 'POST',
       headers: {
@@ -100,7 +100,7 @@ describe('a forwarded request', () => {
     })
   })
 
-  test('may have any method, and a body with all but GET and HEAD', async () => {
+  test('a forwarded request may have any method, and a body except with GET and HEAD', async () => {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       stage.upstream.received.length = 0
       const body = ['GET', 'HEAD'].includes(method) ? '' : 'x'
@@ -118,7 +118,7 @@ describe('a forwarded request', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('is 422 for a body with GET or HEAD', async () => {
+  test('a forwarded request is 422 for a body with GET or HEAD', async () => {
     const before = stage.upstream.bytes
     for (const method of ['GET', 'HEAD']) {
       for (const framing of [
@@ -139,7 +139,7 @@ describe('a forwarded request', () => {
 })
 
 describe('the target', () => {
-  test('is read from the path as it was written, and never becomes another host', async () => {
+  test('the target is read from the path byte for byte, and never becomes another host', async () => {
     const own = stage.authorityOf()
     const taken: [path: string, upstreamPath: string][] = [
       [`/v1/forward/${own}`, '/'],
@@ -152,7 +152,7 @@ describe('the target', () => {
       [`/v1/forward/${own}/v1/forward/${OTHER}/x`, `/v1/forward/${OTHER}/x`],
       [`/v1/forward/${own}/x?next=/v1/forward/${OTHER}/`, `/x?next=/v1/forward/${OTHER}/`],
       [`/v1/forward/${own.toUpperCase()}/X`, '/X'],
-      // The runtime reads a backslash as a slash, before anything is decided.
+      // The runtime reads a backslash as a slash, before any decision.
       [`/v1/forward/${own}\\@${OTHER}/`, `/@${OTHER}/`],
     ]
     for (const [path, upstreamPath] of taken) {
@@ -164,7 +164,7 @@ describe('the target', () => {
     }
   })
 
-  test('may have its colon escaped, as clients made from the OpenAPI document write it', async () => {
+  test('the target may have its colon escaped, the way clients of the OpenAPI document write it', async () => {
     const escaped = stage.authorityOf().replace(':', '%3A')
     const { statuses } = await sendPath(`/v1/forward/${escaped}/a%3A1?b=%3A`)
     expect({ statuses, sent: received()?.path, host: received()?.header('host') }).toEqual({
@@ -174,7 +174,7 @@ describe('the target', () => {
     })
   })
 
-  test('is refused when it is another host, or none', async () => {
+  test('the target is rejected if it is another host or missing', async () => {
     const own = stage.authorityOf()
     const { port } = stage.upstream
     const before = stage.upstream.bytes
@@ -210,7 +210,7 @@ describe('the target', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('has its dot segments resolved before anything is decided', async () => {
+  test('the target has its dot segments resolved before any decision', async () => {
     await agent.store('NARROW', 'value-of-narrow', { policy: { allowed_paths: ['/v1/'] } })
     const own = stage.authorityOf()
     const before = stage.upstream.bytes
@@ -235,7 +235,7 @@ describe('the target', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('keeps what a browser would send literally: placeholders in the URL are text', async () => {
+  test('the target keeps characters that a browser would send literally: placeholders in the URL are text', async () => {
     const response = await forward('/x?key=SVC_SECRET_KEY')
     await response.text()
     expect(received()?.path).toBe('/x?key=SVC_SECRET_KEY')
@@ -248,7 +248,7 @@ describe('the token', () => {
     fetch(`${stage.app.resolver}/v1/forward/${stage.authorityOf()}/t`, { headers })
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 
-  test('may stand in its own header, as the bearer, or before the placeholder', async () => {
+  test('the token may be in its own header, in the bearer, or before the placeholder', async () => {
     const { token } = agent
     const ways: [
       headers: Record<string, string>,
@@ -309,7 +309,7 @@ describe('the token', () => {
     ]
     for (const headers of refused) {
       const response = await ask(headers)
-      // git sends what it has after this only.
+      // git sends its data only after this.
       expect(response.headers.get('www-authenticate')).toBe('Bearer, Basic realm="cloakroom"')
       await expectFault(response, 'invalid_token')
     }
@@ -341,7 +341,7 @@ describe('the token', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('is 403 scope_required in its sealed form', async () => {
+  test('the token is 403 scope_required in its sealed form', async () => {
     const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array(32) }
     const response = await ask({ 'x-service-token': sealedToken(id, secret) })
     const message = 'The sealed form of a token cannot open what this needs: send the token itself.'
@@ -350,7 +350,7 @@ describe('the token', () => {
 })
 
 describe('headers', () => {
-  test('between hops end here, also those that Connection names', async () => {
+  test('hop-by-hop headers end at the resolver, also those that Connection names', async () => {
     const { statuses } = await sendPath(`/v1/forward/${stage.authorityOf()}/h`, [
       'TE: trailers',
       'Keep-Alive: timeout=5',
@@ -379,7 +379,7 @@ describe('headers', () => {
     expect(received()?.header('connection')).toBe('keep-alive')
   })
 
-  test('with Expect: 100-continue are answered by us, and it is not passed on', async () => {
+  test('a request with Expect: 100-continue is answered by the resolver, and the header is not forwarded', async () => {
     const { statuses, text } = await sendRaw(
       stage.app.resolver,
       [
@@ -395,7 +395,7 @@ describe('headers', () => {
     expect(Buffer.from(received()?.body ?? []).toString()).toBe('body')
   })
 
-  test('headers of the settings are refused if they are invalid', async () => {
+  test('headers of the settings are rejected if they are invalid', async () => {
     const before = stage.upstream.bytes
     const wrong = {
       'x-service-timeout-ms': ['0', '600001', 'soon'],
@@ -416,7 +416,7 @@ describe('headers', () => {
     expect(stage.upstream.bytes).toBeGreaterThan(before)
   })
 
-  test('that lead on lead back through the resolver', async () => {
+  test('redirects and links that continue a call return through the resolver', async () => {
     const { origin } = new URL(stage.app.resolver)
     const own = stage.authorityOf()
     const cases: [location: string, seen: string | null][] = [
@@ -477,7 +477,7 @@ describe('bodies', () => {
     }
   })
 
-  test('over the limit by their own word are 413 before anything is sent', async () => {
+  test('bodies that declare more than the limit are 413 before any byte is sent', async () => {
     const before = stage.upstream.bytes
     for (const type of ['application/octet-stream', 'application/json']) {
       const response = await forward('/b', {
@@ -490,7 +490,7 @@ describe('bodies', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('over the limit without a length are 413, and the upstream never sees a whole request', async () => {
+  test('bodies over the limit without a length are 413, and the upstream never receives a complete request', async () => {
     const broken = Promise.withResolvers<void>()
     const connections = stage.upstream.connections
     stage.upstream.on('/big', () => broken.reject(new Error('the request arrived whole')))
@@ -508,7 +508,7 @@ describe('bodies', () => {
     await broken.promise
   })
 
-  test('that break off reach nobody as a whole', async () => {
+  test('interrupted bodies never arrive as complete ones', async () => {
     const whole: ReceivedRequest[] = []
     stage.upstream.on('/broken', (request) => void whole.push(request))
     const served = () => stage.app.logs.filter((line) => line.includes('"method":"PUT"')).length
@@ -534,8 +534,8 @@ describe('bodies', () => {
     expect(stage.app.logs.filter((line) => line.includes('request failed'))).toEqual([])
   })
 
-  test('may take longer than the deadline in all, but not stand still for so long', async () => {
-    /** Drops of ten bytes with so many milliseconds behind each, once it has reached the upstream. */
+  test('bodies may take longer than the deadline in total, but not pause for that long', async () => {
+    /** Pieces of ten bytes with the given pause in milliseconds after each, once it has reached the upstream. */
     const drip = (pauses: readonly number[]) =>
       new ReadableStream<Uint8Array>({
         start: async (controller) => {
@@ -562,7 +562,7 @@ describe('bodies', () => {
     expect(stage.upstream.received).toEqual([])
   })
 
-  test('are never sent in part when a pooled connection turns out dead', async () => {
+  test('bodies are never sent in part when a pooled connection turns out dead', async () => {
     for (let round = 0; round < 10; round += 1) {
       stage.upstream.received.length = 0
       await (await forward('/warm')).text()
@@ -581,7 +581,7 @@ describe('bodies', () => {
   })
 })
 
-test('a refusal has the form in which SDKs look for errors, and says not to retry what waiting does not help', async () => {
+test('an error has the form in which SDKs expect errors, and forbids retries if waiting does not help', async () => {
   const refused = await fetch(`${stage.app.resolver}/v1/forward/not.allowed.example/x`, {
     headers: { 'x-service-token': agent.token },
   })

@@ -1,5 +1,5 @@
 // tier: all
-/** Forward mode for clients that cannot be configured: their base URLs, their XML, the links that they follow. */
+/** Forward mode for clients without a setting for it: their base URLs, their XML, and the links that they follow. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
@@ -31,7 +31,7 @@ const call = (path: string, headers: Record<string, string> = {}) =>
   })
 
 describe('/forward/, for SDKs that cut every /v1 out of their base URL', () => {
-  test('is the same call, and its links lead back through it', async () => {
+  test('/forward/ is the same call, and its links return through it', async () => {
     const own = stage.authorityOf()
     const { origin } = new URL(stage.app.resolver)
     const headers = { location: '/next', link: `<https://${own}/l>; rel="next"` }
@@ -45,7 +45,7 @@ describe('/forward/, for SDKs that cut every /v1 out of their base URL', () => {
     expect(stage.upstream.received.at(-1)?.path).toBe('/v1/forward/x')
   })
 
-  test('its links are https behind a trusted proxy that reports it', async () => {
+  test('the links of /forward/ are https behind a trusted proxy that reports it', async () => {
     const own = stage.authorityOf()
     const secure = new URL(stage.app.resolver).origin.replace('http:', 'https:')
     stage.upstream.on('/s', answerOf(200, { link: `<https://${own}/l>; rel="next"` }))
@@ -58,7 +58,7 @@ describe('/forward/, for SDKs that cut every /v1 out of their base URL', () => {
     expect(await body.json()).toEqual([`${secure}/forward/${own}/l`])
   })
 
-  test('has the same checks', async () => {
+  test('/forward/ has the same checks', async () => {
     const { status } = await fetch(`${stage.app.resolver}/forward/${stage.authorityOf()}/x`)
     expect(status).toBe(401)
     expect((await call(`/forward/${BLOCKED}/x`)).status).toBe(403)
@@ -66,7 +66,7 @@ describe('/forward/, for SDKs that cut every /v1 out of their base URL', () => {
 })
 
 describe('X-Service-Error', () => {
-  test('names the code of every refusal', async () => {
+  test('/forward/ names the code of every error', async () => {
     const refusals = [
       [await call(`/v1/forward/${BLOCKED}/x`), 'domain_blocked'],
       [await fetch(`${stage.app.resolver}/v1/resolve`, { method: 'POST' }), 'invalid_token'],
@@ -79,7 +79,7 @@ describe('X-Service-Error', () => {
     }
   })
 
-  test('is never an upstream that passes for us', async () => {
+  test("an upstream's answer is never mistaken for one of the resolver", async () => {
     const forged = { 'x-service-error': 'domain_blocked', 'x-service-request-id': 'forged' }
     stage.upstream.on('/forged', answerOf(403, forged))
     const answer = await forwardAs(stage, agent, '/forged')
@@ -89,7 +89,7 @@ describe('X-Service-Error', () => {
   })
 })
 
-test('a refusal is XML where the call is signed for S3, whose clients read nothing else', async () => {
+test('an error is XML if the call is signed for S3, whose clients read nothing else', async () => {
   const refused = await call(`/v1/forward/${BLOCKED}/bucket/key`, {
     'x-service-sign': JSON.stringify(S3),
   })
@@ -110,7 +110,7 @@ describe('X-Service-Rewrite: body', () => {
   const rewrite = { 'x-service-rewrite': 'body' }
   const base = () => `${new URL(stage.app.resolver).origin}/v1/forward/${stage.authorityOf()}`
 
-  test('leads links of a JSON body to the host of the call back through forward mode', async () => {
+  test('X-Service-Rewrite: body rewrites links of a JSON body to the called host to forward mode', async () => {
     const own = `https://${stage.authorityOf()}`
     const body = {
       url: `${own}/repos/1`,
@@ -134,7 +134,7 @@ describe('X-Service-Rewrite: body', () => {
     expect(await php.json()).toEqual(rewritten)
   })
 
-  test('wherever the pieces of the body are parted', async () => {
+  test('a body is rewritten wherever its pieces are split', async () => {
     const link = `"https://${stage.authorityOf()}/a"`
     const head = Buffer.from(
       'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
@@ -147,7 +147,7 @@ describe('X-Service-Rewrite: body', () => {
     }
   })
 
-  test('leaves what is not JSON as it is, and another word is 422', async () => {
+  test('a body that is not JSON is unchanged, and another value of the header is 422', async () => {
     const text = `"https://${stage.authorityOf()}/a"`
     stage.upstream.on('/text', answerOf(200, { 'content-type': 'text/plain' }, text))
     const answer = await forwardAs(stage, agent, '/text', { headers: rewrite })

@@ -1,5 +1,5 @@
 // tier: quick
-/** Calls of gRPC through forward mode (protocol 6.3): their form, and the connections that they go over. */
+/** gRPC calls through forward mode (protocol 6.3): their form, and their connections. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { encodeGrpcFrame, framesOf, readTrailers } from '../../src/outbound/grpc/frames.ts'
 import { type Agent, API, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
@@ -47,7 +47,7 @@ async function framesIn(response: Response) {
   return frames.map(({ flags, payload }) => [flags, Buffer.from(payload).toString()])
 }
 
-test('an answer is an empty frame of trailers, its messages, and its trailers', async () => {
+test('a gRPC answer is an empty frame of trailers, its messages, and its trailers', async () => {
   const authorization = 'Bearer SVC_SECRET_KEY'
   const response = await call('/a.B/Echo', { authorization })
   expect(response.status).toBe(200)
@@ -72,13 +72,13 @@ test.each([null, new Uint8Array()])(
   },
 )
 
-test('a refusal before there are headers is that of forward mode', async () => {
+test('an error before the headers has the form of forward mode', async () => {
   const response = await call('/a.B/Echo', { authorization: 'Bearer SVC_SECRET_NONE' })
   expect(response.status).toBe(422)
   expect(await response.json()).toMatchObject({ error_code: 'unknown_secret' })
 })
 
-test('a message that ends before its length is refused', async () => {
+test('a message that ends before its length is rejected', async () => {
   const response = await call('/a.B/Silent', {}, { body: HELLO.subarray(0, 7) })
   expect(response.status).toBe(422)
   expect(await response.json()).toMatchObject({
@@ -96,7 +96,7 @@ test('a call ends in trailers if its upstream is silent for longer than the dead
   })
 })
 
-test('calls share a connection, and one that its upstream ends is followed by another', async () => {
+test('gRPC calls share a connection, and a new one follows if the upstream ends it', async () => {
   await framesIn(await call('/a.B/Echo'))
   const before = upstream.connections
   await framesIn(await call('/a.B/Echo'))
@@ -106,7 +106,7 @@ test('calls share a connection, and one that its upstream ends is followed by an
   expect(upstream.connections).toBe(before + 1)
 })
 
-test('calls that are more than a connection may have go over as many as they need', async () => {
+test('more gRPC calls than fit on a connection use as many as they need', async () => {
   await upstream.disconnect()
   const before = upstream.connections
   const gone = new AbortController()

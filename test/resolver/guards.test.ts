@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Prepared guards live exactly as long as the keys that opened their values (protocol 6.1). */
+/** Prepared guards are cached exactly as long as the keys that opened their values (protocol 6.1). */
 import { afterEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { keyNameOf } from '../../src/access/environment_key.ts'
@@ -33,7 +33,7 @@ function caches(seconds: number) {
 
 type World = { keys: KeyCache; value?: string; version?: number; reads?: string[] }
 
-/** The parts of a call that a token knows. `key` opens its envelopes; null if it was given none. */
+/** The parts of a call that a token determines. `key` opens its envelopes; null if it was given none. */
 function partsOf(tokenId: string, key: Uint8Array | null, sealing: Uint8Array, world: World) {
   const { keys, value = VALUE, version = 1, reads = [] } = world
   const snapshot = emptySnapshot({
@@ -64,7 +64,7 @@ function partsOf(tokenId: string, key: Uint8Array | null, sealing: Uint8Array, w
 const isGuarding = (guard: Awaited<ReturnType<GuardCache['of']>>, text = VALUE) =>
   Buffer.from(guard.forCall().body(utf8(text))).toString() !== text
 
-test('a guard that is cached with its key is there at once', async () => {
+test('a cached guard is available immediately with its key', async () => {
   const { keys, guards } = caches(60)
   const key = randomBytes(32)
   const { parts, provide } = partsOf('t', key, key, { keys })
@@ -75,7 +75,7 @@ test('a guard that is cached with its key is there at once', async () => {
   expect(guards.get(parts, [DEVELOPMENT])).toBe(guard)
 })
 
-test('it leaves with the key, however late it was prepared', async () => {
+test('a guard is removed with the key, however late it was prepared', async () => {
   const { keys, guards } = caches(60)
   const key = randomBytes(32)
   const { parts, provide } = partsOf('t', key, key, { keys })
@@ -107,7 +107,7 @@ test('a revocation removes the guard with the keys, also while it is being prepa
   expect(guards.size).toBe(0)
 })
 
-test('KEY_CACHE_SECONDS=0 keeps none', async () => {
+test('KEY_CACHE_SECONDS=0 keeps no guard', async () => {
   const { keys, guards } = caches(0)
   const key = randomBytes(32)
   const { parts, provide } = partsOf('t', key, key, { keys })
@@ -117,7 +117,7 @@ test('KEY_CACHE_SECONDS=0 keeps none', async () => {
   expect(guards.size).toBe(0)
 })
 
-test('tokens with the same key share one, and of another environment there is another', async () => {
+test('tokens with the same key share a guard, and another environment has another', async () => {
   const { keys, guards } = caches(60)
   const key = randomBytes(32)
   const reads: string[] = []
@@ -131,7 +131,7 @@ test('tokens with the same key share one, and of another environment there is an
   expect(reads).toEqual(['development', 'staging', 'development'])
 })
 
-test('values that a token with a wrong key, or without one, could not open are guarded for all others', async () => {
+test('values that a token could not open, because of a wrong or missing key, are guarded for all others', async () => {
   const { keys, guards } = caches(60)
   const key = randomBytes(32)
   for (const wrong of [randomBytes(32), null]) {
@@ -155,7 +155,7 @@ test('a changed value is guarded by the next version', async () => {
   }
 })
 
-test('a failure other than a missing key is no empty guard', async () => {
+test('a failure other than a missing key results in no empty guard', async () => {
   const { keys, guards } = caches(60)
   const { parts } = partsOf('t', null, randomBytes(32), { keys })
   const failing = {

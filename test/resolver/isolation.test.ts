@@ -25,9 +25,9 @@ const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nslow'
 let stage: Stage
 let slow: Agent
 let other: Agent
-/** Connections on which the upstream holds an answer back. */
+/** Connections on which the upstream holds an answer open. */
 let held: TLSSocket[] = []
-/** Whether it answers at once instead. */
+/** Whether it answers immediately instead. */
 let isReleased = false
 let arrivals: { count: number; reached: () => void }[] = []
 
@@ -48,7 +48,7 @@ afterEach(() => {
   isReleased = false
 })
 
-/** Resolves when the upstream holds so many calls. */
+/** Resolves when the upstream holds this number of calls. */
 function holding(count: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   arrivals.push({ count, reached: resolve })
@@ -63,14 +63,14 @@ async function outcome(answer: ReturnType<typeof call>) {
   return { status, body }
 }
 
-/** A call that waits for a place in vain. */
+/** A call that waits for a place and times out. */
 async function callInVain() {
   const answer = call(slow)
   await timers.expire(WAIT_MS)
   return answer
 }
 
-/** The first so many that there are, in the order in which they came. */
+/** The first given number of them, in the order of arrival. */
 function firstOf<Value>(promises: Promise<Value>[], count: number): Promise<Value[]> {
   const { promise, resolve } = Promise.withResolvers<Value[]>()
   const values: Value[] = []
@@ -79,7 +79,7 @@ function firstOf<Value>(promises: Promise<Value>[], count: number): Promise<Valu
   return promise
 }
 
-/** As many calls as may run, each held back by the upstream. */
+/** As many calls as may run, each held open by the upstream. */
 async function fill(): Promise<ReturnType<typeof call>[]> {
   const running = Array.from({ length: WIDTH }, () => call(slow))
   await holding(WIDTH)
@@ -93,7 +93,7 @@ async function expectFree(): Promise<void> {
 }
 
 describe('a workspace at its limit', () => {
-  test('gets 429 with Retry-After, leaves no record, and delays no other workspace', async () => {
+  test('a workspace at its limit gets 429 with Retry-After, leaves no record, and delays no other workspace', async () => {
     const { sql } = stage.app.connection
     const running = await fill()
     const refused = await callInVain()
@@ -107,7 +107,7 @@ describe('a workspace at its limit', () => {
     for (const { status } of await Promise.all(running)) expect(status).toBe(200)
   })
 
-  test('gets the next free place', async () => {
+  test('a workspace at its limit gets the next free place', async () => {
     const running = await fill()
     const waiting = call(slow)
     held[0]?.write(ANSWER)
@@ -116,7 +116,7 @@ describe('a workspace at its limit', () => {
     for (const { status } of await Promise.all([...running, waiting])) expect(status).toBe(200)
   })
 
-  test('rejects further calls immediately when as many wait as run', async () => {
+  test('a workspace at its limit rejects further calls immediately when as many wait as run', async () => {
     expect(await crowd()).toEqual([200, 200, 200, 429, 429, 429])
   })
 
@@ -138,14 +138,14 @@ describe('a workspace at its limit', () => {
 })
 
 describe('a place is free again after', () => {
-  test('a call whose upstream breaks off', async () => {
+  test('a place is free again after an upstream breaks off', async () => {
     stage.upstream.on('/broken', (_, wire) => void wire.destroy())
     const broken = await Promise.all(Array.from({ length: WIDTH }, () => call(slow, '/broken')))
     expect(broken.map(({ status }) => status)).toEqual([502, 502, 502])
     await expectFree()
   })
 
-  test('a call that takes too long', async () => {
+  test('a place is free again after a call takes too long', async () => {
     const body = { target_url: stage.url('/held'), timeout_ms: 50_000 }
     const calls = Array.from({ length: WIDTH }, () => slow.resolve(body))
     await holding(WIDTH)
@@ -156,7 +156,7 @@ describe('a place is free again after', () => {
     await expectFree()
   })
 
-  test('calls that are refused on the way', async () => {
+  test('a place is free again after rejected calls', async () => {
     const targets = ['https://elsewhere.example/', 'http://plain.example/', stage.url('/held')]
     for (const target_url of targets) {
       const headers = { authorization: 'Bearer SVC_SECRET_MISSING' }
@@ -165,9 +165,9 @@ describe('a place is free again after', () => {
     await expectFree()
   })
 
-  test('a streamed answer, which counts until its end', async () => {
+  test('a place is free again after a streamed answer, which counts until its end', async () => {
     stage.upstream.on('/endless', (_, wire) => {
-      // An event, behind whose end nothing waits (protocol 6.1).
+      // An event whose end keeps no text waiting (protocol 6.1).
       const head =
         'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked'
       wire.write(`${head}\r\n\r\nc\r\ndata: part\n\n\r\n`)
@@ -184,7 +184,7 @@ describe('a place is free again after', () => {
     await expectFree()
   })
 
-  test('a caller that disappears from a streamed answer', async () => {
+  test('a place is free again after a caller disconnects from a streamed answer', async () => {
     const callers = Array.from({ length: WIDTH }, () => new AbortController())
     const streams = callers.map(({ signal }) => forwardAs(stage, slow, '/held', { signal }))
     await holding(WIDTH)
@@ -197,7 +197,7 @@ describe('a place is free again after', () => {
     await expectFree()
   })
 
-  test('a WebSocket, which counts while it lasts', async () => {
+  test('a place is free again after a WebSocket, which counts while it is open', async () => {
     const sockets = await Promise.all(Array.from({ length: WIDTH }, openSocket))
     expect(await outcome(callInVain())).toEqual(BUSY)
     expect((await call(other, '/quick')).status).toBe(200)
@@ -217,7 +217,7 @@ const HANDSHAKE = [
   'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
 ]
 
-/** Speaks as far as the handshake, with an upstream that agrees and then is silent. */
+/** Performs the handshake, with an upstream that accepts it and then is silent. */
 async function openSocket() {
   stage.upstream.on('/socket', (request, wire) => {
     const key = `${request.header('sec-websocket-key')}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`

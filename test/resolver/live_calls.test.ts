@@ -1,5 +1,5 @@
 // tier: quick
-/** Open calls are judged again: immediately after a notice, and within seconds without one. */
+/** Open calls are checked again: immediately after a notice, and within seconds without one. */
 import { describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
 import {
@@ -18,7 +18,7 @@ import { FakeTimers, settle } from '../support/fake_timers.ts'
 
 const SWEEP_MS = 5_000
 
-/** A workspace of which the test decides what the database says. */
+/** A workspace for which the test sets the database's answers. */
 function world() {
   const state = {
     versions: new Map([['token', 1]]),
@@ -103,13 +103,13 @@ function open(services: ReturnType<typeof world>['services']) {
   return { calls, hold, sweep: (times = 1) => timers.advance(times * SWEEP_MS) }
 }
 
-/** Whether a call has not ended so far. */
+/** Whether a call is still open. */
 function isOpen({ ended }: { ended: Promise<string> }): Promise<boolean> {
   return Promise.race([ended.then(() => false), settle().then(() => true)])
 }
 
 describe('without any notice', () => {
-  test('a token that is no longer live ends its own calls only', async () => {
+  test('a token that is no longer live ends only its own calls, without any notice', async () => {
     const { state, services } = world()
     state.versions.set('other', 1)
     const { hold, sweep } = open(services)
@@ -136,7 +136,7 @@ describe('without any notice', () => {
     expect(await call.ended).toBe('invalid_token')
   })
 
-  test('open calls are judged by a newer policy', async () => {
+  test('open calls are checked against a newer policy', async () => {
     const { state, services } = world()
     const { hold, sweep } = open(services)
     const { ended } = hold()
@@ -146,7 +146,7 @@ describe('without any notice', () => {
     expect(await ended).toBe('domain_blocked')
   })
 
-  test('one statement asks the database about all open calls, and none while nothing is open', async () => {
+  test('one statement reads the state of all open calls, and none runs while no call is open', async () => {
     const { state, services } = world()
     const { hold, sweep } = open(services)
     await sweep(5)
@@ -161,7 +161,7 @@ describe('without any notice', () => {
     expect(state.asked.length).toBe(length)
   })
 
-  test('an unavailable database ends no call, and a revocation holds once it is back', async () => {
+  test('an unavailable database ends no call, and a revocation applies once it is back', async () => {
     const { state, services, logs } = world()
     const { hold, sweep } = open(services)
     const held = hold()
@@ -178,7 +178,7 @@ describe('without any notice', () => {
 })
 
 describe('after a notice', () => {
-  test('only the calls of the changed workspace are judged', async () => {
+  test('only the calls of the changed workspace are checked after a notice', async () => {
     const { state, services } = world()
     state.versions.set('other', 1)
     const { calls, hold } = open(services)

@@ -116,14 +116,17 @@ describe('streamable HTTP', () => {
 })
 
 describe('HTTP with SSE', () => {
-  test.each(['/sse', '/sse?absolute'])('the endpoint that %s names leads back', async (path) => {
-    const transport = new SSEClientTransport(through(path), { requestInit: requestInit() })
-    const { client, changed } = newClient()
-    await client.connect(transport)
-    expect(await shout(client)).toEqual(HELLO)
-    await changed
-    await client.close()
-  })
+  test.each(['/sse', '/sse?absolute'])(
+    'the endpoint that %s names returns through the resolver',
+    async (path) => {
+      const transport = new SSEClientTransport(through(path), { requestInit: requestInit() })
+      const { client, changed } = newClient()
+      await client.connect(transport)
+      expect(await shout(client)).toEqual(HELLO)
+      await changed
+      await client.close()
+    },
+  )
 
   const lead = (text: string, size: number) => {
     const event = new EndpointEvent((reference) => `/led${reference}`)
@@ -160,7 +163,7 @@ describe('a challenge', () => {
     ['Bearer error_description="not resource_metadata=x"', null],
     ['Bearer x_resource_metadata="y"', null],
     ['Basic realm="r"', null],
-  ])('%s names a command where it named metadata', (given, replaced) => {
+  ])('%s names a command instead of metadata', (given, replaced) => {
     const headers = { 'www-authenticate': given }
     replaceDiscovery(headers, { secret: 'KEY', url: 'https://h.example/a"b?q=1' })
     expect(headers['www-authenticate']).toBe(replaced ?? given)
@@ -174,7 +177,7 @@ describe('a 401 of the server', () => {
       headers: secret ? headersWith(secret) : { 'x-service-token': agent.token },
     })
 
-  test('to a credential of Cloakroom announces no OAuth flow, but the command that helps', async () => {
+  test('a 401 to a credential of Cloakroom announces no OAuth flow, but the command that helps', async () => {
     const answer = await post('STALE_MCP')
     expect([answer.status, await answer.text()]).toEqual([401, 'expired'])
     const fix = `cloakroom connect STALE_MCP --url ${upstream.origin}/mcp`
@@ -183,13 +186,13 @@ describe('a 401 of the server', () => {
     )
   })
 
-  test('to a call without a credential of Cloakroom keeps its metadata, which leads back', async () => {
+  test('a 401 to a call without a credential of Cloakroom keeps its metadata, which returns through the resolver', async () => {
     const { headers } = await post()
     const metadata = through('/.well-known/oauth-protected-resource/mcp')
     expect(headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`)
   })
 
-  test('starts no OAuth flow in a client that would, and gives it nothing to store', async () => {
+  test('a 401 starts no OAuth flow in a client, and gives it nothing to store', async () => {
     const stored: unknown[] = []
     const store = (value: unknown) => void stored.push(value)
     const authProvider: OAuthClientProvider = {

@@ -46,28 +46,28 @@ test.each([
   ['DSN__USER', USER],
   ['STORE__KEY', ACCOUNT],
   ['TAKEN__PASSWORD', 'a secret of that name'],
-])('%s is put in, and taken out of the answer under its name', async (name, value) => {
+])('%s is inserted, and redacted in the answer under its name', async (name, value) => {
   const answer = await call(`SVC_SECRET_${name}`)
   expect(arrived()).toBe(value)
   expect(answer.body).toMatchObject({ body: `SVC_SECRET_${name} /echo`, redacted: true })
   expect(await recordOf(stage.app, answer)).toMatchObject({ credential_ref: name })
 })
 
-describe('is refused', () => {
+describe('rejected parts of a secret', () => {
   test.each([
     ['PLAIN__PASSWORD', 422, 'unusable_secret'],
     ['DSN__PRIVATE_KEY', 422, 'unusable_secret'],
     ['NONE__PASSWORD', 422, 'unknown_secret'],
     ['DATABASE__HOST', 422, 'unknown_secret'],
     ['NARROW__PASSWORD', 403, 'policy_blocked'],
-  ])('%s: %d %s', async (name, status, code) => {
+  ])('%s is rejected: %d %s', async (name, status, code) => {
     const sent = stage.upstream.bytes
     expect(await call(`SVC_SECRET_${name}`)).toMatchObject({ status, body: { error_code: code } })
     expect(stage.upstream.bytes).toBe(sent)
   })
 })
 
-test('a part of a secret may be where the policy of the whole allows, and nowhere else', async () => {
+test('a part of a secret may be in the places that the policy of the whole secret allows, and in no others', async () => {
   const url = (names: string) => stage.url(`/echo?a=${names}`)
   const answer = await agent.resolve({
     target_url: url('SVC_SECRET_NARROW__PASSWORD&b=SVC_SECRET_DATABASE__PASSWORD'),
@@ -80,7 +80,7 @@ test('a part of a secret may be where the policy of the whole allows, and nowher
   expect(await agent.resolve(post)).toMatchObject({ status: 403 })
 })
 
-test('with X-Service-Mark the guard writes marks, and the upstream does not learn the word', async () => {
+test('with X-Service-Mark the guard writes marks, and the upstream does not receive the word', async () => {
   const mark = `~${'m4rk'.repeat(6)}~`
   const forward = (given: string, type: string) => {
     stage.upstream.on(
@@ -118,7 +118,7 @@ test('with X-Service-Mark the guard writes marks, and the upstream does not lear
   }
 })
 
-test('a policy with U+0000 in a template stops no placeholder of its environment', async () => {
+test('a policy with U+0000 in a template breaks no placeholder of its environment', async () => {
   const policy = { allowed_locations: ['query' as const], sign_templates: ['\u0000{body}'] }
   await agent.store('ODD', marked('odd-value'), { policy })
   const answer = await agent.resolve({ target_url: stage.url('/echo?key=SVC_SECRET_ODD') })

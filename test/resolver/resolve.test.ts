@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** POST /v1/resolve on the real listener: what is sent, what is refused, and what the audit says of it. */
+/** POST /v1/resolve on the real listener: sent requests, rejected ones, and their audit records. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { parseToken, sealedToken, tokenAuth } from '../../src/core/crypto/token.ts'
@@ -45,7 +45,7 @@ afterEach(() => {
   stage.upstream.received.length = 0
 })
 
-/** A refusal before the body was understood: no decision, so no record, and nothing sent. */
+/** A rejection before the body was parsed: no decision, so no record, and nothing sent. */
 async function expectTurnedAway(
   request: RequestInit,
   code: FaultCode,
@@ -84,8 +84,8 @@ function post(body: RequestInit['body'], headers: Record<string, string> = {}): 
 
 const target = () => stage.url('/v1/charges')
 
-describe('a call that is permitted', () => {
-  test('is sent with the credential, and recorded with names only', async () => {
+describe('a permitted call', () => {
+  test('a permitted call is sent with the credential, and recorded with names only', async () => {
     const answer = await agent.resolve({
       target_url: stage.url('/v1/charges?limit=3#part'),
       method: 'POST',
@@ -148,7 +148,7 @@ describe('a call that is permitted', () => {
     })
   })
 
-  test('needs no credential', async () => {
+  test('a permitted call needs no credential', async () => {
     const answer = await agent.resolve({ target_url: target() })
     expect(answer.status).toBe(200)
     expect(stage.upstream.received[0]?.header('authorization')).toBeUndefined()
@@ -160,7 +160,7 @@ describe('a call that is permitted', () => {
   })
 
   test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'keeps its method: %s',
+    'a permitted call keeps its method: %s',
     async (method) => {
       const { status } = await agent.resolve({ target_url: target(), method })
       expect({ status, seen: stage.upstream.received.map((request) => request.method) }).toEqual({
@@ -170,13 +170,13 @@ describe('a call that is permitted', () => {
     },
   )
 
-  test('sends the bytes of a base64 body', async () => {
+  test('a permitted call sends the bytes of a base64 body', async () => {
     const body = Buffer.from([0, 255, 1, 254]).toString('base64')
     await agent.resolve({ target_url: target(), method: 'PUT', body, body_encoding: 'base64' })
     expect([...(stage.upstream.received[0]?.body ?? [])]).toEqual([0, 255, 1, 254])
   })
 
-  test('puts several secrets into several headers, and lists them in order of use', async () => {
+  test('a permitted call inserts several secrets into several headers, and lists them in order of use', async () => {
     const answer = await agent.resolve({
       target_url: target(),
       headers: {
@@ -196,7 +196,7 @@ describe('a call that is permitted', () => {
     })
   })
 
-  test('takes the longest name, and never scans an inserted value again', async () => {
+  test('a permitted call uses the longest name, and never scans an inserted value again', async () => {
     const headers = {
       'X-Long': 'SVC_SECRET_FOO_BAR',
       'X-Short': 'SVC_SECRET_FOO-BAR',
@@ -213,7 +213,7 @@ describe('a call that is permitted', () => {
     })
   })
 
-  test('leaves placeholders in URL and body literal', async () => {
+  test('a permitted call leaves placeholders in URL and body literal', async () => {
     await agent.resolve({
       target_url: stage.url('/p/SVC_SECRET_KEY?q=SVC_SECRET_KEY'),
       method: 'POST',
@@ -225,7 +225,7 @@ describe('a call that is permitted', () => {
     expect(Buffer.from(received?.body ?? []).toString()).toBe('{"key":"SVC_SECRET_KEY"}')
   })
 
-  test('is answered without a final slash and with one', async () => {
+  test('a permitted call is answered without a final slash and with one', async () => {
     const { status } = await callJson(stage.app.resolver, 'POST', '/v1/resolve/', {
       token: agent.token,
       body: { target_url: target() },
@@ -233,7 +233,7 @@ describe('a call that is permitted', () => {
     expect(status).toBe(200)
   })
 
-  test('says that the caller may not set the coding of the answer', async () => {
+  test('the caller may not set the coding of the answer', async () => {
     await agent.resolve({ target_url: target(), headers: { 'accept-ENCODING': 'gzip' } })
     expect(stage.upstream.received[0]?.header('accept-encoding')).toBe('identity')
   })
@@ -262,11 +262,11 @@ describe('the request itself', () => {
     ],
     ['invalid UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'The request body is not valid UTF-8.'],
   ]
-  test.each(malformed)('is 400 malformed_json with %s', async (_, body, message) => {
+  test.each(malformed)('a request is 400 malformed_json with %s', async (_, body, message) => {
     await expectTurnedAway(post(body), 'malformed_json', message)
   })
 
-  test('is 413 over 10 MiB, declared or chunked', async () => {
+  test('a request is 413 over 10 MiB, declared or chunked', async () => {
     const bytes = Buffer.alloc(10 * 1024 * 1024 + 1, ' ')
     const message = 'The request body may have at most 10485760 bytes.'
     await expectTurnedAway(post(bytes), 'payload_too_large', message)
@@ -280,7 +280,7 @@ describe('the request itself', () => {
     await expectTurnedAway(post(stream), 'payload_too_large', message)
   })
 
-  test('is taken up to exactly 10 MiB', async () => {
+  test('a request is accepted up to exactly 10 MiB', async () => {
     const text = JSON.stringify({ target_url: target() })
     const padded = text + ' '.repeat(10 * 1024 * 1024 - text.length)
     expect((await agent.resolve(padded)).status).toBe(200)
@@ -291,12 +291,12 @@ describe('the request itself', () => {
     ['a form', 'application/x-www-form-urlencoded'],
     ['another charset', 'application/json; charset=utf-16'],
     ['text', 'text/plain'],
-  ])('is 415 with %s', async (_, type) => {
+  ])('a request is 415 with %s', async (_, type) => {
     const body = JSON.stringify({ target_url: target() })
     await expectTurnedAway(post(body, { 'content-type': type }), 'unsupported_media_type')
   })
 
-  test('is 415 when it is compressed', async () => {
+  test('a compressed request is 415', async () => {
     const body = gzipSync(JSON.stringify({ target_url: target() }))
     await expectTurnedAway(post(body, { 'content-encoding': 'gzip' }), 'unsupported_media_type')
   })
@@ -326,7 +326,7 @@ describe('the request itself', () => {
     ['a list of headers', { headers: [['a', 'b']] }, 'headers'],
   ]
   test.each(['GET', 'HEAD'])(
-    'may have an empty body with %s, which counts as no body',
+    'a request may have an empty body with %s, which counts as no body',
     async (method) => {
       const { body } = await agent.resolve({ target_url: target(), method, body: '' })
       expect(body).toMatchObject({ status_code: 200 })
@@ -334,7 +334,7 @@ describe('the request itself', () => {
     },
   )
 
-  test.each(invalid)('is 422 with %s', async (_, change, complaint) => {
+  test.each(invalid)('a request is 422 with %s', async (_, change, complaint) => {
     const [sent, before] = [stage.upstream.bytes, await countRecords()]
     const { status, body } = await agent.resolve({ target_url: target(), ...change })
     expect({ status, body }).toEqual({
@@ -352,13 +352,13 @@ describe('the request itself', () => {
     expect(stage.upstream.bytes).toBe(sent)
   })
 
-  test('is 404 on another path, 405 with Allow for another method', async () => {
+  test('a request is 404 on another path, 405 with Allow for another method', async () => {
     await expectTurnedAway(post('{}'), 'not_found', messageOf('not_found'), '/v1/other')
     const response = await expectTurnedAway({ method: 'GET' }, 'method_not_allowed')
     expect(response.headers.get('allow')).toBe('POST')
   })
 
-  test('is 500 internal_error without details when something breaks on our side', async () => {
+  test('a request is 500 internal_error without details after an internal failure', async () => {
     const { sql } = stage.app.connection
     const broken = await createAgentWithToken(stage, { domains: [] })
     await sql`alter table allowlist_entries rename to elsewhere`
@@ -381,7 +381,7 @@ describe('the request itself', () => {
     expect(line).not.toContain('allowlist_entries')
   })
 
-  test('is 400 invalid_host under a name that is not ours', async () => {
+  test('a request is 400 invalid_host under a foreign host name', async () => {
     await expectTurnedAway(post('{}', { host: 'evil.example' }), 'invalid_host')
   })
 })
@@ -406,7 +406,7 @@ describe('the target', () => {
     `https://api.upstream.example/${'a'.repeat(8192)}`,
   ]
   test.each(bad.map((url) => [url.slice(0, 60), url]))(
-    'is 400 invalid_target: %j',
+    'the target is 400 invalid_target: %j',
     async (_, url) => {
       const record = await expectRefused(
         stage,
@@ -436,25 +436,28 @@ describe('the target', () => {
     '169.254.169.254',
     '１２７.0.0.1',
   ]
-  test.each(elsewhere)('is 403 domain_blocked, and never looked up: %s', async (host) => {
-    stage.lookups.length = 0
-    await expectRefused(
-      stage,
-      agent,
-      { target_url: stage.url('/', host), headers: BEARER },
-      'domain_blocked',
-    )
-    expect(stage.lookups).toEqual([])
-  })
+  test.each(elsewhere)(
+    'the target is 403 domain_blocked, and never looked up: %s',
+    async (host) => {
+      stage.lookups.length = 0
+      await expectRefused(
+        stage,
+        agent,
+        { target_url: stage.url('/', host), headers: BEARER },
+        'domain_blocked',
+      )
+      expect(stage.lookups).toEqual([])
+    },
+  )
 
-  test('is blocked on a port that the entry does not name', async () => {
+  test('the target is blocked on a port that the entry does not name', async () => {
     for (const port of [443, 8443, stage.upstream.port + 1]) {
       const url = `https://api.upstream.example:${port}/`
       await expectRefused(stage, agent, { target_url: url }, 'domain_blocked')
     }
   })
 
-  test('is judged in its canonical form', async () => {
+  test('the target is checked in its canonical form', async () => {
     for (const host of ['API.Upstream.EXAMPLE', 'api.upstream.example.', 'ａpi.upstream.example']) {
       const { status } = await agent.resolve({ target_url: stage.url('/canon', host) })
       expect({ host, status }).toEqual({ host, status: 200 })
@@ -464,7 +467,7 @@ describe('the target', () => {
     )
   })
 
-  test('is blocked for everybody while the allowlist is empty', async () => {
+  test('the target is blocked for all while the allowlist is empty', async () => {
     const lonely = await createAgentWithToken(stage, { domains: [] })
     await expectRefused(stage, lonely, { target_url: target() }, 'domain_blocked')
   })
@@ -472,7 +475,7 @@ describe('the target', () => {
 
 describe('headers', () => {
   test.each(['a\rb', 'a\nb', 'a\0b', 'a\x01b', 'a\x7fb', 'ä', '\u{1f600}'])(
-    'are 400 invalid_header with %j in a value',
+    'headers are 400 invalid_header with %j in a value',
     async (value) => {
       await expectRefused(
         stage,
@@ -485,7 +488,7 @@ describe('headers', () => {
   )
 
   test.each(['', 'a b', 'a:b', 'a\r\nb', 'ä', 'a\0'])(
-    'are 400 invalid_header with the name %j',
+    'headers are 400 invalid_header with the name %j',
     async (name) => {
       const message = 'A header name is not a token. headers: A header name is not a token.'
       const body = { target_url: target(), headers: { [name]: 'x' } }
@@ -493,7 +496,7 @@ describe('headers', () => {
     },
   )
 
-  test('are 400 invalid_header with a placeholder in a name, also in lower case', async () => {
+  test('headers are 400 invalid_header with a placeholder in a name, also in lower case', async () => {
     const message =
       'A header name contains a placeholder. headers: A header name contains a placeholder.'
     for (const name of ['SVC_SECRET_KEY', 'X-svc_secret_KEY']) {
@@ -502,7 +505,7 @@ describe('headers', () => {
     }
   })
 
-  test('are 400 invalid_header when one is given twice, or they exceed 64 KiB', async () => {
+  test('headers are 400 invalid_header when one is given twice, or they exceed 64 KiB', async () => {
     await expectRefused(
       stage,
       agent,
@@ -520,7 +523,7 @@ describe('headers', () => {
   })
 
   test.each(['SVC_SECRET_', 'SVC_SECRET_1', `SVC_SECRET_${'A'.repeat(129)}`])(
-    'are 400 invalid_header with the malformed placeholder %s',
+    'headers are 400 invalid_header with the malformed placeholder %s',
     async (value) => {
       const message =
         'A placeholder is not followed by the name of a secret. headers: A placeholder is not followed by the name of a secret.'
@@ -543,7 +546,7 @@ describe('headers', () => {
     'Proxy-Connection',
     'proxy-x',
   ]
-  test.each(forbidden)('are 400 forbidden_header: %s', async (name) => {
+  test.each(forbidden)('headers are 400 forbidden_header: %s', async (name) => {
     const shown = name.toLowerCase().startsWith('proxy-') ? 'proxy-*' : name.toLowerCase()
     const sentence = `Only the resolver may set the header ${shown}.`
     await expectRefused(
@@ -556,7 +559,7 @@ describe('headers', () => {
   })
 
   test.each(['CRLF', 'NUL', 'CONTROL', 'DELETE', 'PASSWORD'])(
-    'are 422 unusable_secret when the secret %s cannot stand in one',
+    'headers are 422 unusable_secret when they cannot contain the secret %s',
     async (name) => {
       const record = await expectRefused(
         stage,
@@ -569,7 +572,7 @@ describe('headers', () => {
     },
   )
 
-  test('carry such a secret inside Basic credentials', async () => {
+  test('headers carry such a secret inside Basic credentials', async () => {
     const credentials = btoa('ada:SVC_SECRET_CRLF')
     await agent.resolve({
       target_url: target(),
@@ -580,7 +583,7 @@ describe('headers', () => {
     )
   })
 
-  test('are 422 unusable_secret when secrets make them exceed 64 KiB', async () => {
+  test('headers are 422 unusable_secret when secrets make them exceed 64 KiB', async () => {
     await agent.store('HUGE', 'h'.repeat(40_000))
     await expectRefused(
       stage,
@@ -594,7 +597,7 @@ describe('headers', () => {
 
 describe('names of secrets', () => {
   test.each(['MISSING', 'FOO_', 'FOO_BARS', 'foo', 'KEYS', 'prototype', '__proto__'])(
-    'are 422 unknown_secret when nothing has exactly that name: %s',
+    'a name is 422 unknown_secret if no secret has exactly that name: %s',
     async (name) => {
       await expectRefused(
         stage,
@@ -606,7 +609,7 @@ describe('names of secrets', () => {
     },
   )
 
-  test('names of another project or environment are as unknown as those that do not exist', async () => {
+  test('names of another project or environment are unknown, like names that do not exist', async () => {
     const bound = await createAgentWithToken(stage, {
       ofProject: true,
       secrets: { OWN: 'own-value-1' },
@@ -636,7 +639,7 @@ describe('names of secrets', () => {
     )
   })
 
-  test('are 409 key_not_provisioned without a grant for their project and environment', async () => {
+  test('names are 409 key_not_provisioned without a grant for their project and environment', async () => {
     const bound = await createAgentWithToken(stage)
     await bound.store('STAGED', 'staged-value-1', { environment: 'staging' })
     const record = await expectRefused(
@@ -652,7 +655,7 @@ describe('names of secrets', () => {
     expect(record).toMatchObject({ environment: 'staging', credential_ref: 'STAGED' })
   })
 
-  test('are 422 ambiguous_secret in two projects until the call names one', async () => {
+  test('names are 422 ambiguous_secret in two projects until the call names one', async () => {
     const wide = await createAgentWithToken(stage, { secrets: { SHARED: 'of-main-project' } })
     const other = await wide.addProject('other')
     await wide.store('SHARED', 'of-other-project', { projectId: other })
@@ -671,7 +674,7 @@ describe('names of secrets', () => {
 })
 
 describe('scope', () => {
-  test('is 403 scope_required when the call names another project or environment', async () => {
+  test('a call that names another project or environment is 403 scope_required', async () => {
     const bound = await createAgentWithToken(stage, { ofProject: true })
     const other = await bound.addProject('other')
     const call = { target_url: target(), project_id: other }
@@ -693,7 +696,7 @@ describe('scope', () => {
     })
   })
 
-  test('is 403 scope_required for the sealed form of a token, before the body is read', async () => {
+  test('a call with the sealed form of a token is 403 scope_required, before the body is read', async () => {
     const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array(32) }
     expect(tokenAuth(id, secret)).not.toEqual(secret)
     const before = stage.upstream.bytes
@@ -716,7 +719,7 @@ describe('scope', () => {
 })
 
 describe('policies', () => {
-  test('narrow the allowlist, and never widen it', async () => {
+  test('policies narrow the allowlist, and never widen it', async () => {
     const bound = await createAgentWithToken(stage)
     const call = (change: object = {}) => ({
       target_url: stage.url('/v1/charges'),
@@ -770,7 +773,7 @@ describe('policies', () => {
     )
   })
 
-  test('altered in the database make the secret unreadable, not more permissive', async () => {
+  test('policies that were altered in the database make the secret unreadable, not more permissive', async () => {
     const bound = await createAgentWithToken(stage)
     await bound.store('P', 'value-of-p', { policy: { allowed_methods: ['GET'] } })
     const { sql } = stage.app.connection
@@ -791,7 +794,7 @@ describe('policies', () => {
   })
 })
 
-test('a server that traces nothing has no trace to pass on, and leaves the caller its own', async () => {
+test("a server without tracing adds no trace header, and keeps the caller's own", async () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   const call = { target_url: stage.url('/'), trace: true }
   expect((await agent.resolve(call)).status).toBe(200)

@@ -1,5 +1,8 @@
 // tier: quick
-/** GET /v1/shapes/ tells a live token what stand-ins are made of, no value of a secret, and is recorded. */
+/**
+ * GET /v1/shapes/ returns to a live token the parts that stand-ins are made of, without any secret value, and is
+ * recorded.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
@@ -35,7 +38,7 @@ async function recordsOf({ tokenId }: Agent) {
     select * from audit_logs where token_id = ${tokenId} order by timestamp`
 }
 
-test('the answer has the shape of each secret, or the reason for its lack, and nothing for settings', async () => {
+test('the answer has the shape of each secret, or the reason for its absence, and none for settings', async () => {
   const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE, LINES: 'one\ntwo' } })
   await agent.store('SETTING', SETTING, { policy: { sensitive: false } })
   await agent.store('UNUSED', VALUE, { policy: { allowed_locations: ['env'] } })
@@ -60,7 +63,7 @@ test('the answer has the shape of each secret, or the reason for its lack, and n
   expect(answer.headers.get('cache-control')).toBe('no-store')
 })
 
-test('tells a token that may read the settings that may be variables, and of secrets no more', async () => {
+test('a token that may read gets the names of settings that may be variables, and no more of secrets', async () => {
   const agent = await createAgentWithToken(stage, {
     secrets: { KEY: VALUE },
     capabilities: ['use', 'read'],
@@ -76,7 +79,7 @@ test('tells a token that may read the settings that may be variables, and of sec
 })
 
 describe('the secrets that have shapes', () => {
-  test('are those of the scope that the call names, or of the usual one', async () => {
+  test('shapes cover the scope that the call names, or the usual one', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { FIRST: VALUE } })
     const other = await agent.addProject('other')
     await agent.store('THERE', VALUE, { projectId: other })
@@ -89,7 +92,7 @@ describe('the secrets that have shapes', () => {
     expect(await of('?environment=production')).toEqual(['production/LATER'])
   })
 
-  test('are none of what the token has no key of, and none of another agent', async () => {
+  test('shapes cover no secret without a key for the token, and none of another agent', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { MINE: VALUE } })
     await agent.store('LATER', VALUE, { environment: 'production' })
     expect(await namesOf(agent.token, '?environment=production')).toEqual([])
@@ -103,7 +106,7 @@ describe('the secrets that have shapes', () => {
     expect(await namesOf(agent.token)).toEqual(['development/MINE'])
   })
 
-  test('a token is refused the shapes of another scope than its own, and the refusal is recorded', async () => {
+  test('a token cannot read the shapes of another scope, and the attempt is recorded', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE }, ofProject: true })
     const refused = await ask(agent.token, `?project_id=${crypto.randomUUID()}`)
     expect(refused).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
@@ -114,7 +117,7 @@ describe('the secrets that have shapes', () => {
   })
 })
 
-test('a policy that was altered in the database is not believed, and its secret has no shape', async () => {
+test('a policy that was altered in the database is ignored, and its secret has no shape', async () => {
   const agent = await createAgentWithToken(stage)
   await agent.store('KEY', VALUE, { policy: { allowed_locations: ['header'] } })
   const { sql } = stage.app.connection
@@ -140,7 +143,7 @@ test('a sealed token and a token that may not use get 403', async () => {
 })
 
 describe('the audit', () => {
-  test('has each reading with the names, and counts it as no request', async () => {
+  test('the audit has each reading with the names, and does not count it as a request', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE, OTHER: VALUE } })
     await ask(agent.token)
     await ask(agent.token, '?environment=production')
@@ -160,7 +163,7 @@ describe('the audit', () => {
     ] as never)
   })
 
-  test('that cannot be written keeps the shapes back, until it can', async () => {
+  test('an audit that cannot be written delays the shapes until it can', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
     const { sql } = stage.app.connection
     await sql`alter table audit_journal rename to audit_journal_away`

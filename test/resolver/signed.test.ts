@@ -66,7 +66,7 @@ async function expectUsed(token: string, key = 'KEY'): Promise<void> {
   expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)
 }
 
-test('by the token of a workload, which ends one day, and after every write', async () => {
+test('a call is verified by the token of a workload, which expires, and after every write', async () => {
   const token = mint()
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()
   const body = { token: await clientMade(project, token, { expires_at }) }
@@ -85,7 +85,7 @@ test('by the token of a workload, which ends one day, and after every write', as
   }
 })
 
-test('by the token of an agent that a client made', async () => {
+test("a call is verified by an agent's token that a client made", async () => {
   const token = mint()
   const id = Bun.randomUUIDv7()
   const granted = { kind: 'agent', agent_id: id, label: 'default', capabilities: ['use'] } as const
@@ -96,7 +96,7 @@ test('by the token of an agent that a client made', async () => {
   await expectUsed(formatToken('agt', token.id, token.secret))
 })
 
-test('by a token that the server made, from its grant on', async () => {
+test('a call is verified by a token that the server made, once it has a grant', async () => {
   const { api } = project.owner
   const { workspaceId } = project
   const agent = await api.call(registerAgent, {
@@ -125,7 +125,7 @@ test('by a token that the server made, from its grant on', async () => {
   await expectUsed(text)
 })
 
-test('after a rekey, by the tokens that it carries and by no other', async () => {
+test('a call after a rekey is verified by the tokens that the rekey carries and by no other', async () => {
   const { owner, workspaceId, projectId } = project
   const params = { project_id: projectId }
   const [carried, left] = [mint(), mint()]

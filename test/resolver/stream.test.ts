@@ -1,5 +1,5 @@
 // tier: quick
-/** Streamed answers on the real listener: passed on as they arrive, and still free of what was put in. */
+/** Streamed answers on the real listener: passed on as they arrive, and still free of inserted values. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
@@ -47,7 +47,7 @@ const HEAD =
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 const END = '0\r\n\r\n'
 
-/** An upstream that is led piece by piece. */
+/** An upstream that the test controls piece by piece. */
 function led() {
   const { promise, resolve } = Promise.withResolvers<TLSSocket>()
   return { script: (_: unknown, wire: TLSSocket) => resolve(wire), wire: promise }
@@ -68,7 +68,7 @@ const closed = (wire: TLSSocket) =>
     else wire.once('close', () => resolve())
   })
 
-describe('bytes that come first', () => {
+describe('early bytes', () => {
   test('an event is passed on before the next one is sent', async () => {
     const { script, wire } = led()
     const pending = call(script)
@@ -90,7 +90,7 @@ describe('bytes that come first', () => {
     })
   })
 
-  test('so is one that the upstream compressed and flushed', async () => {
+  test('a compressed event that the upstream flushed is passed on before the next one is sent', async () => {
     const { script, wire } = led()
     const pending = call(script)
     const upstream = await wire
@@ -111,7 +111,7 @@ describe('bytes that come first', () => {
     expect(await reader.next()).toBe('')
   })
 
-  test('an Accept header of text/event-stream asks for it too, unless the call names another', async () => {
+  test('an Accept header of text/event-stream also requests a stream, unless the call names another mode', async () => {
     const ask = (body: object) =>
       fetch(`${stage.app.resolver}/v1/resolve`, {
         method: 'POST',
@@ -127,8 +127,8 @@ describe('bytes that come first', () => {
   })
 })
 
-describe('a credential', () => {
-  test('is redacted wherever the chunks are cut', async () => {
+describe('a streamed credential', () => {
+  test('a streamed credential is redacted wherever the chunks are cut', async () => {
     const text = `before ${KEY} between ${btoa(KEY)} after`
     for (let cut = 1; cut < text.length; cut += 3) {
       const body = chunked([text.slice(0, cut), text.slice(cut)])
@@ -137,7 +137,7 @@ describe('a credential', () => {
     }
   })
 
-  test('is redacted when every byte comes alone, in every coding', async () => {
+  test('a streamed credential is redacted when every byte arrives alone, in every coding', async () => {
     const codings = {
       gzip: gzipSync,
       'x-gzip': gzipSync,
@@ -158,7 +158,7 @@ describe('a credential', () => {
     }
   })
 
-  test('is redacted in headers, and the record notes it though the body is clean', async () => {
+  test('a streamed credential is redacted in headers, and the record notes it although the body is clean', async () => {
     const response = await call(answerOf(200, { 'x-echo': `key=${KEY}` }, 'clean'))
     expect(response.headers.get('x-echo')).toBe('key=SVC_SECRET_KEY')
     expect(await response.text()).toBe('clean')
@@ -166,8 +166,8 @@ describe('a credential', () => {
   })
 })
 
-describe('the answer is the upstream’s', () => {
-  test('with its status and sanitised body, whatever the status', async () => {
+describe('the streamed answer', () => {
+  test("the answer has the upstream's status and sanitised body, whatever the status", async () => {
     for (const status of [201, 400, 401, 404, 429, 500, 503]) {
       const response = await call(answerOf(status, { 'retry-after': '7' }, `no: ${KEY}`))
       expect({ status: response.status, text: await response.text() }).toEqual({
@@ -183,7 +183,7 @@ describe('the answer is the upstream’s', () => {
     }
   })
 
-  test('without a body for HEAD, 204, 205 and 304', async () => {
+  test('the answer has no body for HEAD, 204, 205 and 304', async () => {
     for (const status of [204, 205, 304]) {
       const response = await call(`HTTP/1.1 ${status} X\r\nx-kept: 1\r\n\r\n`)
       expect({ status: response.status, text: await response.text() }).toEqual({ status, text: '' })
@@ -197,7 +197,7 @@ describe('the answer is the upstream’s', () => {
     expect(await recordOfAnswer(stage, head)).toMatchObject({ status_code: 200, method: 'HEAD' })
   })
 
-  test('with its headers but for framing, what concerns its origin, and cookies, which are named as dropped', async () => {
+  test("the answer has the upstream's headers without framing, origin headers and cookies, which are named as dropped", async () => {
     const answer = answerOf(
       200,
       {
@@ -233,7 +233,7 @@ describe('the answer is the upstream’s', () => {
     expect(await recordOfAnswer(stage, response)).toMatchObject({ status_code: 200 })
   })
 
-  test('its redirects are passed on, not followed', async () => {
+  test("the answer's redirects are passed on, not followed", async () => {
     const response = await call(answerOf(302, { location: 'https://elsewhere.example/x' }))
     expect(response.status).toBe(302)
     expect(response.headers.get('location')).toBe('https://elsewhere.example/x')
@@ -241,7 +241,7 @@ describe('the answer is the upstream’s', () => {
 })
 
 describe('502 before the first byte, as JSON', () => {
-  test('for framing that is not acceptable', async () => {
+  test('invalid framing is a 502 as JSON', async () => {
     const heads = [
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok',
@@ -264,7 +264,7 @@ describe('502 before the first byte, as JSON', () => {
     }
   })
 
-  test('and the connection to such an upstream is let go', async () => {
+  test('the connection to an upstream with invalid framing is closed', async () => {
     const { script, wire } = led()
     const pending = call(script)
     const upstream = await wire
@@ -274,13 +274,13 @@ describe('502 before the first byte, as JSON', () => {
   })
 })
 
-describe('an answer that breaks off', () => {
+describe('an interrupted answer', () => {
   const noise = randomBytes(60_000).toString('hex')
   const gzipped = gzipSync(noise)
   const withGzip = HEAD.replace('\r\n\r\n', '\r\ncontent-encoding: gzip\r\n\r\n')
   const half = gzipped.length >> 1
   const [front, back] = [gzipped.subarray(0, half), gzipped.subarray(half)]
-  /** More than waits for what comes next. */
+  /** More bytes than are held back for the next ones. */
   const partial = 'partial. '.repeat(40)
   const chunkOf = (bytes: Uint8Array) =>
     Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
@@ -299,7 +299,7 @@ describe('an answer that breaks off', () => {
     ],
   }
   for (const [name, [sent, then]] of Object.entries(cases)) {
-    test(`${name} does not look complete, and the record states 502`, async () => {
+    test(`an interrupted answer, ${name}, does not look complete, and the record states 502`, async () => {
       const { script, wire } = led()
       const pending = call(script)
       const upstream = await wire
@@ -316,7 +316,7 @@ describe('an answer that breaks off', () => {
     })
   }
 
-  test('in its first byte is still a 502 as JSON', async () => {
+  test('an answer interrupted at its first byte is still a 502 as JSON', async () => {
     const heads = [
       'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n',
       HEAD,
@@ -336,7 +336,7 @@ describe('an answer that breaks off', () => {
 })
 
 describe('the deadline', () => {
-  test('starts again with every byte: a drip may take longer in all', async () => {
+  test('the deadline restarts with every byte: a slow answer may take longer in total', async () => {
     const { script, wire } = led()
     const pending = call(script, { timeout_ms: 60_000 })
     const upstream = await wire
@@ -352,7 +352,7 @@ describe('the deadline', () => {
     expect(await reader.next()).toBe('')
   })
 
-  test('ends a hang in the body: the caller sees a body that breaks off, the record 504', async () => {
+  test('the deadline ends a hang in the body: the caller gets an interrupted body, the record 504', async () => {
     const { script, wire } = led()
     const pending = call(script, { timeout_ms: 60_000 })
     const upstream = await wire
@@ -370,7 +370,7 @@ describe('the deadline', () => {
     })
   })
 
-  test('ends a hang before the first byte of the answer with 504 as JSON', async () => {
+  test('the deadline ends a hang before the first byte of the answer with 504 as JSON', async () => {
     const { script, wire } = led()
     const pending = call(script, { timeout_ms: 60_000 })
     const upstream = await wire
@@ -386,8 +386,8 @@ describe('the deadline', () => {
   })
 })
 
-describe('a caller that leaves', () => {
-  test('in the middle ends the call to the upstream, and the outcome is recorded', async () => {
+describe('a caller that disconnects', () => {
+  test('a caller that disconnects during the answer ends the call to the upstream, and the outcome is recorded', async () => {
     const { script, wire } = led()
     const controller = new AbortController()
     const pending = call(script, {}, controller.signal)
@@ -404,7 +404,7 @@ describe('a caller that leaves', () => {
     })
   })
 
-  test('before the headers ends it too: 499 in the record', async () => {
+  test('a caller that disconnects before the headers ends the call too: 499 in the record', async () => {
     const { script, wire } = led()
     const controller = new AbortController()
     const pending = call(script, {}, controller.signal)

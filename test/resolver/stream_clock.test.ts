@@ -1,5 +1,5 @@
 // tier: all
-/** Streamed answers on the real clock, a large download, and what the runtime prints. */
+/** Streamed answers on the real clock, a large download, and the runtime's output. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
@@ -36,7 +36,7 @@ function call(script: Script, more: object = {}) {
 }
 
 describe('the deadline', () => {
-  test('starts again with every byte: a drip may take longer in all', async () => {
+  test('the deadline restarts with every byte: a slow answer may take longer in total', async () => {
     const started = performance.now()
     const response = await call(
       (_, wire) => {
@@ -56,7 +56,7 @@ describe('the deadline', () => {
     expect(performance.now() - started).toBeGreaterThan(600)
   })
 
-  test('ends a hang before the headers, and before the body, with 504 as JSON', async () => {
+  test('the deadline ends a hang before the headers, and before the body, with 504 as JSON', async () => {
     for (const begun of ['', HEAD, `${HEAD}${chunk(KEY.slice(0, 9))}`]) {
       const arrived = Promise.withResolvers<TLSSocket>()
       const pending = call((_, wire) => arrived.resolve(wire), { timeout_ms: 200 })
@@ -75,7 +75,7 @@ describe('the deadline', () => {
   })
 })
 
-test('an answer that breaks off prints nothing: the runtime would quote the URL with its credential', async () => {
+test('an interrupted answer prints nothing, because the runtime would quote the URL with its credential', async () => {
   const file = join(import.meta.dir, 'stream.test.ts')
   const printed = watched(
     Bun.spawnSync([process.execPath, 'test', file, '-t', 'short of its length']),
@@ -84,7 +84,7 @@ test('an answer that breaks off prints nothing: the runtime would quote the URL 
   expect(printed.stderr.toString()).toContain(' 1 pass')
 }, 60_000)
 
-test('a large download waits for a slow reader instead of piling up', async () => {
+test('a large download waits for a slow reader instead of filling the memory', async () => {
   const SIZE = 200 * MIB
   const block = Buffer.alloc(MIB, 'abcdefghij0123456789 ')
   let poured = 0

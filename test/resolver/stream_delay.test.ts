@@ -9,7 +9,7 @@ const guarding = (value: string) =>
     .stream({ frames: 'events' })
 const text = (given: Uint8Array) => new TextDecoder().decode(given)
 
-test('a streamed event goes out whole with the chunk that completes it', () => {
+test('a streamed event is sent whole with the chunk that completes it', () => {
   const redactor = guarding('sk_live_0123456789abcdef')
   for (const event of [
     'data: {"delta":"Hel"}\n\n',
@@ -22,14 +22,14 @@ test('a streamed event goes out whole with the chunk that completes it', () => {
   }
 })
 
-test('an event that is not complete waits, and those before it do not', () => {
+test('an incomplete event waits, and earlier ones do not', () => {
   const redactor = guarding('sk_live_0123456789abcdef')
   expect(text(redactor.push(bytes('data: one\n\nkey: sk_live_0123')))).toBe('data: one\n\n')
   expect(text(redactor.push(bytes('456789abcdef.\n\n')))).toBe('key: SVC_SECRET_KEY.\n\n')
   expect(text(redactor.flush())).toBe('')
 })
 
-test('an escape that is cut off waits for its end', () => {
+test('a truncated escape waits for its end', () => {
   const redactor = guarding('a"secret"value')
   const given = [
     redactor.push(bytes('x a&quo')),

@@ -1,5 +1,5 @@
 // tier: quick
-/** WebSockets through forward mode, on the real listener: decided and recorded as any call, then relayed. */
+/** WebSockets through forward mode, on the real listener: decided and recorded like any call, then relayed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { type Agent, API, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
@@ -71,7 +71,7 @@ describe('the handshake', () => {
     await upstream.closed
   })
 
-  test('may have the API key, token and all, among the subprotocols, as browsers must', async () => {
+  test('the handshake may have the API key, token included, among the subprotocols, as browsers require', async () => {
     const own = `insecure-api-key.${agent.token}.SVC_SECRET_TOKEN68`
     const { caller, upstream } = await join(
       { token: null, protocols: ['realtime', own] },
@@ -85,7 +85,7 @@ describe('the handshake', () => {
     await upstream.closed
   })
 
-  test('answers with the ids of the record', async () => {
+  test('the handshake answers with the IDs of the record', async () => {
     count += 1
     const path = `/socket/${count}`
     stage.upstream.on(
@@ -109,7 +109,7 @@ describe('the handshake', () => {
     expect(text.toLowerCase()).toContain(`x-service-request-id: ${id}`)
   })
 
-  test('that is not whole, or has no token, is refused before anything is sent', async () => {
+  test('a handshake that is incomplete, or has no token, is rejected before any request is sent', async () => {
     const before = stage.upstream.bytes
     const key = `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`
     const token = `X-Service-Token: ${agent.token}`
@@ -135,7 +135,7 @@ describe('the handshake', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('goes through the same decisions: allowlist, policy, secrets', async () => {
+  test('the handshake is checked like any call: allowlist, policy, secrets', async () => {
     await agent.store('POSTONLY', 'value-of-postonly', { policy: { allowed_methods: ['POST'] } })
     await agent.store('READS', 'value-of-reads', { policy: { read_only: true } })
     await agent.store('LISTED', 'value-of-listed', { policy: { allowed_operations: ['query'] } })
@@ -205,7 +205,7 @@ describe('the handshake', () => {
   })
 })
 
-describe('TLS is as strict as for any call', () => {
+describe("a WebSocket's TLS is as strict as any call's", () => {
   const refusals = {
     'for TLS 1.2 only': { names: [API], tls: { maxVersion: 'TLSv1.2' as const } },
     'for the certificate of another name': { names: ['other.example'] },
@@ -227,7 +227,7 @@ describe('TLS is as strict as for any call', () => {
     })
   }
 
-  test('502 upstream_unreachable where nobody listens', async () => {
+  test('an upstream without a listener is 502 upstream_unreachable', async () => {
     const gone = await startUpstream(stage.authority, { names: [API] })
     await gone.stop()
     const authority = `${API}:${gone.port}`
@@ -238,7 +238,7 @@ describe('TLS is as strict as for any call', () => {
 })
 
 describe('messages', () => {
-  test('go both ways, text and binary, of every size up to the limit', async () => {
+  test('messages are sent both ways, text and binary, of every size up to the limit', async () => {
     const { caller, upstream } = await join()
     for (const size of [0, 1, 125, 126, 65_535, 65_536, MIB]) {
       const bytes = randomBytes(size)
@@ -256,7 +256,7 @@ describe('messages', () => {
     await upstream.closed
   })
 
-  test('come whole, however frames and fragments were cut', async () => {
+  test('messages arrive whole, however frames and fragments are cut', async () => {
     const { caller, upstream } = await join()
     const bytes = Buffer.concat([
       frame(TEXT, 'one '),
@@ -275,7 +275,7 @@ describe('messages', () => {
     await upstream.closed
   })
 
-  test('that come together with the handshake are not lost', async () => {
+  test('messages that arrive together with the handshake are not lost', async () => {
     count += 1
     stage.upstream.on(`/socket/${count}`, (request, wire) => {
       const head = `HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptOf(request)}\r\n\r\n`
@@ -286,7 +286,7 @@ describe('messages', () => {
     expect(await caller.closed).toEqual({ code: 1000, reason: 'bye' })
   })
 
-  test('from the upstream have credentials redacted, and the record notes it', async () => {
+  test('messages from the upstream have credentials redacted, and the record notes it', async () => {
     const { caller, upstream } = await join()
     upstream.wire.write(frame(TEXT, `{"key":"${KEY}","b64":"${btoa(KEY)}"}`))
     expect(await caller.next()).toBe('{"key":"SVC_SECRET_KEY","b64":"SVC_SECRET_KEY"}')
@@ -309,7 +309,7 @@ describe('messages', () => {
     })
   })
 
-  test('to the upstream are passed on as they are: placeholders in them are text', async () => {
+  test('messages to the upstream are passed on unchanged: placeholders in them are text', async () => {
     const { caller, upstream } = await join()
     caller.socket.send('SVC_SECRET_KEY')
     expect(String((await upstream.next()).payload)).toBe('SVC_SECRET_KEY')
@@ -319,8 +319,8 @@ describe('messages', () => {
   })
 })
 
-describe('the end', () => {
-  test('is the caller’s, with its code and reason', async () => {
+describe('the end of a WebSocket', () => {
+  test('the caller closes a WebSocket with its code and reason', async () => {
     const { caller, upstream } = await join()
     caller.socket.close(4001, 'enough')
     const { opcode, payload } = await upstream.next()
@@ -333,7 +333,7 @@ describe('the end', () => {
     expect(await newestRecord(stage)).toMatchObject({ decision: 'allowed', status_code: 101 })
   })
 
-  test('is the upstream’s, also without a code, and it gets its close frame back', async () => {
+  test('the upstream closes a WebSocket, also without a code, and gets its close frame back', async () => {
     const { caller, upstream } = await join()
     upstream.wire.write(frame(CLOSE, ''))
     expect((await caller.closed).code).toBe(1000)
@@ -341,7 +341,7 @@ describe('the end', () => {
     await upstream.closed
   })
 
-  test('the upstream gets a close frame when a caller vanishes', async () => {
+  test('the upstream gets a close frame when a caller disconnects', async () => {
     const { caller, upstream } = await join()
     ;(caller.socket as unknown as { terminate(): void }).terminate()
     const { opcode, payload } = await upstream.next()
@@ -401,7 +401,7 @@ describe('the end', () => {
     })
   }
 
-  test('comes for a caller that sends more than 1 MiB at once; nothing of it is passed on', async () => {
+  test('a caller that sends more than 1 MiB at once ends the WebSocket, and none of it is passed on', async () => {
     const { caller, upstream } = await join()
     caller.socket.send(Buffer.alloc(MIB + 1))
     await caller.closed
@@ -409,7 +409,7 @@ describe('the end', () => {
     expect(upstream.frames.map(({ opcode }) => opcode)).toEqual([CLOSE])
   })
 
-  test('comes after both sides were silent for the whole deadline; a ping of either side starts it again', async () => {
+  test('a WebSocket ends after both sides were silent for the whole deadline; a ping of either side restarts it', async () => {
     const { caller, upstream } = await join({ headers: { 'x-service-timeout-ms': '60000' } })
     const { socket } = caller
     for (let round = 0; round < 4; round += 1) {

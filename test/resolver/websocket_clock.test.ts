@@ -53,7 +53,7 @@ test('a WebSocket ends after the silence of both sides, and pings keep it open',
   expect(await newestRecord(stage)).toMatchObject({ reason: 'upstream_timeout', status_code: 504 })
 })
 
-test('a WebSocket ends when its upstream reads nothing of a flood', async () => {
+test('a WebSocket ends when its upstream does not read a flood of messages', async () => {
   const { socket, closed, upstream } = await join(1000)
   upstream.wire.pause()
   for (let sent = 0; sent < 64 && socket.readyState === WebSocket.OPEN; sent += 1) {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Credentials in messages of WebSockets: where the policy lists them, decided and recorded one by one. */
+/** Credentials in WebSocket messages: in the places that the policy lists, decided and recorded one by one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -70,7 +70,7 @@ test('a value is escaped in JSON, at every level, and unchanged in other text', 
   await upstream.closed
 })
 
-test('messages keep their order, and what is no placeholder there stays text', async () => {
+test('messages keep their order, and text without a placeholder is unchanged', async () => {
   const { caller, upstream } = await join()
   for (const text of ['one', 'SVC_SECRET_BOT', 'two', 'SVC_SECRET_KEY', 'SVC_SECRET_NOBODY'])
     caller.socket.send(text)
@@ -94,7 +94,7 @@ test('a value that a message used is replaced in the answers, a short value too'
   await upstream.closed
 })
 
-test('a message that is refused is not sent, and ends the connection with the code', async () => {
+test('a rejected message is not sent, and ends the connection with the code', async () => {
   await agent.store('ELSEWHERE', 'value-0123456789', {
     policy: { allowed_locations: ['websocket'], allowed_domains: ['other.example'] },
   })
@@ -118,7 +118,7 @@ test('a message that is refused is not sent, and ends the connection with the co
   }
 })
 
-test('a value that was stored after the handshake is not sent: nobody would know it in what comes back', async () => {
+test('a value that was stored after the handshake is not sent, because it could not be redacted in an answer', async () => {
   await agent.store('ROTATED', 'first-value-0123456', LISTED)
   for (const value of ['other-value-9876543', 'x7Kq', 'grown-value-0123456789']) {
     const { caller, upstream } = await join()
@@ -155,7 +155,7 @@ const kinds: Record<string, string> = {
   'too short to be guarded': 'x7',
   words: 'correct horse battery staple',
 }
-test.each(Object.entries(kinds))('a value that is %s goes out', async (_, value) => {
+test.each(Object.entries(kinds))('a value is sent: %s', async (_, value) => {
   await agent.store('KIND', value, LISTED)
   const { caller, upstream } = await join()
   caller.socket.send(JSON.stringify({ token: 'SVC_SECRET_KIND' }))
@@ -164,7 +164,7 @@ test.each(Object.entries(kinds))('a value that is %s goes out', async (_, value)
   await upstream.closed
 })
 
-test('a short value that was replaced is still known', async () => {
+test('a short value that was replaced is still redacted', async () => {
   const { caller, upstream } = await join()
   for (const value of ['x7Kq', 'y8Lr']) {
     await agent.store('SHORT', value, LISTED)
@@ -177,7 +177,7 @@ test('a short value that was replaced is still known', async () => {
   await upstream.closed
 })
 
-test('nothing goes out after a refused message, also of a caller that has closed meanwhile', async () => {
+test('no message is sent after a rejected one, also if the caller has closed meanwhile', async () => {
   count += 1
   const accepted = Promise.withResolvers<Accepted>()
   stage.upstream.on(`/messages/${count}`, accepting(accepted.resolve))
@@ -205,7 +205,7 @@ test('nothing goes out after a refused message, also of a caller that has closed
   expect(sent.map(({ payload }) => payload.toString())).toEqual(['before'])
 })
 
-test('one connection takes 64 messages with secrets', async () => {
+test('one connection accepts 64 messages with secrets', async () => {
   const { caller, upstream } = await join()
   for (let sent = 0; sent < 65; sent += 1) caller.socket.send(`${sent} SVC_SECRET_BOT`)
   expect(await caller.closed).toEqual({ code: 1008, reason: 'validation_error' })
@@ -213,7 +213,7 @@ test('one connection takes 64 messages with secrets', async () => {
   expect(upstream.frames.filter(({ opcode }) => opcode === TEXT).length).toBe(64)
 })
 
-test('a connection ends when a secret of one of its messages is not permitted any more', async () => {
+test('a connection ends when a secret of one of its messages is no longer permitted', async () => {
   await agent.store('WITHDRAWN', 'value-of-withdrawn', LISTED)
   const { caller, upstream } = await join()
   caller.socket.send('SVC_SECRET_WITHDRAWN')

@@ -152,7 +152,7 @@ async function runFiles(
   ])
   const code = await child.exited
   process.off('SIGINT', end).off('SIGTERM', end)
-  // A program that a test left behind may hold the other end.
+  // A program that a test left running may hold the other end.
   await Promise.race([shown, Bun.sleep(2000)])
   return code
 }

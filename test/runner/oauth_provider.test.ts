@@ -31,14 +31,14 @@ async function ask(parameters: Record<string, string>) {
 const refresh = (token: unknown) =>
   ask({ grant_type: 'refresh_token', refresh_token: String(token) })
 
-test('Client credentials get an access token that the provider recognises', async () => {
+test('client credentials get an access token that the provider recognises', async () => {
   const { response, token } = await ask({ grant_type: 'client_credentials' })
   expect(response.status).toBe(200)
   expect(await provider.isLive(String(token.access_token))).toBe(true)
   expect(await provider.isLive('made-up')).toBe(false)
 })
 
-test('A refresh rotates the token, and reusing the old one ends the family', async () => {
+test('a refresh rotates the token, and reusing the old one ends the family', async () => {
   const first = await provider.issueRefreshToken()
   const { token } = await refresh(first)
   expect(token.refresh_token).not.toBe(first)
@@ -47,7 +47,7 @@ test('A refresh rotates the token, and reusing the old one ends the family', asy
   expect(await provider.isLive(String(token.access_token))).toBe(false)
 })
 
-test('With grace a rotated token stays usable, and without rotation it never changes', async () => {
+test('a rotated token stays usable with grace, and never changes without rotation', async () => {
   provider.setFault({ rotation: 'grace' })
   const first = await provider.issueRefreshToken()
   await refresh(first)
@@ -57,21 +57,21 @@ test('With grace a rotated token stays usable, and without rotation it never cha
   expect((await refresh(fixed)).token.refresh_token).toBe(fixed)
 })
 
-test('The lifetime of a token is short or unstated on demand', async () => {
+test("a token's lifetime is short or unstated on demand", async () => {
   provider.setFault({ expiresIn: 5 })
   expect((await ask({ grant_type: 'client_credentials' })).token.expires_in).toBe(5)
   provider.setFault({ expiresIn: null })
   expect((await ask({ grant_type: 'client_credentials' })).token).not.toHaveProperty('expires_in')
 })
 
-test('A canned answer replaces the answer of the token endpoint', async () => {
+test("a canned answer replaces the token endpoint's answer", async () => {
   provider.setFault({ answer: cannedAnswers.tooMany })
   const { response } = await ask({ grant_type: 'client_credentials' })
   expect(response.status).toBe(429)
   expect(response.headers.get('retry-after')).toBe('7')
 })
 
-test('A lost answer closes the connection after the token was rotated', async () => {
+test('a lost answer closes the connection after the token was rotated', async () => {
   const first = await provider.issueRefreshToken()
   provider.setFault({ losesAnswer: true })
   const lost = send(provider.tokenUrl, {
@@ -84,7 +84,7 @@ test('A lost answer closes the connection after the token was rotated', async ()
   expect((await refresh(first)).token.error).toBe('invalid_grant')
 })
 
-test('A held request waits for its promise, and every request is logged', async () => {
+test('a held request waits for its promise, and every request is logged', async () => {
   const hold = Promise.withResolvers<void>()
   provider.setFault({ holdRequest: hold.promise })
   const before = provider.requests.length

@@ -1,5 +1,5 @@
 // tier: quick
-/** The runner's promises: tiers, databases, budget, skipped tests and the warning of a slow run. */
+/** The runner's guarantees: tiers, databases, budget, skipped tests and the warning of a slow run. */
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,28 +37,28 @@ function chosen(asked: Partial<Request>): string {
 }
 
 describe('the plan of a run', () => {
-  test('has each quick file once, and those that ask for it on both databases', () => {
+  test('a plan has each quick file once, and twice if it requests both databases', () => {
     expect(chosen({})).toBe('abc|c')
   })
 
-  test('has every file in test:all, and those with the database as their subject on both', () => {
+  test('a test:all plan has every file, and those with the database as their subject on both', () => {
     expect(chosen({ tier: 'all' })).toBe('abcde|bce')
   })
 
-  test('leaves out with --rest what the quick tier ran in full', () => {
+  test('a --rest plan leaves out the files that the quick tier ran in full', () => {
     expect(chosen({ tier: 'all', rest: true })).toBe('de|be')
   })
 
-  test('has one database only where PostgreSQL is not installed', () => {
+  test('a plan has only one database if PostgreSQL is not installed', () => {
     expect(chosen({ main: 'embedded', other: null })).toBe('abc')
   })
 
-  test('has the files of a word whatever their tier, on each database that they are about', () => {
+  test('a plan of a word has its files in any tier, on each database that they are about', () => {
     expect(chosen({ words: ['test/d'] })).toBe('d|')
     expect(chosen({ words: ['test/e', 'test/a'] })).toBe('ae|e')
   })
 
-  test('counts what the tier leaves out', () => {
+  test('a plan counts the files that the tier leaves out', () => {
     expect(plan(files, request).leftOut).toBe(2)
   })
 })
@@ -66,18 +66,18 @@ describe('the plan of a run', () => {
 describe('this tree', () => {
   const all = listTestFiles()
 
-  test('has a tier in the first line of each test file', () => {
+  test('each test file has its tier in the first line', () => {
     expect(all.length).toBeGreaterThan(300)
   })
 
-  test('has no quick file that took longer than its budget', () => {
+  test('no quick file took longer than its budget', () => {
     expect(overBudget(all)).toEqual([])
     const quick = all.filter(({ tier }) => tier === 'quick')
     const unrecorded = quick.filter(({ path }) => !(path in recorded.postgresql))
     expect(unrecorded.length).toBeLessThan(quick.length / 10)
   })
 
-  test('runs each file with tests for one kind of database on both', () => {
+  test('each file with tests for one kind of database runs on both', () => {
     const branches = all.filter(
       ({ path, databases }) =>
         databases === 'once' &&
@@ -87,7 +87,7 @@ describe('this tree', () => {
     expect(branches.map(({ path }) => path)).toEqual([])
   })
 
-  test('waits for conditions instead of sleeping, but for a few places that give a reason', () => {
+  test('tests wait for conditions instead of sleeping, except in a few places with a reason', () => {
     const elsewhere = /^(bench|load|faults|clients|deploy|upgrade|node_modules|support\/metered)\//
     const sleeps = [...new Bun.Glob('**/*.{ts,tsx}').scanSync({ cwd: join(ROOT, 'test') })]
       .filter((path) => !elsewhere.test(path) && !path.startsWith('runner/'))
@@ -187,7 +187,7 @@ describe('a test that requires Caddy', () => {
     return { code: await child.exited, skipped: outcome?.skipped, errors, reasons }
   }
 
-  test('is skipped without it, with its hooks, and the command that installs it is reported', async () => {
+  test('a test that requires Caddy is skipped without it, with its hooks, and the install command is reported', async () => {
     expect(await runIn([])).toMatchObject({
       code: 0,
       skipped: 1,
@@ -196,7 +196,7 @@ describe('a test that requires Caddy', () => {
     })
   })
 
-  test('runs with it', async () => {
+  test('a test that requires Caddy runs with it', async () => {
     expect(await runIn(['caddy'])).toMatchObject({
       code: 1,
       errors: expect.stringContaining('the hook ran'),

@@ -25,7 +25,7 @@ export function timingsPath(database: DatabaseKind, group: TimedGroup): string {
   return join(PLACE, `timings-${database}-${group}.json`)
 }
 
-/** The runtime takes a file without a time for an average one; the order matters only to several processes. */
+/** The runtime treats a file without a time as an average one; the order matters only to several processes. */
 export function prepareTimings(database: DatabaseKind, group: TimedGroup): void {
   const path = timingsPath(database, group)
   if (existsSync(path)) return

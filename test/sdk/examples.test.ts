@@ -112,7 +112,7 @@ function events(list: readonly (readonly [name: string | null, data: unknown])[]
   }
 }
 
-/** The credential arrived in this header, the token nowhere, and the record names what was used. */
+/** The credential arrived in this header, the token nowhere, and the record names the used secret. */
 async function expectCredential(header: string, value: string, name: string, host: string) {
   for (const request of stage.upstream.received) {
     expect(request.header(header)).toBe(value)
@@ -336,7 +336,7 @@ test('the console shows the same SDK examples as the page', () => {
   for (const { id, text } of sdks) expect(examples.get(id)?.text).toBe(text)
 })
 
-test('an error of the API is the SDK’s error, with the API’s own request id', async () => {
+test('an error of the API is the SDK’s error, with the API’s own request ID', async () => {
   stage.upstream.on(
     '/v1/chat/completions',
     answerOf(

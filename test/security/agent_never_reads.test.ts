@@ -26,7 +26,7 @@ const VALUE = marked('agent-never-reads-this-value')
 
 let stage: Stage
 let agent: Agent
-/** Agents' tokens for the project and its environment, by what they may. */
+/** Agents' tokens for the project and its environment, by their permissions. */
 const tokens = new Map<string, IssuedToken>()
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ function originOf(listener: Surface): string {
   return listener === 'resolver' ? stage.app.resolver : stage.app.controlPlane
 }
 
-/** The token that may do so, in one of its forms. */
+/** The token with this permission, in one of its forms. */
 function tokenOf(may: string, form: (typeof forms)[number] = 'plain'): string {
   const { text = '' } = tokens.get(may) ?? {}
   const parsed = parseToken(text)
@@ -75,7 +75,7 @@ describe.each(listeners)('delivery on the %s', (listener) => {
       ['with a body that narrows', { environment: 'development' }],
       ['with a body that contradicts', { environment: 'production' }],
       ['with a body that is refused', { all: true }],
-    ])('a token that may only use is refused %s, on record', async (_, body) => {
+    ])('a token that may only use is rejected %s, on record', async (_, body) => {
       for (const spelled of [path, path.slice(0, -1)]) {
         const token = tokenOf('use', form)
         const answer = await callJson(originOf(listener), 'POST', spelled, { token, body })
@@ -97,7 +97,7 @@ describe.each(listeners)('delivery on the %s', (listener) => {
       }
     })
 
-    test.each(['use,read', 'read'])('a token that may %s gets it', async (may) => {
+    test.each(['use,read', 'read'])('a token that may %s gets the values', async (may) => {
       const answer = await callJson(originOf(listener), 'POST', path, { token: tokenOf(may, form) })
       const delivered =
         form === 'plain'
@@ -112,7 +112,7 @@ describe.each(listeners)('delivery on the %s', (listener) => {
     })
 
     test.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])(
-      'by %s there is nothing, whatever the token may',
+      'by %s no values are returned, whatever the token may do',
       async (method) => {
         for (const may of tokens.keys()) {
           const response = await fetch(`${originOf(listener)}${path}`, {
@@ -126,7 +126,7 @@ describe.each(listeners)('delivery on the %s', (listener) => {
     )
   })
 
-  test('the first token of an agent is refused, as registering gives it', async () => {
+  test('the first token of an agent is rejected, because it may only use', async () => {
     const answer = await callJson(originOf(listener), 'POST', path, {
       token: agent.token,
       body: { environment: 'development' },
@@ -134,7 +134,7 @@ describe.each(listeners)('delivery on the %s', (listener) => {
     expect(answer).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
   })
 
-  test('no header or query makes it another', async () => {
+  test("no header or query changes a token's permissions", async () => {
     const token = tokenOf('use')
     const headers = { 'x-service-token': tokenOf('use'), 'x-http-method-override': 'GET' }
     const query = `${path}?capabilities=read&token=${tokenOf('read')}`
@@ -146,7 +146,7 @@ describe.each(listeners)('delivery on the %s', (listener) => {
     ['as issued by default', {}, 'key_not_provisioned'],
     ['issued to read', { capabilities: ['read'] as Capability[] }, 'key_not_provisioned'],
     ['issued to use', { capabilities: ['use'] as Capability[] }, 'scope_required'],
-  ])('a workload %s gets as far as it may', async (_, order, code) => {
+  ])('a workload %s gets only what it may', async (_, order, code) => {
     const issued = await agent.person.api.call(issueWorkloadToken, {
       params: { project_id: agent.projectId },
       body: { label: Bun.randomUUIDv7(), environment: 'development', ...order },
@@ -157,14 +157,14 @@ describe.each(listeners)('delivery on the %s', (listener) => {
   })
 })
 
-/** Every endpoint that takes a token, on every listener that serves it. */
+/** Every endpoint that accepts a token, on every listener that serves it. */
 const tokenEndpoints = allEndpoints().flatMap(({ surface, endpoints }) =>
   (endpoints as Endpoint[])
     .filter((endpoint): endpoint is TokenEndpoint => endpoint.access.kind === 'token')
     .map((endpoint) => [`${endpoint.name} on the ${surface}`, endpoint, surface] as const),
 )
 
-/** Requests that get as far as they can without an upstream. */
+/** Requests that proceed as far as they can without an upstream. */
 const bodies: Record<string, unknown> = {
   'resolver.resolve': { target_url: 'https://blocked.example/' },
   'audit.record': {
@@ -180,7 +180,7 @@ async function askFor(endpoint: TokenEndpoint, surface: Surface, token: string) 
   return callJson(originOf(surface), endpoint.method, path, { token, body })
 }
 
-test('the endpoints for tokens are these', () => {
+test('this test covers every endpoint for tokens', () => {
   const asked = tokenEndpoints.map(([, { name, access }]) => `${name}: ${access.capability}`)
   expect([...new Set(asked)].sort()).toEqual([
     'audit.record: use',
@@ -213,7 +213,7 @@ describe.each(tokenEndpoints.filter(([, { access }]) => access.capability))(
     const { capability, sealed } = endpoint.access
     const message = capability === 'read' ? MAY_NOT_READ : MAY_NOT_USE
 
-    test('refuses a token that may not, on record', async () => {
+    test('a token without the permission is rejected, on record', async () => {
       const [other = ''] = capabilities.filter((one) => one !== capability)
       for (const form of forms) {
         const answer = await askFor(endpoint, surface, tokenOf(other, form))
@@ -230,7 +230,7 @@ describe.each(tokenEndpoints.filter(([, { access }]) => access.capability))(
       }
     })
 
-    test('lets a token through that may', async () => {
+    test('a token with the permission is accepted', async () => {
       for (const may of [capability ?? '', 'use,read']) {
         const { status, body } = await askFor(endpoint, surface, tokenOf(may))
         expect([status, (body as { error_code?: string }).error_code]).not.toEqual([
@@ -240,7 +240,7 @@ describe.each(tokenEndpoints.filter(([, { access }]) => access.capability))(
       }
     })
 
-    test(`${sealed ? 'takes' : 'does not take'} the sealed form of a token that may`, async () => {
+    test(`${sealed ? 'the sealed form of a token is accepted' : 'the sealed form of a token is rejected'}`, async () => {
       const { body } = await askFor(endpoint, surface, tokenOf('use,read', 'sealed'))
       const refusal = { error_code: 'scope_required', message: SEALED }
       if (sealed) expect(body).not.toMatchObject(refusal)

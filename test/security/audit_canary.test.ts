@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * A marked secret goes through everything that may go wrong, and is found nowhere that keeps or shows; nor
- * are the tokens and keys around it. (For the secrets of all other tests, test/support/canary.ts looks.)
+ * A marked secret is used in everything that may fail, and is found in no place that stores or prints data. The same
+ * applies to the tokens and keys around it. (test/support/canary.ts covers the secrets of all other tests.)
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -118,9 +118,9 @@ test('a marked secret is in no answer, log line, file of the database or listing
   await call('/', { headers: { 'X-Key': 'SVC_SECRET_BROKEN' } })
   await call('/', { headers: { 'X-Key': 'SVC_SECRET_NARROW' } })
   await call('/', { headers: { Host: 'SVC_SECRET_KEY' } })
-  // Values that a confused caller sends in the clear are not repeated either.
+  // Values that a caller sends in plain text by mistake are not repeated either.
   await call('/', { method: `GET ${MARKER}` })
-  // The sender of an unknown field learns its name, and nobody else does.
+  // The sender of an unknown field receives its name, and nobody else does.
   await agent.resolve({ target_url: stage.url('/'), [MARKER]: 1 })
   await call('/', { headers: { [`X ${MARKER}`]: '1', 'X-Key': `é${MARKER}` } })
   await call('/', { target_url: `https://${MARKER}:${MARKER}@api.upstream.example/` })
@@ -146,7 +146,7 @@ function listings() {
   ]
 }
 
-/** Everything that the database keeps: a dump of the server, or all files of the embedded one. */
+/** Everything that the database stores: a dump of the server, or all files of the embedded one. */
 async function storage() {
   if (databaseKind === 'postgresql') {
     const { bin, socketDir } = await sharedCluster()

@@ -1,5 +1,5 @@
 // tier: all
-/** The order of things: first the record, then the credential, then the outcome in the same record. */
+/** The order of steps: first the record, then the credential, then the outcome in the same record. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { readGroups } from '../../src/audit/journal.ts'
@@ -35,7 +35,7 @@ const call = (path: string) => ({
 
 const silent = openLog('error', () => {})
 
-/** The audit records as another process or connection reads them, after this process has ended. */
+/** The audit records that another process or connection reads, after this process has ended. */
 async function recordsAfter(env: Record<string, string>, path: string) {
   const config = readConfig({ PORT: '0', RESOLVER_PORT: '0', ...env }, () => ({
     SECRET_KEY: env.SECRET_KEY ?? '',
@@ -52,7 +52,7 @@ async function recordsAfter(env: Record<string, string>, path: string) {
   }
 }
 
-/** A database that outlives its process, and keys for it. */
+/** A database that survives its process, and keys for it. */
 async function lastingDatabase() {
   const database = await freshDatabase()
   const keys = {
@@ -63,7 +63,7 @@ async function lastingDatabase() {
 }
 
 describe('the intent', () => {
-  test('is durable before the credential leaves, and complete within a second after', async () => {
+  test('an intent is durable before the credential is sent, and complete within a second afterwards', async () => {
     const { sql } = stage.app.connection
     let during: unknown
     stage.upstream.on('/look', async (_, wire) => {
@@ -94,7 +94,7 @@ describe('the intent', () => {
     expect(performance.now() - answeredAt).toBeLessThan(1_000)
   })
 
-  test('many calls at once get one intent each, with its own outcome', async () => {
+  test('many concurrent calls get one intent each, with its own outcome', async () => {
     stage.upstream.on('/many', ({ path }, wire) => {
       wire.write(answerOf(Number(path.split('=')[1]), {}))
     })
@@ -106,7 +106,7 @@ describe('the intent', () => {
     expect(records.map((record) => record?.status_code)).toEqual(statuses)
   })
 
-  test('lets a token be seen as used', async () => {
+  test('an intent marks a token as used', async () => {
     await recordOf(stage.app, await agent.resolve(call('/used')))
     const [row] = await stage.app.connection.sql`
       select last_used_at is not null as used from token_uses where token_id = ${agent.tokenId}`
@@ -115,7 +115,7 @@ describe('the intent', () => {
 })
 
 describe('the outcome', () => {
-  test('is written by a graceful stop, which waits for calls that run', async () => {
+  test('an outcome is written by a graceful stop, which waits for running calls', async () => {
     const { env, remove } = await lastingDatabase()
     const own = await openStage({ env })
     const started = Promise.withResolvers<void>()
@@ -141,7 +141,7 @@ describe('the outcome', () => {
     remove()
   })
 
-  test('is absent only where the process died in between', async () => {
+  test('an outcome is absent only if the process ended before it', async () => {
     const { env, remove } = await lastingDatabase()
     const server = await startServer({
       ...env,
@@ -166,7 +166,7 @@ describe('the outcome', () => {
     remove()
   })
 
-  test('says that nothing was sent when the intent was stored but its confirmation was lost', async () => {
+  test('an outcome states that nothing was sent when the intent was stored but its confirmation was lost', async () => {
     const statements: string[] = []
     const unsafe = async (text: string, values: readonly unknown[] = []) => {
       statements.push(JSON.stringify(values))

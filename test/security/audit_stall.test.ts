@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** Without a durable record nothing is sent; and when the database is back, so are we, by ourselves. */
+/** Without a durable record nothing is sent, and the server recovers without help when the database is back. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import postgres from 'postgres'
@@ -34,14 +34,14 @@ function expectUnavailable(answer: Answer, code: FaultCode) {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 }
 
-describe('while the database holds still', () => {
+describe('while the database stalls', () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await openStage()
   }, 30_000)
   afterAll(() => stage.stop())
 
-  /** Nothing can be read from or written to these tables (embedded: from any) while `act` runs. */
+  /** These tables (embedded: all tables) cannot be read or written while `act` runs. */
   async function whileLocked(tables: string, act: () => Promise<void>) {
     await stage.app.connection.sql.begin(async (tx) => {
       await tx.unsafe(`lock table ${tables} in access exclusive mode`)
@@ -63,14 +63,14 @@ describe('while the database holds still', () => {
     const next = await agent.resolve(call(stage))
     expect(next.status).toBe(200)
     await recordOf(stage.app, next)
-    // A record that was stored after all, when nobody waited any more, carries its outcome.
+    // A record that was stored after its caller stopped waiting has its outcome.
     for (const answer of answers) {
       const late = await recordOf(stage.app, answer)
       if (late) expect(late).toMatchObject({ reason: 'audit_unavailable', status_code: 503 })
     }
   }, 30_000)
 
-  test('a call with nothing cached is 503 too, and not a wait without end', async () => {
+  test('a call without caches is 503 too, and does not wait endlessly', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('sk_live_cold') } })
     const sent = stage.upstream.bytes
     await whileLocked('tokens', async () => {
@@ -82,7 +82,7 @@ describe('while the database holds still', () => {
     const sentMeanwhile = stage.upstream.bytes
     expect(sentMeanwhile).toBeGreaterThan(sent)
     await whileLocked('secrets', async () => {
-      // An undecided call is refused. If the whole database stalls, the refusal's record stalls too.
+      // An undecided call is rejected. If the whole database stalls, the record of the rejection stalls too.
       const answer = await other.resolve(call(stage))
       const isEmbedded = stage.app.connection.kind === 'embedded'
       expectUnavailable(answer, isEmbedded ? 'audit_unavailable' : 'unavailable')
@@ -118,7 +118,7 @@ describe('while the database holds still', () => {
       await cluster.stop()
     }, 30_000)
 
-    /** The postmaster and all that it started. */
+    /** The postmaster and all processes that it started. */
     function processes(): number[] {
       const children = readdirSync('/proc').filter((name) => {
         try {
@@ -133,7 +133,7 @@ describe('while the database holds still', () => {
       return [cluster.pid(), ...children.map(Number)]
     }
 
-    test('is frozen, calls are 503 and nothing is sent; thawed, it is used again without a restart', async () => {
+    test('a frozen server makes calls 503, with nothing sent; once it resumes, it is used without a restart', async () => {
       expect((await agent.resolve(call(stage))).status).toBe(200)
       const sent = stage.upstream.bytes
       const frozen = processes()
@@ -155,7 +155,7 @@ describe('while the database holds still', () => {
       }
     }, 30_000)
 
-    test('throws everybody out, calls are 200 or 503, and soon 200 again', async () => {
+    test('a server that closes all connections makes calls 200 or 503, and soon 200 again', async () => {
       const { DB_NAME: database = '' } = stage.app.config
       const admin = postgres({ host: cluster.socketDir, user: 'cloakroom', database })
       const answers: Answer[] = []
@@ -180,7 +180,7 @@ describe('while the database holds still', () => {
       )
       expect(odd.map(({ body }) => body)).toEqual([])
       expect((await agent.resolve(call(stage))).status).toBe(200)
-      // Every record got its outcome: no process died.
+      // Every record got its outcome, because no process ended.
       const open = async (): Promise<number> => {
         const [row] = await admin`
         select count(*)::int as count from audit_logs where source = 'resolver' and status_code is null`
@@ -195,7 +195,7 @@ describe('while the database holds still', () => {
 {
   const { test } = requires('postgresql')
 
-  test('a stop is not held up by a database that holds still', async () => {
+  test('a stalled database does not delay a stop', async () => {
     const { socketDir, createDatabase } = await sharedCluster()
     const database = await createDatabase()
     const settings = { DB_HOST: socketDir, DB_NAME: database, DB_USER: 'cloakroom' }
@@ -211,7 +211,7 @@ describe('while the database holds still', () => {
   }, 20_000)
 }
 
-test('no more than 10,000 entries wait; the next is refused at once', async () => {
+test('at most 10,000 entries wait, and the next is rejected immediately', async () => {
   const never = (() => new Promise(() => {})) as unknown as ConstructorParameters<
     typeof AuditTrail
   >[0]
@@ -226,7 +226,7 @@ test('no more than 10,000 entries wait; the next is refused at once', async () =
     trail.record(entryOf(`workspace ${number % 10}`)).catch(() => refused.push(number))
   }
   await Promise.resolve()
-  // One group of entries is on its way; the others wait.
+  // One group of entries is being written; the others wait.
   expect(refused.length).toBeGreaterThan(0)
   expect(Math.min(...refused)).toBeGreaterThanOrEqual(10_000)
   await trail.close(0)

@@ -1,5 +1,5 @@
 // tier: quick
-/** Every place that asks who calls, on both listeners, by hand: one and the same 401, and no query for it. */
+/** Every endpoint that authenticates its caller, on both listeners, by hand: the same 401, without a query. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken, mintToken, parseToken } from '../../src/core/crypto/token.ts'
 import { messageOf } from '../../src/core/fault.ts'
@@ -30,7 +30,7 @@ type Door = {
   name: string
   surface: 'control-plane' | 'resolver'
   line: string
-  /** A token that is let in. */
+  /** A valid token. */
   token(): string
 }
 
@@ -97,7 +97,7 @@ async function expectUnknown(door: Door, what: string, headers: readonly string[
   const { statuses, text } = await knock(door, headers)
   const refusal = { error_code: 'invalid_token', message: messageOf('invalid_token') }
   const [head = '', body = ''] = text.split('\r\n\r\n')
-  // Forward mode repeats code and sentence where SDKs look for them.
+  // Forward mode repeats code and sentence in the fields that SDKs read.
   const { error, ...said } = JSON.parse(body || '{}')
   const isForward = door.line.includes('/v1/forward/')
   if (isForward) {
@@ -116,7 +116,7 @@ async function expectUnknown(door: Door, what: string, headers: readonly string[
   expect(head.toLowerCase()).toContain(`\r\nwww-authenticate: ${schemes}\r\n`)
 }
 
-/** Header lines that carry no acceptable token, by what is wrong with them. */
+/** Header lines without an acceptable token, by their error. */
 function badHeaders(good: string): [string, string[]][] {
   return [
     ['nothing', []],
@@ -136,7 +136,7 @@ function badHeaders(good: string): [string, string[]][] {
   ]
 }
 
-/** Texts that cannot be a token, whatever the database holds. */
+/** Texts that cannot be a token, whatever the database contains. */
 function damaged(good: string): [string, string][] {
   const { id, secret } = parseToken(good) ?? mintToken('agt')
   const kinds = ['agt', 'wkl', 'ses', 'ref'] as const
@@ -160,20 +160,20 @@ function damaged(good: string): [string, string][] {
 }
 
 describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) => {
-  test('lets its own token in, so that a refusal means something', async () => {
+  test('the own token is accepted, so that a rejection means something', async () => {
     const { statuses } = await knock(door, [`Authorization: Bearer ${door.token()}`])
     expect(statuses).toHaveLength(1)
     expect(statuses).not.toEqual([401])
   })
 
-  test('is 401 with WWW-Authenticate without exactly one bearer, before the body is read (1)', async () => {
+  test('a request is 401 with WWW-Authenticate without exactly one bearer, before the body is read (1)', async () => {
     for (const [what, headers] of badHeaders(door.token())) await expectUnknown(door, what, headers)
   })
 
-  test('is 401 without a query for what cannot be a token, also while a good one is cached (2)', async () => {
+  test('a request is 401 without a query for an invalid token, also while a good one is cached (2)', async () => {
     const { sql } = stage.app.connection
     await knock(door, [`Authorization: Bearer ${door.token()}`])
-    // Anyone who asks the database waits until the locks are gone, and the embedded one has one session.
+    // A query would wait until the locks are released, and the embedded database has one session.
     await sql.begin(async (tx) => {
       await tx`lock table tokens, session_tokens, sessions in access exclusive mode`
       for (const [what, text] of damaged(door.token()))
@@ -181,7 +181,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) =
     })
   })
 
-  test('takes no token from the query, and no log shows one (7)', async () => {
+  test('a token in the query is ignored, and no log contains one (7)', async () => {
     const token = door.token()
     const query = `?token=${token}&access_token=${token}&authorization=Bearer%20${token}`
     const line = door.line.replace(' HTTP', `${query} HTTP`)
@@ -189,10 +189,10 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) =
     expect(stage.app.logs.join('')).not.toContain(token)
   })
 
-  test('knows nobody by the token of another door (8)', async () => {
+  test('a token of another kind of endpoint is 401 (8)', async () => {
     const { person } = agent
     const others = door.token() === person.token ? [agent.token, workload] : [person.token]
-    // A person may report to the audit; for a refresh token there is no door but one.
+    // A person may report to the audit; a refresh token is accepted by one endpoint only.
     const wrong = door.line.includes('/audit/') ? [] : others
     for (const token of [...wrong, person.refresh])
       await expectUnknown(door, token.slice(0, 8), [`Authorization: Bearer ${token}`])

@@ -58,7 +58,7 @@ const ways: [name: string, send: (authorization: string) => Promise<Echo>][] = [
   ]),
 ]
 
-test.each(ways)('%s answers an echo of Basic credentials as they were sent', async (_, send) => {
+test.each(ways)('%s returns an echo of Basic credentials in their sent form', async (_, send) => {
   for (const user of ['ada', 'SVC_SECRET_KEY', '']) {
     const authorization = `Basic ${btoa(`${user}:SVC_SECRET_OAUTH`)}`
     const { header, body } = await send(authorization)

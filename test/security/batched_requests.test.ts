@@ -1,5 +1,5 @@
 // tier: quick
-/** Requests inside of a request do not get around a policy that limits methods or paths. */
+/** Requests inside a request do not bypass a policy that limits methods or paths. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { isForBatches } from '../../src/core/policy/override.ts'
 import { createAgentWithToken, expectRefused, sharedStage } from '../support/agent.ts'
@@ -38,11 +38,14 @@ describe.each([
   ['a batch of Google, under any path', '/v1/drive/v3', MIXED],
   ['a multipart type in capitals', '/v1/x', 'Multipart/Mixed'],
 ])('%s', (_, path, type) => {
-  test.each(['METHODS', 'PATHS', 'ROOT'])('is refused with the secret %s', async (name) => {
-    await expectBlocked(name, call(name, path, type))
-  })
+  test.each(['METHODS', 'PATHS', 'ROOT'])(
+    'a batch is rejected with the secret %s',
+    async (name) => {
+      await expectBlocked(name, call(name, path, type))
+    },
+  )
 
-  test('is sent where the policy limits neither', async () => {
+  test('a batch is sent if the policy limits neither', async () => {
     for (const name of ['FREE', 'HOSTS']) await expectSent(call(name, path, type))
   })
 })
@@ -55,7 +58,7 @@ test('a batch is sent only to the exact path that allowed_paths lists', async ()
   await expectBlocked('NAMED', call('NAMED', '/named/x', MIXED))
 })
 
-test('requests that are no batch are sent: other parts, other names, and requests without a body', async () => {
+test('requests that are not a batch are sent: other parts, other names, and requests without a body', async () => {
   await expectSent(call('PATHS', '/v1/x', 'multipart/form-data; boundary=b'))
   for (const path of ['/v1/batches', '/v1/batch/7', '/v1/batch-jobs', '/v1/batch?batch=1']) {
     const method = path.includes('?') ? 'GET' : 'POST'
@@ -63,7 +66,7 @@ test('requests that are no batch are sent: other parts, other names, and request
   }
 })
 
-test('the last segment is read as the most lenient of servers does', () => {
+test('the last segment is read the way the most lenient server reads it', () => {
   for (const path of [
     '/$batch',
     '/v1/%24batch',

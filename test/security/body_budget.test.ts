@@ -1,11 +1,9 @@
 // tier: all
 /**
- * No body, valid or not, costs more than its size allows, and none keeps the process from serving
- * another tenant (protocol 2, 6.2). One body of 31 MB took 12 GB and stopped the
- * process for half a minute; `{"members":[1,1,1,…]}` of 4 MiB was a 500, or a 422 after 6 seconds.
- *
- * The machines of CI are slow and shared: what is held against the budget is processor time, and four
- * times of it are allowed.
+ * No body, valid or not, costs more than its size permits, and none prevents the process from serving another tenant
+ * (protocol 2, 6.2). One body of 31 MB took 12 GB and stopped the process for half a minute; `{"members":[1,1,1,…]}`
+ * of 4 MiB was a 500, or a 422 after 6 seconds. The machines of CI are slow and shared, so the budget limits
+ * processor time, and four times of it are allowed.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
@@ -21,9 +19,9 @@ const CPU_MS_PER_MIB = 50
 const STALL_MS = 50
 const MEMORY_FACTOR = 8
 const ATTEMPTS = 5
-/** Memory that a process takes for unrelated reasons; its collector is in no hurry. */
+/** Memory that a process takes for unrelated reasons, because its collector runs late. */
 const UNRELATED_MB = 96
-/** The embedded database runs in the process, and keeps two copies and a log of what a rekey sends. */
+/** The embedded database runs in the process, and stores two copies and a log of a rekey's data. */
 const DATABASE_MB = { embedded: 320, postgresql: 0 }[databaseKind]
 
 let server: MeteredServer
@@ -35,7 +33,7 @@ afterAll(() => server.stop())
 
 type Answered = { status: number; code: string | null; neighbours: number[] }
 
-/** Sends a body, with another tenant calling all the while. */
+/** Sends a body while another tenant calls. */
 async function send(order: Order, body: Uint8Array<ArrayBuffer>): Promise<Answered> {
   const neighbours: number[] = []
   const { url, token } = server.neighbour
@@ -45,7 +43,7 @@ async function send(order: Order, body: Uint8Array<ArrayBuffer>): Promise<Answer
       const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
       await response.text()
       neighbours.push(response.status)
-      // A neighbour that calls now and then, not a second flood.
+      // A neighbour that calls at intervals, not a second flood.
       await Bun.sleep(10)
     } while (!isDone)
   })()
@@ -64,7 +62,7 @@ async function send(order: Order, body: Uint8Array<ArrayBuffer>): Promise<Answer
   return { status: response.status, code, neighbours: [...new Set(neighbours)] }
 }
 
-/** The answer, after its cost was held against the budget. */
+/** The answer, after its cost was compared with the budget. */
 async function sendWithin(
   order: Order,
   text: string | Uint8Array<ArrayBuffer>,
@@ -72,7 +70,7 @@ async function sendWithin(
 ): Promise<Answered> {
   const body = typeof text === 'string' ? new TextEncoder().encode(text) : text
   const mib = body.length / MIB
-  // When the collector and other programs run is chance: what a refusal needs is the least that it took.
+  // The collector and other programs run at random times, so the minimum counts as the cost of an error.
   for (let attempt = 1; ; attempt += 1) {
     await server.readCost()
     const idle = await server.readCost()
@@ -85,7 +83,7 @@ async function sendWithin(
   }
 }
 
-/** The resources of which the request took too much. */
+/** The resources that the request used above its budget. */
 function overBudget(cost: Cost, idle: Cost, mib: number, unrelatedMb: number): string[] {
   const limits: [what: string, used: number, limit: number][] = [
     ['ms of processor time', cost.cpuMs, SLACK * CPU_MS_PER_MIB * Math.max(1, mib)],
@@ -102,7 +100,7 @@ const refused = { status: 422, code: 'validation_error', neighbours: [200] }
 type Path = readonly (string | number)[]
 type Place = { path: Path; kind: 'list' | 'map' }
 
-/** Every list and map that a body may hold, but for those in the entries of others. */
+/** Every list and map that a body may contain, except those in the entries of others. */
 function placesIn({ list, object }: Bounds, path: Path = []): Place[] {
   const isMap = object !== null && typeof object.others === 'object'
   const inside = [...(object?.properties ?? [])].flatMap(([name, inner]) =>
@@ -125,7 +123,7 @@ const MARK = '@@'
 /** Placeholder for entries that all differ. */
 const FIELDS = '@fields'
 
-/** The good body with so many entries there that the endpoint just takes it. */
+/** The valid body with the maximum number of entries that the endpoint accepts. */
 function fill(order: Order, path: Path, entry: string, ends: string): string {
   const [head = '', tail = ''] = JSON.stringify(withValue(order.body, path, MARK)).split(
     `"${MARK}"`,
@@ -140,7 +138,7 @@ function repeated(entry: string, room: number): string {
   return each.repeat(Math.floor(room / each.length)).slice(0, -1)
 }
 
-/** Distinct fields, `"k0":1,"k1":1` and so on. Made once: it takes longer than what is measured. */
+/** Distinct fields, `"k0":1,"k1":1` and so on. Created once, because it takes longer than the measured request. */
 function fieldsIn(room: number): string {
   if (fields.length < room) {
     const parts: string[] = []
@@ -170,9 +168,9 @@ const orderOf = (name: string) => {
 }
 
 describe.each(sample('body budget, places', places))(
-  '%s: a %s at %p as large as a body may be (82)',
+  '%s: a %s at %p of the maximum body size (82)',
   (name, kind, path) => {
-    test('is 422 within the budget', async () => {
+    test('a body of maximum size is 422 within the budget', async () => {
       const order = orderOf(name)
       const text = kind === 'list' ? fill(order, path, '1', '[]') : fill(order, path, FIELDS, '{}')
       expect(await sendWithin(order, text)).toEqual(refused)
@@ -180,7 +178,7 @@ describe.each(sample('body budget, places', places))(
   },
 )
 
-test('no list or map is forgotten', () => {
+test('every list and map is covered', () => {
   expect(places.length).toBeGreaterThanOrEqual(20)
 })
 
@@ -206,7 +204,7 @@ const entries: [what: string, name: string, path: Path, entry: string][] = [
 ]
 
 describe.each(sample('body budget, entries', entries))('%s', (_, name, path, entry) => {
-  test(`at ${name} are 422 within the budget`, async () => {
+  test(`bodies at ${name} are 422 within the budget`, async () => {
     const order = orderOf(name)
     expect(await sendWithin(order, fill(order, path, entry, '[]'))).toEqual(refused)
   })
@@ -222,7 +220,7 @@ const texts: [what: string, name: string, path: Path, unit: string, code: string
 describe.each(sample('body budget, texts', texts))(
   'one text of %s',
   (_, name, path, unit, code) => {
-    test(`at ${name} is 422 within the budget`, async () => {
+    test(`a body at ${name} is 422 within the budget`, async () => {
       const order = orderOf(name)
       const [head = '', tail = ''] = JSON.stringify(withValue(order.body, path, MARK)).split(MARK)
       const room = order.limit - head.length - tail.length
@@ -232,7 +230,7 @@ describe.each(sample('body budget, texts', texts))(
   },
 )
 
-describe('a body that is no JSON, which its end tells', () => {
+describe('a body that turns out not to be JSON at its end', () => {
   const ends: [what: string, text: (limit: number) => string][] = [
     ['a number of megabytes', (limit) => `{"epoch":${'9'.repeat(limit - 20)}}`],
     ['white space, and something else at the end', (limit) => `{}${' '.repeat(limit - 3)}x`],
@@ -256,13 +254,13 @@ describe('a body that is no JSON, which its end tells', () => {
   )
 })
 
-describe('a rekey of as much as a body may hold', () => {
+describe('a rekey of the maximum body size', () => {
   const sizes = [
     { count: 360, bytes: 65_536 },
     { count: 6000, bytes: 3600 },
   ]
   test.each(isWhole ? sizes : [])(
-    '$count secrets of $bytes bytes: is done, and others are served',
+    '$count secrets of $bytes bytes: the rekey completes, and others are served',
     async (size) => {
       const order = await server.makeRekey(size)
       const body = await Bun.file(String(order.body)).bytes()

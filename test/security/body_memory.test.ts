@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Case 92: bodies that never end, of callers and of upstreams, take bounded memory, of each workspace and of the
- * process, and others are served (protocol 6.2). A proxy counts what it holds, too.
+ * Case 92: endless bodies, of callers and of upstreams, take bounded memory, of each workspace and of the process,
+ * and others are served (protocol 6.2). A proxy counts the memory that it holds, too.
  */
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import type { BodyMemory } from '../../src/core/body_memory.ts'
@@ -63,13 +63,13 @@ const WAYS: Record<string, Ask> = {
 }
 
 describe.each(Object.entries(WAYS))('%s', (_, ask) => {
-  test('is 503 while bodies fill the process', async () => {
+  test('a body is 503 while bodies fill the process', async () => {
     fillProcess()
     const { status, headers } = await ask(greedy)
     expect([status, headers.get('retry-after')]).toEqual([503, '1'])
   })
 
-  test('is 429 where bodies fill the part of its workspace, and others are served', async () => {
+  test("a body is 429 if bodies fill its workspace's share, and others are served", async () => {
     hold(greedy.workspaceId, bodies.share)
     const { status, headers } = await ask(greedy)
     expect([status, headers.get('retry-after')]).toEqual([429, '1'])
@@ -120,7 +120,7 @@ describe.each([
 ])('while bodies fill a %s proxy', (_, proxy) => {
   const url = `${proxy.baseUrl}/${stage.authorityOf()}/`
 
-  test('it refuses a body that may hold stand-ins, and sends none of it', async () => {
+  test('the proxy rejects a body that may contain stand-ins, and sends none of it', async () => {
     const json = { 'content-type': 'application/json' }
     const send = () => fetch(url, { method: 'POST', headers: json, body: '{"a":1}' })
     expect((await send()).status).toBe(200)
@@ -135,7 +135,7 @@ describe.each([
     expect(upstream.bytes).toBe(sent)
   })
 
-  test('it passes on what it would hold of an answer as it arrives, and keeps no count of it', async () => {
+  test('the proxy streams a large answer as it arrives, and does not count it', async () => {
     upstream.on('/', answerOf(200, { 'content-type': 'text/plain' }, 'a short answer'))
     hold('others', proxy.bodies.share, proxy.bodies)
     expect(await (await fetch(url)).text()).toBe('a short answer')

@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * Forward mode and the local proxy's base URLs serve programs only: no link and no page makes a browser use
- * credentials there, no cookie of the console leaves, and no answer acts in the address's origin.
+ * credentials there, no cookie of the console is sent on, and no answer acts in the address's origin.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { forwardPrefixes } from '../../src/outbound/links.ts'
@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 
 type Sent = Record<string, string>
-/** Each way in that is not a CONNECT, with what a program authenticates itself by. */
+/** Each entry point other than CONNECT, with a program's authentication. */
 const doors: [name: string, url: string, program: Sent][] = [
   ...forwardPrefixes.map((prefix): [string, string, Sent] => [
     prefix,
@@ -58,13 +58,13 @@ const withoutToken: [what: string, headers: Sent][] = [
 describe.each(doors)('%s', (_, base, program) => {
   const sent = (headers: Sent) => fetch(`${base}/page`, { headers, redirect: 'manual' })
 
-  test.each(refused)('refuses %s', async (_, headers) => {
+  test.each(refused)('%s is rejected', async (_, headers) => {
     const answer = await sent({ ...program, ...headers })
     expect([answer.status, await answer.json()]).toMatchObject([403, { error_code: 'forbidden' }])
     expect(stage.upstream.received).toEqual([])
   })
 
-  test('refuses every way to embed the address', async () => {
+  test('every way to embed the address is rejected', async () => {
     for (const destination of EMBEDDINGS.split(' ')) {
       const answer = await sent({ ...program, 'sec-fetch-dest': destination })
       expect([destination, answer.status]).toEqual([destination, 403])
@@ -72,7 +72,7 @@ describe.each(doors)('%s', (_, base, program) => {
     expect(stage.upstream.received).toEqual([])
   })
 
-  test.each(withoutToken)("refuses another site's request with %s", async (_, headers) => {
+  test.each(withoutToken)("another site's request with %s is rejected", async (_, headers) => {
     const answer = await sent({
       'sec-fetch-mode': 'cors',
       'sec-fetch-site': 'cross-site',
@@ -83,13 +83,13 @@ describe.each(doors)('%s', (_, base, program) => {
     expect(stage.upstream.received).toEqual([])
   })
 
-  test("serves a program's requests, also those of a runtime that calls them cors", async () => {
+  test("a program's requests are served, also those of a runtime that marks them as cors", async () => {
     for (const headers of [{}, { 'sec-fetch-mode': 'cors' }, { 'sec-fetch-dest': 'empty' }]) {
       expect((await sent({ ...program, ...headers })).status).toBe(200)
     }
   })
 
-  test('answers in a sandbox, with nothing that reports, and no cookie of either side', async () => {
+  test('answers are sandboxed, with no reporting, and no cookie of either side', async () => {
     const cookie = '__Host-cloakroom-access=a; theirs=1; __host-Cloakroom-refresh-8899=b'
     const answer = await sent({ ...program, cookie })
     expect(answer.headers.get('content-security-policy')).toBe('sandbox')

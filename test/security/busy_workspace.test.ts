@@ -1,5 +1,5 @@
 // tier: quick
-/** A client that writes to one workspace without pause takes no connection that other requests need. */
+/** A client that writes to one workspace without a pause takes no connection that other requests need. */
 import { expect } from 'bun:test'
 import { getSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -31,13 +31,13 @@ test('while writers wait for the lock of their workspace, another one is read', 
   const settled = Promise.allSettled(writing)
   await read()
   await keeper`rollback`
-  // Each that had waited for a connection's sake would be refused by now.
+  // Every request that waited for a connection would have been rejected by now.
   expect((await settled).filter(({ status }) => status === 'rejected')).toEqual([])
   await keeper.end()
   await app.stop()
 }, 30_000)
 
-test('a client that writes without pause queues two requests at most, so that others are served soon', async () => {
+test('a client that writes without a pause queues at most two requests, so that others are served soon', async () => {
   const app = await startTestApp()
   const team = await openProject(app)
   const other = { ...team, owner: await team.join('member') }

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A verified token is cached for seconds. Here it ends without any notice, as another process would end it:
- * the next request is 401 at every endpoint that takes tokens.
+ * A verified token is cached for seconds. Here it ends without any notice, the way another process would end it: the
+ * next request is 401 at every endpoint that accepts tokens.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken, mintToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
@@ -109,7 +109,7 @@ const doors: Door[] = [
   ],
 ]
 
-/** A token with the key of its environment, known at this door, whole and sealed. */
+/** A token with the key of its environment, cached at this endpoint, whole and sealed. */
 async function warm(knock: Door[1], good: number): Promise<IssuedToken & { sealed: string }> {
   const token = await agent.issue({ capabilities: ['use', 'read'] })
   await agent.provision(token)
@@ -138,9 +138,9 @@ async function expectUnknown(knock: Door[1], what: string, text: string) {
 describe.each(doors)('%s', (_, knock, good) => {
   test.each([
     ['revoked', 'revoked_at = clock_timestamp()'],
-    // The column has milliseconds, and rounds: a moment of now may lie half a one ahead.
+    // The column has milliseconds and rounds, so the current time may be half of one ahead.
     ['expired', "expires_at = clock_timestamp() - interval '1 ms'"],
-  ])('answers 401 to a token that was just %s, whole or sealed', async (what, change) => {
+  ])('a token that was just %s is 401, whole or sealed', async (what, change) => {
     const { text, id, sealed } = await warm(knock, good)
     await stage.app.connection.sql.unsafe(`update tokens set ${change} where id = '${id}'`)
     await expectUnknown(knock, what, text)
@@ -148,7 +148,7 @@ describe.each(doors)('%s', (_, knock, good) => {
     await expectUnknown(knock, `${what}, again`, text)
   })
 
-  test('answers 401 to any other text with the id of a valid token', async () => {
+  test("a text with a valid token's ID and another secret is 401", async () => {
     const { text } = await warm(knock, good)
     const { id, secret } = parseToken(text) ?? mintToken('agt')
     const other = secret.map((byte, at) => (at === 31 ? byte ^ 1 : byte))

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A small request makes neither a large one nor much work (protocol 6.2): names and placeholders are
- * counted before any is looked up, bytes before any is filled in.
+ * A small request causes neither a large one nor much work (protocol 6.2): names and placeholders are counted before
+ * any is looked up, bytes before any is inserted.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -45,7 +45,7 @@ function json(values: readonly string[]) {
   }
 }
 
-/** Refused without much memory, and with a small record. */
+/** Rejected without much memory, and with a small record. */
 async function expectSmall(body: unknown, message: string) {
   const before = process.memoryUsage().rss
   const record = await expectRefused(stage, agent, body, 'validation_error', message)
@@ -57,28 +57,28 @@ async function expectSmall(body: unknown, message: string) {
 
 const MANY = 'A call may have at most 64 placeholders.'
 
-test('4,000 placeholders of a 60 kB secret in 68 kB of JSON are refused', async () => {
+test('4,000 placeholders of a 60 kB secret in 68 kB of JSON are rejected', async () => {
   await expectSmall(json(placeholders(4_000, () => 'BIG')), MANY)
 })
 
-test('200,000 unknown names in one header are refused before any is looked up', async () => {
+test('200,000 unknown names in one header are rejected before any is looked up', async () => {
   await expectSmall(header(placeholders(200_000, (at) => `N${at}`)), MANY)
 })
 
-test('17 names are refused, and the record holds 16', async () => {
+test('17 names are rejected, and the record holds 16', async () => {
   const body = header(placeholders(17, (at) => `KEY_${at}`))
   const message = 'A call may use at most 16 different secrets.'
   const record = await expectRefused(stage, agent, body, 'validation_error', message)
   expect(String(record.credential_ref).split(',')).toHaveLength(16)
 })
 
-test('16 names in 64 places are put in', async () => {
+test('16 names in 64 places are inserted', async () => {
   const answer = await agent.resolve(header(placeholders(64, (at) => `KEY_${at % 16}`)))
   expect(answer.status).toBe(200)
   expect(stage.upstream.received.at(-1)?.header('x-keys')).toContain(SOME.KEY_15 ?? '')
 })
 
-test('more than 128 KiB in all, or 64 KiB in headers, is refused before it is filled in', async () => {
+test('more than 128 KiB in total, or 64 KiB in headers, is rejected before insertion', async () => {
   const all = json(placeholders(3, () => 'BIG'))
   await expectSmall(all, 'The secrets to be put in have more than 128 KiB together.')
   const two = header(placeholders(2, () => 'BIG'))
@@ -87,7 +87,7 @@ test('more than 128 KiB in all, or 64 KiB in headers, is refused before it is fi
   expect((await agent.resolve(header(placeholders(1, () => 'BIG')))).status).toBe(200)
 })
 
-test('a body that only speaks of placeholders, however often, is sent as it is', async () => {
+test('a body that only mentions placeholders, however often, is sent unchanged', async () => {
   const spoken = json(placeholders(5_000, (at) => `KEY_${at}`))
   expect((await agent.resolve(spoken)).status).toBe(200)
   expect(Buffer.from(stage.upstream.received.at(-1)?.body ?? []).toString()).toBe(spoken.body)

@@ -1,5 +1,8 @@
 // tier: all
-/** The canary of every run (test/support/canary.ts) finds a leak of each kind, and reports where it searched nothing. */
+/**
+ * The canary of every run (test/support/canary.ts) finds a leak of each kind, and reports the places that it did not
+ * search.
+ */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +20,7 @@ const nameless = (line: string) =>
     .replace(/file [\w./-]*?(data\/[\w./]+|\d+)(?=,)/, 'file …')
     .replace(/row of test_\d+_\d+/, 'row of …')
 
-/** Starts the runner with another mark. Returns what its canary reported, and its last line. */
+/** Starts the runner with another mark. Returns its canary's findings, and its last line. */
 async function run(args: string[], env: Record<string, string> = {}) {
   const child = watched(
     Bun.spawn([process.execPath, ...args], {
@@ -37,7 +40,7 @@ async function run(args: string[], env: Record<string, string> = {}) {
   )
   const [, failed = '', last = ''] = /\nFailed:\n([\s\S]*?)\n\n[\s\S]*?([^\n]*)\n$/.exec(out) ?? []
   const lines = failed.split('\n').map((line) => line.trim())
-  // Each leak is a failure: the cluster may keep one in several files of its log.
+  // Each leak is a failure: the cluster may have one in several files of its log.
   const lastLine = last.replace(`, ${lines.length} failed`, ', all of these failed')
   return {
     code,
@@ -94,7 +97,7 @@ test('a whole run in which no marked secret reached an API fails', async () => {
   expect(reported).toContain(blind)
 }, 120_000)
 
-test('a run that searched nothing names each place that it did not search', async () => {
+test('a run that searched nothing names each unsearched place', async () => {
   const place = mkdtempSync(join(tmpdir(), 'cr-searched-'))
   const env = { CANARY_SEARCHED: place, TEST_DATABASE: 'embedded' }
   expect(await run(['test', CHILD, '-t', '^nothing$'], env)).toMatchObject({
@@ -120,6 +123,6 @@ test('every program that a test starts is watched', () => {
       const text = readFileSync(join(ROOT, 'test', name), 'utf8')
       return /(?<!watched\(\s*)\bBun\.spawn(Sync)?\(|\bchild[_]process\b/.test(text)
     })
-  // The runner searches what the tests print, and of PostgreSQL's own programs the log and the dump.
+  // The runner searches the output of the tests, and of PostgreSQL's own programs the log and the dump.
   expect(unwatched.sort()).toEqual(['runner/execute.ts', 'support/needs.ts', 'support/postgres.ts'])
 })

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * An agent's token goes to every endpoint, on both listeners and in both forms. All answers are kept, and
- * searched for values, ciphertexts, envelopes and keys.
+ * An agent's token is sent to every endpoint, on both listeners and in both forms. All answers are searched for
+ * values, ciphertexts, envelopes and keys.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { OuterLayer, secretRow } from '../../src/core/crypto/outer_layer.ts'
@@ -42,7 +42,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-/** A request for approval and a proposal of the token, which it may ask about. */
+/** A request for approval and a proposal of the token, which it may read. */
 async function addRequests(): Promise<void> {
   const { sql } = stage.app.connection
   const { workspaceId, tokenId } = agent
@@ -56,7 +56,7 @@ async function addRequests(): Promise<void> {
       now() + interval '7 days')`
 }
 
-/** Values that no answer may hold: as clients sent them, and as they are stored. */
+/** Values that no answer may contain: as clients sent them, and as they are stored. */
 async function readTreasures(): Promise<Record<string, Uint8Array>> {
   const { connection, config } = stage.app
   const outer = OuterLayer.parse(config.ENCRYPTION_KEY)
@@ -84,7 +84,7 @@ async function readTreasures(): Promise<Record<string, Uint8Array>> {
   return found
 }
 
-/** The treasures that a text holds, as they are or in an encoding. */
+/** The protected values that a text contains, plain or encoded. */
 function treasuresIn(text: string): string[] {
   const bytes = Buffer.from(text, 'latin1')
   return Object.entries(treasures)
@@ -181,7 +181,7 @@ describe("An agent's token uses credentials but does not read them. No endpoint 
       found: treasuresIn(text),
     }))
     expect(leaks.filter(({ found }) => found.length > 0)).toEqual([])
-    // It was no walk past closed doors: what is for using let it in.
+    // The walk is meaningful: endpoints for using credentials accepted the token.
     const forTokens = asked.filter(({ endpoint }) => endpoint.access.kind === 'token')
     const open = forTokens.filter(({ status }) => status < 300)
     const namesIn = (list: Asked[]) => new Set(list.map(({ endpoint }) => endpoint.name))

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Data that the server holds at rest opens nothing. An attacker with the whole database, with the server's keys
- * or with a token tries; only a token with all of that, or a password, opens something: its purpose.
+ * Data that the server stores at rest opens nothing. An attacker with the whole database, with the server's keys or
+ * with a token tries; only a token with all of that, or a password, opens something: its purpose.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logInByPassword, signUp } from '../../src/client/account/log_in.ts'
@@ -88,7 +88,7 @@ describe('At rest, nothing that the server stores decrypts a secret: not the dat
   })
 })
 
-/** Somebody whose keys hang on a real password, with one secret. */
+/** A person whose keys depend on a real password, with one secret. */
 async function storeUnder(password: string): Promise<string> {
   const email = 'weak@people.example'
   await signUp(stage.app.controlPlane, email, password, false)

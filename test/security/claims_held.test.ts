@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The claim about held secrets, by somebody who has taken the database, `ENCRYPTION_KEY` and a token (protocol 14). */
+/** The claim about held secrets, for an attacker with the database, `ENCRYPTION_KEY` and a token (protocol 14). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sweepApprovals } from '../../src/approvals/upkeep.ts'
 import { openRelease } from '../../src/core/crypto/approval/release_envelope.ts'

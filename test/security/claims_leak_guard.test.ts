@@ -1,5 +1,5 @@
 // tier: quick
-/** Leaks that the leak guard stops, leaks that it cannot stop, and what stops those. */
+/** Leaks that the leak guard stops, leaks that it cannot stop, and the means that stop those. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   type Agent,

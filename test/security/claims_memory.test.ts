@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The contents of the server's memory, and when they are there. Read from outside, as an attacker who controls
- * the process would, and from inside, where references can be traced.
+ * The contents of the server's memory over time. Read from outside, like an attacker who controls the process, and
+ * from inside, where references can be traced.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Somebody writes into the database of a running installation, and somebody has a session of the owner's. Each tries to
- * have a key given to a stranger, a credential sent elsewhere, and a token used that they made.
+ * One attacker writes to the database of a running installation, and one has a session of the owner's. Each tries to
+ * have a key given to a stranger, a credential sent elsewhere, and their own token accepted.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -82,7 +82,7 @@ const call = (token: string, host = API) =>
     environment: 'development',
   })
 
-/** The token that the owner granted goes on, to the host that the owner allowed. */
+/** The token that the owner granted stays usable, at the host that the owner allowed. */
 async function expectSent(): Promise<void> {
   expect(await call(granted.text)).toMatchObject({ status: 200, body: { status_code: 200 } })
   expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)

@@ -1,5 +1,5 @@
 // tier: quick
-/** A caller that disappears ends its upstream call, whichever way the answer was to come (protocol 6.2). */
+/** A caller that disconnects ends its upstream call, by every route of the answer (protocol 6.2). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -35,7 +35,7 @@ test('for an answer that is wrapped in JSON', async () => {
   expect(await recordOn('/never')).toEqual(GONE)
 })
 
-test('while its name is looked up: the record states that it left, not that it was refused', async () => {
+test('a caller that disconnects during the name lookup is recorded as disconnected, not as rejected', async () => {
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<string[]>()]
   stage.names.set(SLOW, () => {
     asked.resolve()
@@ -79,7 +79,7 @@ async function recordOn(path: string) {
   })
 }
 
-/** The local backend alone, with a vault that answers when the test says so. */
+/** The local backend alone, with a vault that answers when the test permits it. */
 function localStage() {
   const asked = Promise.withResolvers<void>()
   const vault = Promise.withResolvers<never>()
@@ -119,8 +119,8 @@ function localStage() {
   return { asked, vault, records, caller, execute }
 }
 
-describe('at the local proxy, while the vault is read', () => {
-  test('the record states that it left, not that it was refused', async () => {
+describe('a caller of the local proxy while the vault is read', () => {
+  test('the record states that the caller disconnected, not that it was rejected', async () => {
     const { asked, vault, records, caller, execute } = localStage()
     const call = execute()
     await asked.promise
@@ -137,7 +137,7 @@ describe('at the local proxy, while the vault is read', () => {
     })
   })
 
-  test('the record states what it was refused for, if it was: leaving early hides nothing', async () => {
+  test('the record of a rejected call keeps its reason, even if the caller disconnects early', async () => {
     const { asked, vault, records, caller, execute } = localStage()
     const call = execute()
     await asked.promise
@@ -147,7 +147,7 @@ describe('at the local proxy, while the vault is read', () => {
     expect(records).toMatchObject([{ decision: 'blocked', reason: 'forbidden', status_code: 403 }])
   })
 
-  test('the record of one that stayed states why it failed', async () => {
+  test('the record of a caller that stayed states why the call failed', async () => {
     const { vault, records, execute } = localStage()
     vault.reject(new Fault('unavailable'))
     await execute().catch(() => {})

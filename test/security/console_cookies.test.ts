@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A browser sends cookies by itself, to whatever page made it: a session in cookies counts only for
- * the console's own page. What every browser says of a request is what these tests say.
+ * A browser sends cookies automatically, whatever page caused the request: a session in cookies counts only for the
+ * console's own page. These tests send the headers that every browser sends.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Answer, startTestApp, type TestApp } from '../support/app.ts'
@@ -32,8 +32,8 @@ const emailOf = ({ body }: Answer) => (body as { data?: { email: string } }).dat
 const cookie = () => cookieHeader(tokens)
 const host = () => new URL(app.controlPlane).host
 
-describe('a log-in of the console', () => {
-  test('keeps its tokens in cookies that only a browser and we read, and says none', async () => {
+describe('a console login', () => {
+  test('a console login keeps its tokens in cookies that only the browser and the server read, and returns none', async () => {
     const answer = await logIn(ada)
     expect(answer.status).toBe(200)
     const { data } = answer.body as { data: object }
@@ -48,7 +48,7 @@ describe('a log-in of the console', () => {
     ])
   })
 
-  test('calls with them, renews them and ends with them', async () => {
+  test('a console session calls with its cookies, renews them and ends with them', async () => {
     const first = cookiesOf((await logIn(ada)).headers)
     expect(emailOf(await me(ofConsole(first)))).toBe(ada.email)
     const renewed = await app.call('POST', REFRESH, { headers: ofConsole(first) })
@@ -68,7 +68,7 @@ describe('a log-in of the console', () => {
     for (const old of [first, next]) expect((await me(ofConsole(old))).status).toBe(401)
   })
 
-  test('changes something by them: the guard is no guard of reading alone', async () => {
+  test('a console session changes data by its cookies: the guard does not only cover reads', async () => {
     const headers = ofConsole(tokens)
     const body = { name: 'Mine', encrypted_workspace_key: Buffer.alloc(92, 1).toString('base64') }
     const refused = await app.call('POST', '/api/workspaces/', {
@@ -83,7 +83,7 @@ describe('a log-in of the console', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('a refresh token that comes back after ten seconds ends the session, as that of a bearer does', async () => {
+  test("a console refresh token that is used again after ten seconds ends the session, like a bearer's", async () => {
     const first = cookiesOf((await logIn(ada)).headers)
     const renew = () => app.call('POST', REFRESH, { headers: ofConsole(first) })
     const next = cookiesOf((await renew()).headers)
@@ -99,7 +99,7 @@ describe('a log-in of the console', () => {
   })
 })
 
-describe('cookies of a live session are nothing', () => {
+describe('cookies of a live session have no effect', () => {
   const guarded = () => ({ cookie: cookie(), 'x-cloakroom-console': '1' })
   const requests: [what: string, headers: () => Record<string, string>][] = [
     ['with a form of another site', () => ({ cookie: cookie(), 'sec-fetch-site': 'cross-site' })],
@@ -151,12 +151,12 @@ describe('cookies of a live session are nothing', () => {
     expect(JSON.stringify(answer.body)).not.toContain(ada.email)
   })
 
-  test('and beside a good bearer it is the bearer that calls', async () => {
+  test('a bearer beside cookies authenticates the call', async () => {
     const answer = await me({ ...ofConsole(tokens), authorization: `Bearer ${eve.token}` })
     expect(emailOf(answer)).toBe(eve.email)
   })
 
-  test('while a page of our own origin calls with them, whatever the browser tells of it', async () => {
+  test('cookies authenticate a page of the own origin, whatever fetch metadata the browser sends', async () => {
     const origin = app.controlPlane
     const behindTls = { host: 'vault.example', origin: 'https://vault.example' }
     for (const headers of [
@@ -171,8 +171,8 @@ describe('cookies of a live session are nothing', () => {
   })
 })
 
-describe('cookies that a sibling host tossed', () => {
-  test('beside ours make both void: nobody works in a stranger account unknowingly', async () => {
+describe('cookies from a sibling host', () => {
+  test("a sibling host's cookies beside the session's make both invalid, so nobody uses a foreign account unknowingly", async () => {
     const evil = cookiesOf((await logIn(eve)).headers)
     for (const both of [
       `${cookieHeader(evil)}; ${cookie()}`,
@@ -185,7 +185,7 @@ describe('cookies that a sibling host tossed', () => {
     expect(emailOf(await me(ofConsole(tokens)))).toBe(ada.email)
   })
 
-  test('cookies with other names that a sibling host tossed change nothing', async () => {
+  test('cookies with other names from a sibling host change nothing', async () => {
     const others = `theme=dark; cloakroom-access=${eve.token}; x=__Host-cloakroom-access=${eve.token}`
     const headers = { ...ofConsole(), cookie: `${others}; ${cookie()}` }
     expect(emailOf(await me(headers))).toBe(ada.email)
@@ -193,7 +193,7 @@ describe('cookies that a sibling host tossed', () => {
 })
 
 describe('a client that is not the console', () => {
-  test.each([LOGIN, REFRESH])('gets no cookies from %s', async (path) => {
+  test.each([LOGIN, REFRESH])('another client gets no cookies from %s', async (path) => {
     const fresh = await logInAs(app, ada)
     const { email, password } = ada
     const body = path === LOGIN ? { email, password } : undefined
@@ -206,12 +206,12 @@ describe('a client that is not the console', () => {
       expect(answer.body).toMatchObject({ error_code: 'forbidden' })
       expect(answer.headers.getSetCookie()).toEqual([])
     }
-    // Nothing was rotated by them.
+    // They rotated no token.
     const headers = ofConsole({ refresh: fresh.refresh })
     expect((await app.call('POST', REFRESH, { headers })).status).toBe(200)
   })
 
-  test('gets tokens and no cookies, whatever headers it sends', async () => {
+  test('another client gets tokens and no cookies, whatever headers it sends', async () => {
     const { email, password } = ada
     const answer = await app.call('POST', '/api/auth/login/', {
       headers: ofConsole(),
@@ -221,7 +221,7 @@ describe('a client that is not the console', () => {
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
-  test('asks in vain whether it may: no preflight is answered', async () => {
+  test("another client's preflight gets no answer", async () => {
     const response = await fetch(`${app.controlPlane}${ME}`, {
       method: 'OPTIONS',
       headers: {
@@ -237,7 +237,7 @@ describe('a client that is not the console', () => {
   })
 })
 
-test('the resolver takes no cookies, and neither do endpoints of tokens', async () => {
+test('the resolver accepts no cookies, and neither do endpoints for tokens', async () => {
   const headers = ofConsole(tokens)
   for (const [origin, method, path] of [
     [app.resolver, 'GET', '/v1/allowlist'],

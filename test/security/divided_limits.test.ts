@@ -1,5 +1,5 @@
 // tier: all
-/** Limits of the whole application that two processes on one PostgreSQL count for themselves. */
+/** Limits of the whole application that two processes on one PostgreSQL each count. */
 import { expect } from 'bun:test'
 import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -37,7 +37,7 @@ const ways: [string, (app: TestApp) => Promise<Response>][] = [
   ['a session gets no more requests', asPerson],
 ]
 test.each(ways)('%s from two processes than the limit says', async (_, way) => {
-  // The first learns of the second at its next beat.
+  // The first one detects the second at its next heartbeat.
   for (const app of [stage.app, second])
     await until(async () => quotaOf(await way(app)) === LIMIT / 2, { stepMs: 200 })
   let passed = 0

@@ -31,7 +31,7 @@ import {
 } from '../support/false_postgres.ts'
 import { requires } from '../support/requires.ts'
 
-/** This machine, by an address that is not said to be it. */
+/** This machine, by an address that does not look local. */
 const ELSEWHERE = '127.1'
 const PASSWORD = marked('database-password-')
 const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url') }
@@ -53,7 +53,7 @@ function configOf({ port }: FalsePostgres, settings: Record<string, string> = {}
   return readConfig(env, () => KEYS)
 }
 
-/** A pool as the server has it, unless with fewer connections. */
+/** A pool like the server's, unless with fewer connections. */
 function poolOf(database: FalsePostgres, settings: Record<string, string> = {}, max = 1) {
   const config = configOf(database, settings)
   const sql = postgres({ ...serverOptions(config, config.DB_HOST ?? ''), max })
@@ -80,7 +80,7 @@ async function startOf(database: FalsePostgres, settings: Record<string, string>
   return { said, lines }
 }
 
-describe('a request for the password in clear', () => {
+describe('a request for the password in plain text', () => {
   const asked = async (wire: Wire) => {
     wire.write(message('R', 3))
     await wire.next()
@@ -89,19 +89,22 @@ describe('a request for the password in clear', () => {
   }
   const IN_CLEAR = 'DB_SSLMODE: the PostgreSQL server asked for the password in clear'
 
-  test.each(['disable', 'allow', 'prefer'])('is not answered with %s', async (DB_SSLMODE) => {
-    const database = await answering(asked)
-    const settings = { DB_SSLMODE }
-    // At once, however long a start may wait.
-    const waiting = { ...settings, DB_WAIT_SECONDS: '60' }
-    expect((await startOf(database, waiting)).said).toContain(IN_CLEAR)
-    const refused = await failureOf(poolOf(database, settings)`select 1`)
-    expect(describeError(refused)).toMatchObject({ code: 'CONNECTION_CLEAR_PASSWORD' })
-    expect(unavailableFault(refused)?.code).toBe('unavailable')
-    expect(database.heard().includes(PASSWORD)).toBe(false)
-  })
+  test.each(['disable', 'allow', 'prefer'])(
+    'a plain password request is not answered with DB_SSLMODE %s',
+    async (DB_SSLMODE) => {
+      const database = await answering(asked)
+      const settings = { DB_SSLMODE }
+      // Immediately, however long a start may wait.
+      const waiting = { ...settings, DB_WAIT_SECONDS: '60' }
+      expect((await startOf(database, waiting)).said).toContain(IN_CLEAR)
+      const refused = await failureOf(poolOf(database, settings)`select 1`)
+      expect(describeError(refused)).toMatchObject({ code: 'CONNECTION_CLEAR_PASSWORD' })
+      expect(unavailableFault(refused)?.code).toBe('unavailable')
+      expect(database.heard().includes(PASSWORD)).toBe(false)
+    },
+  )
 
-  test('is answered under a verified certificate only', async () => {
+  test('a plain password request is answered only under a verified certificate', async () => {
     const home = mkdtempSync(join(tmpdir(), 'cr-false-database-'))
     opened.push(() => rmSync(home, { recursive: true }))
     const authority = await createAuthority('Authority of the database')
@@ -117,7 +120,7 @@ describe('a request for the password in clear', () => {
     expect(database.heard().includes(PASSWORD)).toBe(true)
   })
 
-  test('is answered on this machine, and not where one of several places is another', async () => {
+  test('a plain password request is answered on this machine, but not if one of several hosts is elsewhere', async () => {
     const database = await answering(asked)
     const { port } = database
     const several = `${ELSEWHERE}:${port},127.0.0.1:${port}`
@@ -128,7 +131,7 @@ describe('a request for the password in clear', () => {
     expect(database.heard().includes(PASSWORD)).toBe(true)
   })
 
-  test('is not answered beside a pooler on this machine, where PostgreSQL itself is another', async () => {
+  test('a plain password request is not answered beside a local pooler of a remote PostgreSQL', async () => {
     const database = await answering(asked)
     const { port } = database
     const local = { DB_HOST: '127.0.0.1', DB_LISTEN_HOST: ELSEWHERE, DB_LISTEN_PORT: String(port) }
@@ -143,8 +146,8 @@ describe('a request for the password in clear', () => {
   })
 })
 
-describe('a server that does not prove that it knows the password', () => {
-  /** SCRAM as it should be, but for what a test has otherwise. */
+describe('a server that does not prove that it has the password', () => {
+  /** SCRAM according to the specification, with the test's changes. */
   const scram = (otherwise: { i?: string; end?: Buffer[] | null }) => async (wire: Wire) => {
     wire.write(message('R', 10, 'SCRAM-SHA-256', Buffer.alloc(1)))
     const first = (await wire.next()).body.toString('latin1')
@@ -166,7 +169,7 @@ describe('a server that does not prove that it knows the password', () => {
     ['as it should', {}],
     ['with few iterations, as scram_iterations may say', { i: '1' }],
     ['with many', { i: '1000000' }],
-  ])('SCRAM %s', async (_, otherwise) => {
+  ])('a server that completes SCRAM %s is accepted', async (_, otherwise) => {
     const database = await answering(scram(otherwise))
     expect(await poolOf(database)`select 1`).toHaveLength(0)
   })
@@ -179,7 +182,7 @@ describe('a server that does not prove that it knows the password', () => {
     ['no signature', { end: [AUTHENTICATED, READY] }],
     ['nothing at the end', { end: [READY] }],
     ['another request', { end: [message('R', 5, Buffer.alloc(4)), AUTHENTICATED, READY] }],
-  ])('is left at %s', async (_, otherwise) => {
+  ])('the connection is closed at %s', async (_, otherwise) => {
     const database = await answering(scram(otherwise))
     expect(await codeOf(poolOf(database)`select 1`)).toBe('CONNECTION_UNPROVEN')
     expect((await startOf(database)).said).toContain('did not prove that it knows the password')
@@ -188,7 +191,7 @@ describe('a server that does not prove that it knows the password', () => {
   test.each<[string, Parameters<typeof scram>[0]]>([
     ['a wrong signature', { end: [message('R', 12, Buffer.from('v=AAAA')), AUTHENTICATED, READY] }],
     ['an empty signature', { end: [message('R', 12), AUTHENTICATED, READY] }],
-  ])('is left by the driver at %s', async (_, otherwise) => {
+  ])('the driver closes the connection at %s', async (_, otherwise) => {
     const database = await answering(scram(otherwise))
     const failure = await failureOf(poolOf(database)`select 1`)
     expect(failure.code).toBe('SASL_SIGNATURE_MISMATCH')
@@ -201,7 +204,7 @@ describe('a server that does not prove that it knows the password', () => {
     ['with an authentication that there is not', message('R', 99)],
     ['with a signature first', message('R', 12, Buffer.from('v=null'))],
     ['once more after it was authenticated', Buffer.concat([AUTHENTICATED, message('R', 5, 1)])],
-  ])('is left when it goes on %s', async (_, words) => {
+  ])('the connection is closed when the server continues %s', async (_, words) => {
     const database = await answering(async (wire) => {
       wire.write(words)
       await answerAll(wire)
@@ -209,7 +212,7 @@ describe('a server that does not prove that it knows the password', () => {
     expect(await codeOf(poolOf(database)`select 1`)).toBe('CONNECTION_UNPROVEN')
   })
 
-  test('a password is not sent later either', async () => {
+  test('a password is not sent later to such a server either', async () => {
     const database = await answering(async (wire) => {
       wire.write(AUTHENTICATED, READY)
       await wire.next()
@@ -223,7 +226,7 @@ describe('a server that does not prove that it knows the password', () => {
       expect(database.heard().includes(told)).toBe(false)
   })
 
-  test('and does not ask for one is warned of, unless it is on this machine', async () => {
+  test('a server that requests no password causes a warning, unless it is on this machine', async () => {
     const database = await answering(async (wire) => {
       wire.write(AUTHENTICATED, READY)
       await answerAll(wire)
@@ -242,7 +245,7 @@ describe('a server that does not prove that it knows the password', () => {
   })
 })
 
-describe('messages without end from a server', () => {
+describe('endless messages from a server', () => {
   const connected = (serve: (wire: Wire) => Promise<void> | void) => async (wire: Wire) => {
     wire.write(AUTHENTICATED, READY)
     await wire.next()
@@ -254,7 +257,7 @@ describe('messages without end from a server', () => {
     return head
   }
 
-  /** For as long as the client takes it. */
+  /** For as long as the client reads it. */
   async function pour(wire: Wire, bytes: Buffer): Promise<void> {
     while (!wire.socket.destroyed) {
       const hasRoom = wire.socket.write(bytes)
@@ -285,7 +288,7 @@ describe('messages without end from a server', () => {
     expect(await codeOf(sql`select 1`)).toBe('CONNECTION_MESSAGE_TOO_LONG')
   })
 
-  test('a row as long as the longest that we store is read', async () => {
+  test('a row as long as the longest stored row is read', async () => {
     const text = 'a'.repeat(33 * 1024 * 1024)
     const column = message('T', Buffer.from([0, 1]), 'it', Buffer.alloc(18))
     const row = message('D', Buffer.from([0, 1]), text.length, Buffer.from(text))
@@ -299,7 +302,7 @@ describe('messages without end from a server', () => {
     expect(found?.it.length).toBe(text.length)
   })
 
-  test('a handshake without end ends', async () => {
+  test('an endless handshake ends', async () => {
     const database = await answering((wire) => pour(wire, message('S', 'the_same', 'a')))
     const sql = poolOf(database)
     expect(await codeOf(sql`select 1`)).toBe('CONNECTION_MESSAGE_TOO_LONG')
@@ -309,7 +312,7 @@ describe('messages without end from a server', () => {
 })
 
 describe('the pause before another attempt', () => {
-  /** The moments at which a server was reached within so many of them. */
+  /** The moments at which a server was reached within the given number of milliseconds. */
   async function momentsOf(
     serve: (wire: Wire) => Promise<void>,
     ask: (sql: postgres.Sql) => Promise<unknown>,
@@ -364,7 +367,7 @@ describe('the pause before another attempt', () => {
       },
     ],
   ])(
-    'grows where the server %s',
+    'the pause grows when the server %s',
     async (_, serve) => {
       const found = pauses(await momentsOf(serve, (sql) => sql.unsafe('select 1'), 7))
       // At least half of 100, 200, 400, 800 and 1,000 ms, less the accuracy of timers.
@@ -374,7 +377,7 @@ describe('the pause before another attempt', () => {
     30_000,
   )
 
-  test('no statement waits longer for it than for a connection', async () => {
+  test('no statement waits longer for the pause than for a connection', async () => {
     const database = await answering(async ({ socket }) => void socket.end())
     expect(await codeOf(poolOf(database)`select 1`)).toBe('CONNECTION_CLOSED')
   }, 30_000)
@@ -383,7 +386,7 @@ describe('the pause before another attempt', () => {
 {
   const { test } = requires('postgresql')
 
-  test('rows of a statement that failed are not counted to the next one', async () => {
+  test('rows of a failed statement are not counted for the next one', async () => {
     const { env } = await preparedDatabase()
     const { sql, close } = await openDatabase(
       readConfig({ ...KEYS, ...env }, () => KEYS),

@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * Audit records that no version of this product writes, inserted by someone with a database user. They are left
- * out with a line in the log, and everything else of the audit is read as if they did not exist.
+ * Audit records that no version of this product writes, inserted by someone with a database user. They are omitted
+ * with a line in the log, and the rest of the audit is read as if they did not exist.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -45,7 +45,7 @@ const ORDINARY = {
 
 type Page = { data: { id: string }[]; pagination: { next_cursor: string | null } }
 
-/** As who may write the table puts it there. */
+/** Inserts it like an attacker who may write to the table. */
 async function forge(fields: Partial<typeof ORDINARY>): Promise<string> {
   const row = { id: Bun.randomUUIDv7(), workspace_id: team.workspaceId, ...ORDINARY, ...fields }
   await app.connection.sql`
@@ -67,7 +67,7 @@ const forged: [what: string, fields: Partial<typeof ORDINARY>][] = [
   ['an arrival without an end', { recorded_at: 'infinity' }],
 ]
 
-test('a record that does not fit breaks neither list, export, live, summary nor counts: it is left out and logged', async () => {
+test('an invalid record breaks neither list, export, live, summary nor counts: it is omitted and logged', async () => {
   const query = { workspace_id: team.workspaceId }
   const { owner } = team
   const good = await forge({})
@@ -120,7 +120,7 @@ test('a record that does not fit breaks neither list, export, live, summary nor 
   expect(await owner.api.call(summariseAudit, { query })).toEqual(before)
 })
 
-test('a live subscriber sees the valid records, and nothing of a record that does not fit', async () => {
+test('a live subscriber receives the valid records, and nothing of an invalid one', async () => {
   const response = await fetch(`${app.controlPlane}/api/workspaces/${team.workspaceId}/live/`, {
     headers: { authorization: `Bearer ${team.owner.token}` },
   })

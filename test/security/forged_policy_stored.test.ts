@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A policy that is altered in the database makes its secret unreadable. Who stores a new value would make the
- * altered policy good, and the bounds would be gone in silence: so the old value is opened with it first.
+ * A policy that is altered in the database makes its secret unreadable. Storing a new value would make the altered
+ * policy valid, and silently drop the limits, so the old value is opened with it first.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { openAccount, type Terminal } from '../cli/person.ts'
@@ -47,7 +47,7 @@ for (const [what, policy] of [
   ['lost', null],
   ['widened', WIDE],
 ] as const) {
-  test.each(ways)(`%s refuses a policy that was ${what}, and stores nothing`, async (_, args) => {
+  test.each(ways)(`%s rejects a policy that was ${what}, and stores nothing`, async (_, args) => {
     ada.write('new.env', 'A_KEY=new value\nB_KEY=another\n')
     await forge(policy)
     const before = await stored()
@@ -63,7 +63,7 @@ for (const [what, policy] of [
   })
 }
 
-test('a policy that is given goes on, and so does a true one', async () => {
+test('a given policy is stored, and so is an unaltered one', async () => {
   await forge(null)
   await ada.must('secrets', 'set', 'A_KEY=new value', '--policy', NARROW)
   await ada.must('secrets', 'set', 'A_KEY=newer value')
@@ -74,7 +74,7 @@ test('a policy that is given goes on, and so does a true one', async () => {
   expect((await stored())?.policy).toBeNull()
 })
 
-test('many at once are proven too', async () => {
+test('many concurrent policies are verified too', async () => {
   const names = Array.from({ length: 15 }, (_, index) => `MANY_${index}_KEY`)
   await ada.must('secrets', 'set', ...names.map((name) => `${name}=first one`), '-e', 'staging')
   await ada.must('secrets', 'set', ...names.map((name) => `${name}=second one`), '-e', 'staging')
@@ -85,7 +85,7 @@ test('many at once are proven too', async () => {
   expect([code, err]).toEqual([5, expect.stringContaining('MANY_7_KEY: the stored value')])
 })
 
-test('a rollback asks where the policy of today is not the one that its value has', async () => {
+test('a rollback requires a policy if the current one is not the one of its value', async () => {
   await ada.must('secrets', 'set', 'C_KEY=first one', '--policy', WIDE)
   await ada.must('secrets', 'set', 'C_KEY=second one', '--policy', NARROW)
   await app.connection.sql`update secrets set policy = ${WIDE}::text::jsonb where key = 'C_KEY'`
@@ -95,7 +95,7 @@ test('a rollback asks where the policy of today is not the one that its value ha
   expect(await ada.reveal('secrets', 'get', 'C_KEY')).toBe('first one')
 })
 
-test('a rollback refuses an earlier version if its policy is not the one of its value', async () => {
+test('a rollback rejects an earlier version if its policy is not the one of its value', async () => {
   await ada.must('secrets', 'set', 'D_KEY=first one', '--policy', NARROW)
   await ada.must('secrets', 'set', 'D_KEY=second one', '--policy', NARROW)
   await app.connection.sql`

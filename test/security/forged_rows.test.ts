@@ -85,7 +85,7 @@ describe('a session', () => {
     await expectSession(await logInAs(stage.app, ada.person), ada.person)
   })
 
-  test('a session that is moved from another person is refused, and accepted again once it is put back', async () => {
+  test('a session that is moved from another person is rejected, and accepted again once it is put back', async () => {
     const own = await logInAs(stage.app, mallory.person)
     const { id } = parsed(own.token)
     const move = (userId: string) => sql()`
@@ -98,7 +98,7 @@ describe('a session', () => {
     await expectSession(own, mallory.person)
   })
 
-  test('does not take a token of another', async () => {
+  test("a session does not accept another session's token", async () => {
     const [own, hers] = [
       await logInAs(stage.app, mallory.person),
       await logInAs(stage.app, ada.person),
@@ -111,7 +111,7 @@ describe('a session', () => {
     await expectSession(hers, ada.person)
   })
 
-  test('is not opened by the verifier of another token', async () => {
+  test("a session is not opened by another token's verifier", async () => {
     const [own, hers] = [
       await logInAs(stage.app, mallory.person),
       await logInAs(stage.app, ada.person),
@@ -124,7 +124,7 @@ describe('a session', () => {
     await expectNoSession(formatToken('ses', id, parsed(own.token).secret))
   })
 
-  test('does not take an access token for a refresh token', async () => {
+  test('a session does not accept an access token as a refresh token', async () => {
     const own = await logInAs(stage.app, mallory.person)
     const { id, secret } = parsed(own.token)
     await sql()`update session_tokens set kind = 'refresh' where id = ${id}`
@@ -156,7 +156,7 @@ describe('a password', () => {
     expect((await refused(person.email, person.password)).status).toBe(200)
   })
 
-  test('nor does the recovery key of another account', async () => {
+  test("another account's recovery key does not unlock this one", async () => {
     const person = await registerPerson(stage.app, 'recovered')
     const begin = ({ recoveryKey }: Person) =>
       stage.app.call('POST', '/api/auth/recover/begin/', {
@@ -215,7 +215,7 @@ describe('a token', () => {
     expect((await resolve(ada.token)).status).toBe(200)
   })
 
-  test('a token that is moved from another workspace is refused, and accepted again once it is put back', async () => {
+  test('a token that is moved from another workspace is rejected, and accepted again once it is put back', async () => {
     const issued = await mallory.issue()
     await mallory.provision(issued)
     const { id, secret } = parsed(issued.text)
@@ -225,12 +225,12 @@ describe('a token', () => {
     await move(ada)
     await expectNoToken(id, secret)
     await move(mallory)
-    // For so long a row is kept.
+    // The time for which a row is cached.
     stage.app.clock.advance(6_000)
     expect((await resolve(issued.text)).status).toBe(200)
   })
 
-  test('does not open with the verifier of another, nor as another kind', async () => {
+  test('a token does not open with the verifier of another, or as another kind', async () => {
     const [own, hers] = [await mallory.issue(), await ada.issue()]
     const { secret } = parsed(own.text)
     await sql()`
@@ -241,7 +241,7 @@ describe('a token', () => {
     await expectNoToken(own.id, secret, 'wkl')
   })
 
-  test('is given no key by the envelope of another', async () => {
+  test("a token gets no key from another token's envelope", async () => {
     const own = await mallory.issue()
     const copy = (workspaceId: string) => sql()`
       insert into token_envelopes (token_id, workspace_id, project_id, environment, epoch, envelope)
@@ -261,7 +261,7 @@ describe('a token', () => {
 
 // Only signed workspaces limit what a forged role can do with ciphertext, names and tokens.
 describe('a membership', () => {
-  test('that was made up gives no key', async () => {
+  test('a made-up membership gives no key', async () => {
     const person = await registerPerson(stage.app, 'intruder')
     const join = (envelope: 'copied' | 'junk') => sql()`
       insert into memberships (id, workspace_id, user_id, role, status, encrypted_workspace_key)

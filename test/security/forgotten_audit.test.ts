@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * A workspace could never see a change that its endpoint forgot to record, so the pipeline refuses it. Endpoints
- * that leave no record are listed, with the reason, in their contracts and here.
+ * A workspace could never see a change that its endpoint forgot to record, so the pipeline rejects it. Endpoints that
+ * leave no record are listed, with the reason, in their contracts and here.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
@@ -102,7 +102,7 @@ async function nameNow(): Promise<string | undefined> {
   return found?.name
 }
 
-test('an endpoint that forgets its record changes nothing, and the log names it', async () => {
+test('an endpoint without its audit record changes nothing, and the log names it', async () => {
   const [name, records] = [await nameNow(), await recordedChanges(app, person.workspaceId)]
   expect(await renameTo('forgotten')).toBe(500)
   expect(await nameNow()).toBe(name)
@@ -110,7 +110,7 @@ test('an endpoint that forgets its record changes nothing, and the log names it'
   expect(app.logs.join()).toContain('"error":"UnrecordedChange","code":"test.rename"')
 })
 
-test('one that does not is stored together with its record', async () => {
+test('an endpoint with its audit record stores both together', async () => {
   const records = await recordedChanges(app, person.workspaceId)
   expect(await renameTo('recorded')).toBe(200)
   expect(await nameNow()).toBe('recorded')
@@ -128,7 +128,7 @@ const unknown = {
   encrypted_workspace_key: 'AA==',
 }
 
-/** Every place where a handler says that nothing was changed, but for an account without a workspace. */
+/** Every place where a handler reports that nothing was changed, except for an account without a workspace. */
 const unchanged: Record<string, (world: World, revokedId: string) => Unchanged> = {
   'a domain that is listed already': ({ workspaceId, domain }) => ({
     method: 'POST',
@@ -189,7 +189,7 @@ const served = allEndpoints()
 const namesOf = (which: (endpoint: Endpoint) => boolean) =>
   [...new Set(served.filter(which).map(({ name }) => name))].sort()
 
-test('the endpoints that change something and record nothing are these, each for its reason', () => {
+test('each endpoint that changes data without a record is listed with its reason', () => {
   const reasons = Object.groupBy(
     served.filter((endpoint) => endpoint.unrecorded !== undefined),
     ({ unrecorded = '' }) => unrecorded,

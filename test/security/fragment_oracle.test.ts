@@ -39,7 +39,7 @@ function unlike(echo: (text: string) => string, before: string, guesses: string[
   return [...looks.values()].find((alike) => alike.length === 1 && looks.size > 1)?.[0]
 }
 
-/** Everything that somebody knows in the end who knows so many characters of the value. */
+/** Everything that an attacker with this number of characters of the value finds in the end. */
 function attack(value: string, length: number): string {
   const echo = echoOf(value)
   let known = value.slice(0, length)
@@ -60,9 +60,9 @@ describe.each([
   ['a JSON Web Token', JWT, [15, 16, 20, 37, 40]],
   ['a token of GitHub', PAT, [11, 15, 16, 20]],
   ['a key of Stripe', STRIPE, [8, 15, 16, 20]],
-])('who knows the beginning of %s', (what, value, lengths) => {
+])('an attacker with the beginning of %s', (what, value, lengths) => {
   test.each(sample(`fragments of ${what}`, lengths, 4))(
-    '%d characters: finds none beyond the window that it has',
+    'an attacker with %d characters finds none beyond the window that they complete',
     (length) => {
       const known = attack(value, length)
       expect(value.startsWith(known)).toBe(true)
@@ -70,7 +70,7 @@ describe.each([
     },
   )
 
-  test('sees answers that are alike, whatever the next characters are', () => {
+  test('the attacker gets equal answers, whatever the next characters are', () => {
     const echo = echoOf(value)
     for (const known of [value.slice(0, 16), value.slice(0, 20), value.slice(3, 20)]) {
       for (const guesses of [ALPHABET, PAIRS]) {
@@ -81,7 +81,7 @@ describe.each([
     }
   })
 
-  test('and fragments are replaced all the same', () => {
+  test('fragments are still replaced', () => {
     const echo = echoOf(value)
     const fragments = [value.slice(0, 20), value.slice(-20), value.slice(0, 16), value.slice(-16)]
     for (let from = 0; from + 31 <= value.length; from++) {
@@ -97,7 +97,7 @@ describe.each([
     )
   })
 
-  test('and ordinary text passes as it is', () => {
+  test('ordinary text passes unchanged', () => {
     const text = `{"id":"github_pat_","alg":"eyJhbGciOiJ","url":"https://api.example.com/v1/customers/cus_4711?expand=all","part":"${value.slice(1, 17)}"}`
     expect(echoOf(value)(text)).toBe(text)
   })

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Case 97: interim answers, chunk extensions and trailers without end, of upstreams and of clients. The runtime does
- * not count them, and keeps none of them: memory stays bounded, the deadline ends the call, and others are served
+ * Case 97: endless interim answers, chunk extensions and trailers, of upstreams and of clients. The runtime does not
+ * count them, and stores none of them: memory stays bounded, the deadline ends the call, and others are served
  * (protocol 6.2).
  */
 import { afterAll, describe, expect, test } from 'bun:test'
@@ -26,7 +26,7 @@ const proxy = await stage.open('local')
 
 const LINE = `x-a: ${'b'.repeat(1000)}\r\n`
 const CHUNKED = 'content-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n'
-/** How each begins, and what follows without end. */
+/** The start of each, and its endless continuation. */
 type Flood = readonly [begin: string, more: string]
 const AFTER_HEAD: Record<string, Flood> = {
   'a chunk extension': ['5', `;a=${'b'.repeat(60_000)}`],
@@ -43,14 +43,14 @@ const ANSWERS: Record<string, Flood> = {
     ]),
   ),
 }
-/** These the runtime cuts by itself. */
+/** The runtime cuts these itself. */
 const CUT: Record<string, Flood> = {
   'an interim answer without end': ['HTTP/1.1 103 Early Hints\r\n', LINE.repeat(60)],
   'headers without end': ['HTTP/1.1 200 OK\r\n', LINE.repeat(60)],
   'a chunk size without end': [`HTTP/1.1 200 OK\r\n${CHUNKED}`, '0'.repeat(60_000)],
 }
 
-/** Sends as fast as the other side takes it. */
+/** Sends as fast as the other side reads. */
 function flood(wire: Socket, [begin, more]: Flood) {
   const bytes = Buffer.from(more)
   const state = { sent: 0, closed: false }
@@ -73,7 +73,7 @@ function memoryNow(): number {
   return process.memoryUsage.rss()
 }
 
-/** Memory is bounded while the flood continues. The system takes back freed memory later, but sooner than any deadline. */
+/** Memory is bounded while the flood continues. The system reclaims freed memory later, but before any deadline. */
 async function expectBounded(before: number): Promise<void> {
   await until(() => memoryNow() - before < HELD, { stepMs: 100, limitMs: 5_000 })
 }
@@ -89,7 +89,7 @@ function floodedBy(given: Flood) {
   return { begun: promise, call }
 }
 
-describe('an upstream that sends without end', () => {
+describe('an upstream that sends endlessly', () => {
   test.each(Object.entries(ANSWERS))(
     'the memory for %s is bounded, and the deadline ends the call',
     async (_, given) => {
@@ -126,7 +126,7 @@ describe('an upstream that sends without end', () => {
 const host = (origin: string) => `host: ${new URL(origin).host}\r\n`
 const POST = (origin: string, path: string, headers = '') =>
   `POST ${path} HTTP/1.1\r\n${host(origin)}${headers}`
-/** Each listener that takes bodies of clients. */
+/** Each listener that reads bodies of clients. */
 const LISTENERS: Record<string, readonly [origin: string, head: string]> = {
   'the control plane': [
     stage.app.controlPlane,
@@ -145,7 +145,7 @@ function token(text: string): string {
   return `x-service-token: ${text}\r\n`
 }
 
-describe.each(Object.entries(LISTENERS))('a client of %s that sends without end', (_, at) => {
+describe.each(Object.entries(LISTENERS))('a client of %s that sends endlessly', (_, at) => {
   const [origin, head] = at
   test.each(Object.entries(AFTER_HEAD))(
     'the memory for %s is bounded, and others are served',

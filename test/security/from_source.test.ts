@@ -8,7 +8,7 @@ import { watched } from '../support/watched.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
-test('from source the documented way, a hostile folder runs nothing and sets nothing', async () => {
+test('a hostile folder runs nothing and sets nothing in a start from source', async () => {
   const guide = await Bun.file(join(ROOT, 'CONTRIBUTING.md')).text()
   const [, options = ''] = /^bun (.*) \/path\/to\/cloakroom\/src\/main\.ts$/m.exec(guide) ?? []
   const folder = mkdtempSync(join(tmpdir(), 'cr-hostile-'))

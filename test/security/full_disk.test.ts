@@ -1,7 +1,7 @@
 // tier: all, both databases in test:all
 /**
- * A database that takes no writes, as the embedded one does before its disk is full and PostgreSQL does as
- * a standby: reads go on, whatever would write is 503, and no credential leaves without its record.
+ * A database that accepts no writes, like the embedded one before its disk is full and PostgreSQL as a standby: reads
+ * continue, every write is 503, and no credential is sent without its record.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-/** Sessions of PostgreSQL take the setting when they begin: those that are there are ended. */
+/** PostgreSQL sessions read the setting when they begin, so existing ones are ended. */
 async function setReadOnly(value: 'on' | 'off'): Promise<void> {
   const { config, connection } = stage.app
   if (databaseKind === 'embedded') {
@@ -47,7 +47,7 @@ async function setReadOnly(value: 'on' | 'off'): Promise<void> {
   await until(() => isSet().catch(() => false))
 }
 
-test('writes are 503 and nothing is sent, reads go on, and it recovers alone (62)', async () => {
+test('writes are 503 and nothing is sent, reads continue, and the server recovers without help (62)', async () => {
   const { token } = agent.person
   const call = { target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
   expect((await agent.resolve(call)).status).toBe(200)

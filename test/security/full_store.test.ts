@@ -27,9 +27,9 @@ import { type Person, registerPerson } from '../support/people.ts'
 import { requires } from '../support/requires.ts'
 import { countRowsRead } from '../support/rows_read.ts'
 
-/** A third of what clients read of any answer (16 MiB), and far above what a page of these takes. */
+/** A third of the size that clients accept of any answer (16 MiB), and far above a page of these. */
 const MOST_BYTES = 5 * 1_048_576
-/** The longest page, and the longest list of names in a response that is no page. */
+/** The longest page, and the longest list of names in a response without pages. */
 const MOST_ENTRIES = 1_000
 
 const onPostgres = requires('postgresql')
@@ -125,7 +125,7 @@ async function issueOne(): Promise<void> {
   await owner.api.call(issueAgentToken, { params: { workspace_id, registration_id }, body })
 }
 
-/** Rows that another plan, or a page of other rows, may take besides. */
+/** A write that counts against a quota of active rows, beside an unlimited number of revoked ones. */
 const TOLERANCE = 200
 /** Folding leaves dead index entries until a vacuum that no other snapshot holds back. The store grows by 60,000 counts. */
 const TOLERANCES: Record<string, number> = { 'audit.summary': 10_000 }
@@ -142,7 +142,7 @@ describe('an answer stays within its bounds', () => {
     },
   )
 
-  test('and most of the walk finds what it reads', async () => {
+  test('most of the walk finds rows to read', async () => {
     const statuses = await Promise.all(
       reading.map(async (endpoint) => [endpoint.name, (await read(endpoint)).status] as const),
     )
@@ -161,7 +161,7 @@ describe('an answer stays within its bounds', () => {
   })
 })
 
-test('a log-in answers active workspaces only, whatever strangers invited to', async () => {
+test('a login returns active workspaces only, however many invitations strangers send', async () => {
   const { email, password } = owner
   const answer = await app.as().call(login, { body: { email, password } })
   expect(answer.workspaces.map(({ id }) => id)).toEqual([owner.workspaceId])
@@ -208,7 +208,7 @@ test('an account with many invitations is deleted, and each is declined on recor
   expect([declined?.rows, rekeys?.rows]).toEqual([INVITATIONS, INVITATIONS])
 })
 
-test('a summary of more names than it adds up is marked, and its totals are exact', async () => {
+test('a summary of more names than its limit is marked, and its totals are exact', async () => {
   const query = { workspace_id: store.workspaceId }
   const { totals, by_day, by_domain, is_whole } = await owner.api.call(summariseAudit, { query })
   expect(is_whole).toBe(false)
@@ -234,9 +234,9 @@ onPostgres.test(
   120_000,
 )
 
-/** Four times of what the dearest answer takes here, 50,000 entries of coverage; most take less than 10 ms. */
+/** Four times the cost of the most expensive answer here, 50,000 entries of coverage; most take less than 10 ms. */
 const MAX_STALL_MS = 200
-/** When the collector runs is chance. */
+/** The collector runs at random times. */
 const ATTEMPTS = 3
 
 /** The most processor time between two turns of the event loop: a busy machine adds nothing to it. */

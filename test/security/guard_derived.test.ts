@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Case 93: what a call makes of a value, such as a part of it or its signature of a fixed template, and stores at an
- * API does not come back in the next call, which does not use it.
+ * Case 93: a value that a call derives from a secret, such as a part of it or its signature of a fixed template, and
+ * stores at an API is not returned in the next call, which does not use the secret.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync } from 'node:crypto'

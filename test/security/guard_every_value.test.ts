@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * The guard knows every value that a token may use, not only those of the call at hand (protocol 6.1): what
- * one call stored at an API, the next does not read back. It holds for what honest APIs make of a value, and
- * for what a call made of it.
+ * The guard covers every value that a token may use, not only those of the current call (protocol 6.1): a value that
+ * one call stored at an API is not read back by the next. It applies to forms that honest APIs give a value, and to
+ * forms that a call gives it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -47,7 +47,7 @@ async function shown(body: string | Uint8Array, headers: Record<string, string> 
 }
 
 describe('a value that one call stored at an API', () => {
-  test('is not read back by the next, wrapped or streamed', async () => {
+  test('a stored value is not read back by the next call, wrapped or streamed', async () => {
     let stored = ''
     stage.upstream.on('/store', (request, wire) => {
       stored ||= request.header('x-value') ?? ''
@@ -67,11 +67,11 @@ describe('a value that one call stored at an API', () => {
     expect(await streamed.text()).toBe('{"stored":"SVC_SECRET_KEY"}')
   })
 
-  test('is not read back in another environment that the token may use', async () => {
+  test('a stored value is not read back in another environment that the token may use', async () => {
     expect((await shown(`it is ${STAGED}`)).body).toBe('it is SVC_SECRET_STAGED')
   })
 
-  test('is not read back by a call that names a secret of another environment', async () => {
+  test('a stored value is not read back by a call that names a secret of another environment', async () => {
     let stored = ''
     stage.upstream.on('/disarm', (request, wire) => {
       stored ||= request.header('x-value') ?? ''
@@ -91,7 +91,7 @@ describe('a value that one call stored at an API', () => {
     }
   })
 
-  test('is not read back by a call that names a secret of another project', async () => {
+  test('a stored value is not read back by a call that names a secret of another project', async () => {
     const value = marked('sk_of_a_second_project_0123')
     const projectId = await agent.addProject('second')
     await agent.store('SECOND', value, { projectId })
@@ -104,7 +104,7 @@ describe('a value that one call stored at an API', () => {
     }
   })
 
-  test('is guarded beside a grant whose key does not open, and calls go on', async () => {
+  test('a stored value is guarded beside a grant whose key does not open, and calls continue', async () => {
     const { workspaceId, projectId, person } = agent
     const mine = await agent.issue()
     await agent.provision(mine)
@@ -133,7 +133,7 @@ describe('a value that one call stored at an API', () => {
     }
   })
 
-  test('is not read back in parts', async () => {
+  test('a stored value is not read back in parts', async () => {
     const { status, body } = await agent.resolve({
       target_url: stage.url('/parts'),
       headers: { Range: 'bytes=0-4095' },
@@ -142,7 +142,7 @@ describe('a value that one call stored at an API', () => {
     expect(stage.upstream.received.at(-1)?.header('range')).toBeUndefined()
   })
 
-  test('is not guessed a few characters at a time at the edges of a part that nobody asked for', async () => {
+  test('a stored value is not guessed a few characters at a time at the edges of an unrequested part', async () => {
     for (const length of [4, 8, 12]) {
       const guesses = [KEY.slice(0, length), `${KEY.slice(0, length - 1)}~`]
       for (const guess of guesses) {
@@ -155,7 +155,7 @@ describe('a value that one call stored at an API', () => {
     }
   })
 
-  test('is not read back by one token, because another was given a wrong key', async () => {
+  test('a stored value is not read back by one token because another was given a wrong key', async () => {
     const other = await agent.issue()
     const { workspaceId, projectId, person } = agent
     const wrong = { id: workspaceId, name: '', epoch: 1, key: randomBytes(32) }
@@ -181,16 +181,16 @@ describe('a value that one call stored at an API', () => {
     expect(body).toMatchObject({ body: 'it is SVC_SECRET_KEY', redacted: true })
   })
 
-  test('is guarded from the very next call on when it was changed', async () => {
+  test('a changed value is guarded from the next call on', async () => {
     for (const value of [marked('first-value-4711'), marked('second-value-4712')]) {
       await agent.store('CHANGED', value)
       expect((await shown(`it is ${value}`)).body).toBe('it is SVC_SECRET_CHANGED')
     }
   })
 
-  test('is no secret to be kept from a token that was granted nothing: it may not learn by redaction either', async () => {
+  test('a stored value is not redacted for a token without a grant, which must not learn by redaction either', async () => {
     const other = await agent.issue()
-    // Shown as it is, and so without the mark of the canary.
+    // Shown unchanged, and so without the mark of the canary.
     const value = 'value-of-staging-0123'
     await agent.store('SHOWN', value, { environment: 'staging' })
     stage.upstream.on('/other', answerOf(200, {}, value))
@@ -200,7 +200,7 @@ describe('a value that one call stored at an API', () => {
   })
 })
 
-describe('forms that honest APIs make of a value', () => {
+describe('forms that honest APIs give a value', () => {
   const wrapped = (text: string) =>
     Buffer.from(text)
       .toString('base64')
@@ -225,14 +225,14 @@ describe('forms that honest APIs make of a value', () => {
     expect(headers).toEqual({ 'x-other': '2' })
   })
 
-  test('and an ordinary answer passes byte for byte', async () => {
+  test('an ordinary answer passes byte for byte', async () => {
     const ordinary = `{ "id": "ch_1",\r\n "n": 1.0e+2, "t": "caf\\u00e9 – ü", "h": "${'ab'.repeat(20)}" }`
     expect(await shown(ordinary)).toMatchObject({ body: ordinary, redacted: false })
   })
 })
 
-describe('forms that a call made of a value', () => {
-  test('a computed signature that is echoed is replaced, whatever it is written in', async () => {
+describe('forms that a call gives a value', () => {
+  test('a computed signature that is echoed is replaced, in any encoding', async () => {
     stage.upstream.on('/signed', (request, wire) => {
       const hex = request.header('x-signature') ?? ''
       const base64 = Buffer.from(hex, 'hex').toString('base64')
@@ -254,7 +254,7 @@ describe('forms that a call made of a value', () => {
     expect(JSON.stringify(body)).not.toMatch(/[0-9a-f]{32}/)
   })
 
-  test('so is that of a whole request', async () => {
+  test('an echoed signature of a whole request is replaced, in any encoding', async () => {
     stage.upstream.on('/aws', (request, wire) => {
       const [, signature = ''] =
         /Signature=([0-9a-f]+)/.exec(request.header('authorization') ?? '') ?? []

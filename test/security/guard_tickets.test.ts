@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Case 93: a token that an API hands out for a secret's signature is guarded as the secret is, in the answer that hands
- * it out and in later ones.
+ * Case 93: a token that an API returns for a secret's signature is guarded like the secret, in the answer that
+ * returns it and in later ones.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
@@ -77,22 +77,25 @@ describe('the token behind a ticket', () => {
     ['whole', TOKEN],
     ['in base64', Buffer.from(TOKEN).toString('base64')],
     ['in halves', `${TOKEN.slice(0, 30)} ${TOKEN.slice(-30)}`],
-  ])('is redacted in a later call that does not use it, %s', async (_, stored) => {
-    const ticket = await ticketFor(TOKEN)
-    expect(ticket).toStartWith('SVC_SECRET_ROBOT-ticket-')
-    expect((await use(ticket)).status).toBe(200)
-    expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${TOKEN}`)
-    stage.upstream.on('/stored', answerOf(200, {}, `stored: ${stored}`))
-    for (const token of [agent.token, second.text]) {
-      const asked = { target_url: stage.url('/stored') }
-      const { body } = await resolveAs(stage.app.resolver, token, asked)
-      expect(body).toMatchObject({ status_code: 200, redacted: true })
-      const text = (body as { body: string }).body
-      expect([text.includes(TOKEN.slice(0, 16)), text.includes(stored)]).toEqual([false, false])
-    }
-  })
+  ])(
+    'the token behind a ticket is redacted in a later call that does not use it, %s',
+    async (_, stored) => {
+      const ticket = await ticketFor(TOKEN)
+      expect(ticket).toStartWith('SVC_SECRET_ROBOT-ticket-')
+      expect((await use(ticket)).status).toBe(200)
+      expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${TOKEN}`)
+      stage.upstream.on('/stored', answerOf(200, {}, `stored: ${stored}`))
+      for (const token of [agent.token, second.text]) {
+        const asked = { target_url: stage.url('/stored') }
+        const { body } = await resolveAs(stage.app.resolver, token, asked)
+        expect(body).toMatchObject({ status_code: 200, redacted: true })
+        const text = (body as { body: string }).body
+        expect([text.includes(TOKEN.slice(0, 16)), text.includes(stored)]).toEqual([false, false])
+      }
+    },
+  )
 
-  test('is redacted after the workspace changed, and not in an answer to who may not use the secret', async () => {
+  test('the token behind a ticket is redacted after the workspace changed, and not in answers to tokens that may not use the secret', async () => {
     await use(await ticketFor(TOKEN))
     await agent.store('ANOTHER', 'another-value-0123')
     stage.upstream.on('/stored', answerOf(200, {}, TOKEN))
@@ -102,7 +105,7 @@ describe('the token behind a ticket', () => {
     expect((await stranger.resolve(stored)).body).toMatchObject({ body: TOKEN, redacted: false })
   })
 
-  test('is refused unless it can be guarded: 32 of one secret in an hour', async () => {
+  test('a ticket is rejected unless its token can be guarded: 32 of one secret in an hour', async () => {
     const robot = JSON.stringify({ ...ROBOT, project_id: 'another', private_key: PEM })
     await agent.store('ROBOT', robot)
     const tickets = Array.from({ length: 33 }, (_, at) => ticketFrom(robot, `${TOKEN}${at}`))
@@ -117,7 +120,7 @@ describe('the token behind a ticket', () => {
     expect((await use((await tickets[0]) ?? '')).status).toBe(200)
   })
 
-  test('is replaced wherever else the answer has it that hands it out', async () => {
+  test('the token behind a ticket is replaced everywhere else in the answer that returns it', async () => {
     const jwt = `${encode({ alg: 'RS256' })}.${encode({ sub: 'robot' })}.${'Sig0nature_'.repeat(8)}`
     const copies = {
       copy: TOKEN,

@@ -1,5 +1,8 @@
 // tier: all
-/** Two server processes on one PostgreSQL: a release reaches every waiting call, and no memory has the value before it. */
+/**
+ * Two server processes on one PostgreSQL: a release reaches every waiting call, and no memory has the value before
+ * it.
+ */
 import { beforeEach, expect } from 'bun:test'
 import { denyApproval, revokeApproval } from '../../src/features/approvals/contract.ts'
 import { openStage, resolveAs, type Stage } from '../support/agent.ts'
@@ -61,7 +64,7 @@ const params = (id: string) => ({ workspace_id: held.project.workspaceId, approv
 const inMemory = () =>
   servers.flatMap(({ pid }) => foundInMemory(pid, { value: Buffer.from(value) }))
 
-test('No process has a held value in its memory before a member releases it.', async () => {
+test('no process has a held value in its memory before a member releases it', async () => {
   await Promise.all(servers.map((server) => callOn(server)))
   expect(inMemory()).toEqual([])
   await held.release(await pendingId())
@@ -69,13 +72,13 @@ test('No process has a held value in its memory before a member releases it.', a
   expect((await callOn(first)).status).toBe(200)
 })
 
-test('Equal calls of two processes wait for one request, and a release lets one of them go on.', async () => {
+test('equal calls of two processes wait for one request, and a release lets one of them continue', async () => {
   const calls = servers.map((server) => callOn(server, '/echo', 60_000))
   const id = await pendingId()
   expect(await held.pending()).toHaveLength(1)
   await held.release(id)
   expect((await Promise.race(calls)).status).toBe(200)
-  // The other call makes a request of a later time.
+  // The other call creates a request at a later time.
   const other = await pendingId()
   expect(other).not.toBe(id)
   await held.project.owner.api.call(denyApproval, { params: params(other), body: {} })
@@ -84,7 +87,7 @@ test('Equal calls of two processes wait for one request, and a release lets one 
   expect(stage.upstream.received).toHaveLength(1)
 })
 
-test('A window that is revoked is over on every process from the acknowledgement on.', async () => {
+test('a revoked window is over on every process once the revocation is acknowledged', async () => {
   await callOn(servers[0])
   const id = await pendingId()
   const scope = { host: stage.authorityOf(HOST), methods: ['GET' as const], path_prefix: '/echo' }

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** A release is good for what a member signed, and for nothing else (protocol 14.3). */
+/** A release is valid for what a member signed, and for nothing else (protocol 14.3). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
@@ -41,7 +41,7 @@ const scope = () => ({
   methods: ['GET' as const, 'POST' as const],
   path_prefix: '/echo',
 })
-/** Makes processes read the workspace again, as a change by a member would. */
+/** Makes processes read the workspace again, like a change by a member. */
 const raiseVersion = () =>
   sql()`update workspaces set policy_version = policy_version + 1 where id = ${held.project.workspaceId}`
 
@@ -75,12 +75,12 @@ describe('a release of one call', () => {
       'another header',
       () => ({ ...bodyOf(), headers: { authorization: 'Bearer SVC_SECRET_KEY', a: 'b' } }),
     ],
-  ])('is not for a call with %s', async (_, other) => {
+  ])('a release does not cover a call with %s', async (_, other) => {
     await held.release(await held.request(bodyOf()))
     await expectRefused(other())
   })
 
-  test('is not for a call that is signed, which no member could see', async () => {
+  test('a release does not cover a signed call, whose signature no member could review', async () => {
     await held.store('SIGNING', marked('signing_'), { allowed_locations: ['sign'] })
     const sign = {
       ...{ type: 'hmac-sha256', secret: 'SVC_SECRET_SIGNING', template: '{body}' },
@@ -91,7 +91,7 @@ describe('a release of one call', () => {
     expect(await held.pending()).toHaveLength(0)
   })
 
-  test('is not for another token of the same agent', async () => {
+  test('a release does not cover another token of the same agent', async () => {
     await held.release(await held.request(bodyOf()))
     await expectRefused(bodyOf(), await held.issue())
   })
@@ -103,7 +103,7 @@ describe('a release of one call', () => {
     expect(stage.upstream.received).toHaveLength(1)
   })
 
-  test('is not good again because the database claims it', async () => {
+  test('a used release is not usable again because the database claims it', async () => {
     const id = await held.request(bodyOf())
     await held.release(id)
     expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
@@ -112,7 +112,7 @@ describe('a release of one call', () => {
     await expectRefused()
   })
 
-  test('is not good again when the database takes back a revocation that was seen', async () => {
+  test('a release is not usable again when the database withdraws a known revocation', async () => {
     const id = await releasedWindow()
     const params = { workspace_id: held.project.workspaceId, approval_id: id }
     await held.project.owner.api.call(revokeApproval, { params, body: {} })
@@ -122,7 +122,7 @@ describe('a release of one call', () => {
     await expectRefused()
   })
 
-  test('is used when the call that claimed it is refused afterwards', async () => {
+  test('a release is used up when the claiming call is rejected afterwards', async () => {
     const id = await held.request(bodyOf())
     await held.release(id)
     await sql()`update approvals set status = 'used', used_by = ${Bun.randomUUIDv7()} where id = ${id}`
@@ -132,35 +132,35 @@ describe('a release of one call', () => {
 
 describe('a window', () => {
   test.each(['/elsewhere', '/echoes', '/echo/../elsewhere'])(
-    'is not for the path %s',
+    'a window does not cover the path %s',
     async (path) => {
       await releasedWindow()
       await expectRefused(bodyOf(path))
     },
   )
 
-  test('ends when its row is revoked, on every process that reads', async () => {
+  test('a window ends when its row is revoked, on every process that reads', async () => {
     const id = await releasedWindow()
     const params = { workspace_id: held.project.workspaceId, approval_id: id }
     await held.project.owner.api.call(revokeApproval, { params, body: {} })
     await expectRefused()
-    // To revoke again changes nothing.
+    // Revoking again changes nothing.
     await held.project.owner.api.call(revokeApproval, { params, body: {} })
   })
 
-  test('ends with a new value, whose members did not release it', async () => {
+  test('a window ends with a new value, which its members did not release', async () => {
     await releasedWindow()
     await held.store('KEY', marked('other_'), HELD)
     await expectRefused()
   })
 
-  test('ends with a new policy', async () => {
+  test('a window ends with a new policy', async () => {
     await releasedWindow()
     await held.store('KEY', VALUE, { ...HELD, allowed_paths: ['/'] })
     await expectRefused()
   })
 
-  test('ends with the membership of its signer', async () => {
+  test("a window ends with its signer's membership", async () => {
     const signer = await held.project.join('member')
     await releasedWindow({ signer })
     const link = await held.project.link('members.removed', { user_ids: [signer.userId] })
@@ -171,14 +171,14 @@ describe('a window', () => {
     await expectRefused()
   })
 
-  test('ends with a rekey', async () => {
+  test('a window ends with a rekey', async () => {
     await releasedWindow()
     await renewWorkspaceKey(openEnvironment(held.project), async () => {})
     const answer = await held.resolve(bodyOf())
     expect(answer).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
   })
 
-  test('is not longer than the statement grants, whatever the database holds', async () => {
+  test('a window is not longer than the statement grants, whatever the database holds', async () => {
     const id = await held.request(bodyOf())
     const end = Date.now() + 500
     await held.release(id, { scope: scope(), expiresAt: new Date(end).toISOString() })
@@ -188,7 +188,7 @@ describe('a window', () => {
     await expectRefused()
   })
 
-  test('is not wider than the statement grants, whatever the database holds', async () => {
+  test('a window is not wider than the statement grants, whatever the database holds', async () => {
     const id = await releasedWindow()
     const wide = JSON.stringify({ ...scope(), path_prefix: '/' })
     await sql()`update approvals set scope = ${wide}::text::jsonb where id = ${id}`
@@ -196,7 +196,7 @@ describe('a window', () => {
     await expectRefused(bodyOf('/elsewhere'))
   })
 
-  test('is not for another token, whatever the database holds', async () => {
+  test('a window does not cover another token, whatever the database holds', async () => {
     const id = await releasedWindow()
     const other = await held.issue()
     await sql()`update approvals set token_id = ${other.id} where id = ${id}`
@@ -205,25 +205,25 @@ describe('a window', () => {
   })
 })
 
-describe('the server refuses a release', () => {
+describe('the server rejects a release', () => {
   const refusedFor = async (options: Parameters<HeldStage['release']>[1]) => {
     const id = await held.request(bodyOf())
     await expect(held.release(id, options)).rejects.toMatchObject({ status: 422 })
     await expectRefused()
   }
 
-  test('that is about another request', () =>
+  test('the server rejects a release for another request', () =>
     refusedFor({ said: { approval_id: Bun.randomUUIDv7() } }))
-  test('that expires later than a release of one call may', () =>
+  test('the server rejects a release with a longer expiry than a release of one call may have', () =>
     refusedFor({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() }))
-  test('the server refuses a release if its window is longer than the policy permits', () =>
+  test('the server rejects a release if its window is longer than the policy permits', () =>
     refusedFor({ scope: scope(), expiresAt: new Date(Date.now() + 3_600_000).toISOString() }))
-  test('by a member who may only read', async () => {
+  test('the server rejects a release by a member who may only read', async () => {
     const reader = await held.project.join('read_only')
     const id = await held.request(bodyOf())
     await expect(held.release(id, { signer: reader })).rejects.toMatchObject({ status: 403 })
   })
-  test('by a member where the policy asks for an admin', async () => {
+  test('the server rejects a release by a member if the policy requires an admin', async () => {
     await held.store('KEY', VALUE, ADMIN)
     const id = await held.request(bodyOf())
     const member = await held.project.join('member')
@@ -231,7 +231,7 @@ describe('the server refuses a release', () => {
     await held.release(id, { signer: await held.project.join('admin') })
     expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
   })
-  test('the server refuses a release of a request that is already decided', async () => {
+  test('the server rejects a release of a request that is already decided', async () => {
     const id = await held.request(bodyOf())
     await held.release(id)
     await expect(held.release(id)).rejects.toMatchObject({ status: 409 })

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Whatever an upstream answers, others are served meanwhile, and the deadline holds (protocol 6.2). Counted
- * is how often the process came round, not only how long it took: the machine of a test is slow.
+ * Whatever an upstream answers, others are served meanwhile, and the deadline holds (protocol 6.2). The test counts
+ * turns of the event loop, and not only time, because the test machine is slow.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
@@ -31,7 +31,7 @@ const bodies: Record<string, string> = {
 }
 
 test.each(Object.entries(bodies))(
-  'an answer of nothing but %s keeps nobody else waiting',
+  'an answer of only %s delays no other caller',
   async (name, body) => {
     stage.upstream.on(`/${name}`, answerOf(200, { 'content-type': 'text/plain' }, body))
     let isOver = false

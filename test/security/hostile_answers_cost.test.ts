@@ -1,9 +1,9 @@
 // tier: all
 /**
- * Whatever a caller sends and an upstream answers, a call of another tenant goes on meanwhile (protocol 6.2;
- * cases 70 and 82), from the socket of one to the socket of the other. Held against a bound is the most
- * processor time that the server used between two turns of its event loop: it is what another tenant waits
- * for, and a busy machine does not add to it. When the collector runs is chance, so each has three tries.
+ * Whatever a caller sends and an upstream answers, another tenant's call continues meanwhile (protocol 6.2; cases 70
+ * and 82), from socket to socket. The bound limits the most processor time that the server used between two turns of
+ * its event loop: other tenants wait for it, and a busy machine does not add to it. The collector runs at random
+ * times, so each case has three tries.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
@@ -22,7 +22,7 @@ const STALL_MS = 50
 const CPU_MS_PER_MIB = 60
 /** CPU time of a call that carries no secret, including its neighbours and the collector. */
 const CPU_MS = 500
-/** A few milliseconds are usual, and hundreds where what is long is done in one go. */
+/** A few milliseconds are usual, and hundreds if a long text is processed without a pause. */
 const MAX_STALL_MS = 2 * STALL_MS
 const SLACK = 4
 const ATTEMPTS = 3
@@ -36,7 +36,7 @@ let upstream: Upstream
 let attacker: Agent
 let neighbour: Agent
 
-/** 400 that are as short as a guarded value can be, and 1,000 in all. */
+/** 400 values of the shortest guarded length, and 1,000 in total. */
 const short = Array.from({ length: 400 }, (_, at) => `k%${(at + 4096).toString(16)}&\\`)
 const long = Array.from({ length: 600 }, (_, at) => marked(`sk_live_${at}_`))
 
@@ -66,7 +66,7 @@ async function storeAll(
 
 const url = (path: string) => `https://${API}:${upstream.port}${path}`
 
-/** Makes a call beside those of another tenant, as often as it takes to keep within the bounds. */
+/** Makes a call beside those of another tenant, repeated until it stays within the bounds. */
 async function expectNoStall<T>(mib: number, act: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     await server.readCost()
@@ -89,7 +89,7 @@ async function withNeighbours<T>(act: () => Promise<T>): Promise<{ result: T; se
   const calling = (async () => {
     do {
       served.push((await neighbour.resolve({ target_url: url('/') })).status)
-      // A neighbour that calls now and then, not a second flood.
+      // A neighbour that calls at intervals, not a second flood.
       await Bun.sleep(5)
     } while (!isOver)
   })()
@@ -106,7 +106,7 @@ const call = (path: string, more: object = {}) =>
 const filled = (unit: string, size = SIZE) =>
   unit.repeat(Math.ceil(size / unit.length)).slice(0, size)
 
-test('the meter sees a turn of 300 ms, and the neighbour waits for it', async () => {
+test('the meter detects a turn of 300 ms, and the neighbour waits for it', async () => {
   await server.readCost()
   const { served } = await withNeighbours(() => server.stall())
   expect((await server.readCost()).stallMs).toBeGreaterThan(MAX_STALL_MS)
@@ -141,7 +141,7 @@ describe('an answer', () => {
     60_000,
   )
 
-  test('an answer of a compressed wall that just fits', async () => {
+  test('a compressed answer that just fits is read without delaying others', async () => {
     const body = gzipSync(filled('%73%6b'))
     upstream.on('/packed', answerOf(200, { 'content-encoding': 'gzip' }, body))
     expect((await expectNoStall(SIZE / MIB, () => call('/packed'))).status).toBe(200)
@@ -152,7 +152,7 @@ describe('an answer', () => {
     ['31 MB', {}, () => Buffer.alloc(31 * MIB, '%73')],
   ]
   test.each(tooLarge)(
-    '%s is 502',
+    'an answer with %s is 502',
     async (_, headers, make) => {
       upstream.on('/large', answerOf(200, headers, make()))
       expect((await expectNoStall(31, () => call('/large'))).status).toBe(502)
@@ -160,7 +160,7 @@ describe('an answer', () => {
     60_000,
   )
 
-  test('a flood of headers is 502, one that fits is passed on', async () => {
+  test('a flood of headers is 502, and a number within the limit is passed on', async () => {
     const flood =
       (count: number): Script =>
       (_, wire) => {
@@ -174,7 +174,7 @@ describe('an answer', () => {
   }, 60_000)
 })
 
-test('an endless stream of escapes, until its caller leaves', async () => {
+test('an endless stream of escapes ends when its caller disconnects', async () => {
   const piece = Buffer.from(filled('%73%6b&\\', 65_536))
   upstream.on('/endless', async (_, wire) => {
     wire.write('HTTP/1.1 200 X\r\n\r\n')
@@ -198,7 +198,7 @@ test('an endless stream of escapes, until its caller leaves', async () => {
   })
 }, 60_000)
 
-test('a stream of many small chunks', async () => {
+test('a stream of many small chunks delays no other call', async () => {
   const pieces = Array.from({ length: 5_000 }, (_, at) => short[at % 400] ?? '')
   const head = 'HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n'
   upstream.on('/chunks', Buffer.concat([Buffer.from(head), chunked(pieces)]))
@@ -227,7 +227,7 @@ describe('a call', () => {
     ['of one name among 1,000', 200, 1, () => ({ headers: { 'X-Key': 'SVC_SECRET_KEY_999' } })],
   ]
   test.each(calls)(
-    '%s is %d',
+    'a call %s is %d',
     async (_, status, mib, more) => {
       const answer = await expectNoStall(mib, () => call('/', more()))
       expect(answer.status).toBe(status)
@@ -240,7 +240,7 @@ function headersOf(count: number, textOf: (at: number) => string): Record<string
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`X-${at}`, textOf(at)]))
 }
 
-test('a list of 1,000 credentials', async () => {
+test('a list of 1,000 credentials delays no other call', async () => {
   const answer = await expectNoStall(1, async () => {
     const headers = { authorization: `Bearer ${attacker.token}` }
     const response = await fetch(`${server.app.resolver}/v1/credentials/`, { headers })
@@ -249,7 +249,7 @@ test('a list of 1,000 credentials', async () => {
   expect(answer).toBe(1001)
 }, 60_000)
 
-test('the shapes of values that are as long as can be, and look taken apart', async () => {
+test('the shapes of values of maximum length delay no other call', async () => {
   const owner = await stage.employ({ KEY: marked('sk_live_of_an_owner') })
   const fields = `${'Password=a;'.repeat(2_900)}x=y`
   const values = [fields, `https://${filled('a%', 32_000)}@db`, filled('["', 32_000)]
@@ -266,7 +266,7 @@ test('the shapes of values that are as long as can be, and look taken apart', as
   expect(size).toBeLessThan(65_536)
 }, 60_000)
 
-test('a vault of 16 MB of words, prepared for its call', async () => {
+test('a vault of 16 MB of words, prepared for its call, delays no other call', async () => {
   const librarian = await stage.employ({ KEY: marked('sk_live_of_a_librarian') })
   const wordsOf = (book: number) =>
     Array.from({ length: 10_000 }, (_, at) => (book * 10_000 + at).toString(36).padStart(8, 'w'))

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Every endpoint that takes a body × everything hostile that a body could hold: unknown fields, invalid
- * texts, base64 in another spelling. The bodies are those of the role matrix, so that an endpoint cannot be
- * forgotten here. `bun run test` checks a tenth of the endpoints.
+ * Every endpoint with a body × every kind of hostile content: unknown fields, invalid texts, base64 in another
+ * spelling. The bodies are those of the role matrix, so no endpoint can be forgotten here. `bun run test` checks a
+ * tenth of the endpoints.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
@@ -53,7 +53,7 @@ const served: [string, Served][] = allEndpoints().flatMap(({ surface, endpoints 
     ]),
 )
 
-/** An invitation is only there for who was invited. */
+/** An invitation exists only for the invited person. */
 function callerOf({ row }: Served): 'owner' | 'invited' {
   return row.expect?.owner === 404 ? 'invited' : 'owner'
 }
@@ -88,7 +88,7 @@ async function send(place: Served, request: Request, text: string) {
   return { status: response.status, text: await response.text() }
 }
 
-/** Every object, or every text, in a body, by its path; of a list the first entry represents all. */
+/** Every object, or every text, in a body, by its path; the first entry of a list represents all. */
 function placesIn(value: unknown, kind: 'object' | 'string', path: Path = []): Path[] {
   if (Array.isArray(value)) return placesIn(value[0], kind, [...path, 0])
   if (typeof value !== 'object') return typeof value === kind ? [path] : []
@@ -114,7 +114,7 @@ function isBase64(text: string): boolean {
   return text.length >= 24 && Buffer.from(text, 'base64').toString('base64') === text
 }
 
-/** The same bytes to a reader that is not strict. */
+/** The same bytes for a reader that is not strict. */
 function otherSpellings(text: string): string[] {
   const bits = text.replace(/.(=+)$/, (end) => `${end.startsWith('A') ? 'B' : 'z'}${end.slice(1)}`)
   const spellings = [`${text}\n`, ` ${text}`, `${text}====`, text.replace(/=+$/, ''), bits]
@@ -122,13 +122,13 @@ function otherSpellings(text: string): string[] {
   return [...spellings, url].filter((spelling) => spelling !== text)
 }
 
-/** Whatever field they stand in, they are data. */
+/** In any field, they are data. */
 const HOSTILE = [
   ...['a\nb', 'a\u001b[31mb', 'a\0b', 'a\u202eb', 'a\r\nX: y', '"},{"', 'x'.repeat(65_536)],
   ...['%2F', '..', '../..', 'é'.repeat(300), '__proto__', 'constructor', "' or '1'='1", '\ud800'],
 ]
 
-/** The same document with something that readers of JSON do not agree about. */
+/** The same document with a construct on which JSON readers disagree. */
 function misreadings(good: string): string[] {
   const documents = [
     good.replace(/^\{/, '{"__proto__":{},').replace(/,\}$/, '}'),
@@ -139,7 +139,7 @@ function misreadings(good: string): string[] {
   return documents.filter((text) => text !== good)
 }
 
-/** Sends a fresh body with something else at a place, and expects a refusal that has written nothing. */
+/** Sends a fresh body with another value at a place, and expects an error that has written nothing. */
 async function expectRefused(place: Served, change: (body: unknown) => unknown, path: Path) {
   const request = await freshRequest(place)
   const sent = JSON.stringify(change(structuredClone(request.body ?? {})))
@@ -158,7 +158,7 @@ const STRANGERS = ['role', 'id', 'workspace_id', 'is_instance_owner', 'verified'
 
 describe.each(sample('hostile bodies', served))('%s', (_, place) => {
   if (!IGNORES_UNKNOWN.includes(place.endpoint.name)) {
-    test('rejects unknown fields at any depth (16)', async () => {
+    test('an endpoint rejects unknown fields at any depth (16)', async () => {
       const { body = {} } = await freshRequest(place)
       const unknown = placesIn(body, 'object').flatMap((path) =>
         STRANGERS.filter((name) => !(name in (at(body, path) as object))).map(
@@ -172,7 +172,7 @@ describe.each(sample('hostile bodies', served))('%s', (_, place) => {
     })
   }
 
-  test('accepts base64 in its canonical spelling only (48)', async () => {
+  test('an endpoint accepts base64 in its canonical spelling only (48)', async () => {
     const { body } = await freshRequest(place)
     for (const path of placesIn(body, 'string')) {
       const value = at(body, path) as string
@@ -181,7 +181,7 @@ describe.each(sample('hostile bodies', served))('%s', (_, place) => {
     }
   })
 
-  test('stores or refuses hostile texts and logs one line of JSON for each (17, 51)', async () => {
+  test('an endpoint stores or rejects hostile texts and logs one line of JSON for each (17, 51)', async () => {
     const { body } = await freshRequest(place)
     const bodies = placesIn(body, 'string').flatMap((path) =>
       HOSTILE.map((text) => ({ path, make: (fresh: unknown) => withValue(fresh, path, text) })),
@@ -200,7 +200,7 @@ describe.each(sample('hostile bodies', served))('%s', (_, place) => {
     }
   })
 
-  test('answers 400 to JSON that two parsers would read differently (45)', async () => {
+  test('an endpoint answers 400 to JSON that two parsers would read differently (45)', async () => {
     const request = await freshRequest(place)
     const good = JSON.stringify(request.body ?? {})
     const state = await fingerprint(world)
@@ -217,6 +217,6 @@ describe.each(sample('hostile bodies', served))('%s', (_, place) => {
   })
 })
 
-test('no endpoint with a body is missing', () => {
+test('this test covers every endpoint with a body', () => {
   expect(served.length).toBeGreaterThan(25)
 })

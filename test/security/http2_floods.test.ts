@@ -1,7 +1,7 @@
 // tier: all
 /**
- * An upstream that answers a call of gRPC with frames as small and as many as can be slows only that call
- * (protocol 6.3). What the runtime bounds ends its connection, what it does not bound comes in turns.
+ * An upstream that answers a gRPC call with the smallest and most numerous frames slows only that call (protocol
+ * 6.3). Bounds of the runtime end its connection, and unbounded frames are read in turns.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type TLSSocket } from 'node:tls'
@@ -24,7 +24,7 @@ let stage: MeteredStage
 let attackers: Agent[]
 let server: Server
 let host: string
-/** Connections on which a request has come. */
+/** Connections on which a request has arrived. */
 const asked: ((wire: TLSSocket) => void)[] = []
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ beforeAll(async () => {
     let received = Buffer.alloc(0)
     const take = (chunk: Buffer) => {
       received = Buffer.concat([received, chunk])
-      // The preface and SETTINGS come first, the headers of the call later.
+      // The preface and SETTINGS arrive first, the headers of the call later.
       if (!hasHeaders(received)) return
       wire.off('data', take)
       wire.resume()
@@ -83,8 +83,8 @@ function ask(attacker: Agent | undefined, at: string, signal: AbortSignal): Prom
 type Call = { wire: TLSSocket; answer: Promise<string>; leave(): void }
 
 /**
- * A call that is under way, and the connection on which its upstream may write. One that began on the
- * connection of the flood before, whose end had not come through, fails, and is made again.
+ * An open call, and the connection on which its upstream may write. A call that began on the connection of the
+ * previous flood, before its end arrived, fails and is made again.
  */
 async function call(attacker: Agent): Promise<Call> {
   const { promise: wire, resolve } = Promise.withResolvers<TLSSocket>()
@@ -149,7 +149,7 @@ const floods: Record<string, [unit: Buffer, first?: Buffer][]> = {
   ],
 }
 
-test('messages as small and as many as its window takes keep nobody else waiting', async () => {
+test('messages as small and as many as its window permits delay no other caller', async () => {
   const [attacker] = attackers
   const upstream = await startGrpcUpstream(stage.authority, [API])
   await attacker?.allow(`${API}:${upstream.port}`)
@@ -171,7 +171,7 @@ test('messages as small and as many as its window takes keep nobody else waiting
   await upstream.stop()
 }, 60_000)
 
-describe('keeps nobody else waiting: an upstream that sends', () => {
+describe('an upstream delays no other caller if it sends', () => {
   test.each(Object.entries(floods))(
     '%s',
     async (_, units) => {
@@ -193,7 +193,7 @@ describe('keeps nobody else waiting: an upstream that sends', () => {
   )
 })
 
-test('headers that a table makes large end the call before they are', async () => {
+test('headers that a table expands end the call before they are expanded', async () => {
   const [attacker] = attackers
   if (!attacker) throw new Error('no attacker is connected')
   const { wire, answer } = await call(attacker)
@@ -207,7 +207,7 @@ test('headers that a table makes large end the call before they are', async () =
   expect(JSON.parse(await answer)).toMatchObject({ error_code: 'upstream_protocol_error' })
 })
 
-test('a call that its upstream did not look at may be made again', async () => {
+test('a call that its upstream did not process may be made again', async () => {
   const [, attacker] = attackers
   if (!attacker) throw new Error('no attacker is connected')
   const { wire, answer } = await call(attacker)

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Attacks that a stranger can make on a listener with bytes alone: odd hosts, paths, methods and bodies. The
- * runtime handles most of it; these tests verify that. inbound_listeners.test.ts has smuggling and strange hosts
- * on the real listeners.
+ * Attacks that a stranger can make on a listener with bytes alone: odd hosts, paths, methods and bodies. The runtime
+ * handles most of it; these tests verify that. inbound_listeners.test.ts has smuggling and unknown hosts on the real
+ * listeners.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { CALLER, openTiny, PROJECT, type TinyListener, WORKSPACE } from '../http/tiny_listener.ts'
@@ -65,7 +65,7 @@ describe('a request inside the body of another is not handled (43)', () => {
 
 describe('the Host (44)', () => {
   test.each(['LOCALHOST', 'localhost:8000', 'localhost.', 'example.com', 'a.b.example.com'])(
-    '%s is served',
+    'the Host %s is served',
     async (host) => {
       const { statuses } = await sendRaw(tiny.origin, rawRequest(GET, [`Host: ${host}`]), {
         timeoutMs: 100,
@@ -74,7 +74,7 @@ describe('the Host (44)', () => {
     },
   )
 
-  test('is checked before the path, the method and the token', async () => {
+  test('the Host is checked before the path, the method and the token', async () => {
     for (const line of [
       'GET /nowhere/ HTTP/1.1',
       'DELETE /hello/ HTTP/1.1',
@@ -116,7 +116,7 @@ describe('paths', () => {
     expect((await get(`/items/${WORKSPACE}/%2561/`)).statuses).toEqual([422])
   })
 
-  test('NUL, doubled slashes and other origins reach nothing', async () => {
+  test('NUL, doubled slashes and other origins reach no handler', async () => {
     for (const path of [
       '//hello/',
       '//evil.example/hello/',
@@ -128,7 +128,7 @@ describe('paths', () => {
     expect(tiny.events).toEqual([])
   })
 
-  test('answer alike with and without the slash at the end', async () => {
+  test('paths with and without the final slash are answered alike', async () => {
     expect((await get('/hello?name=a')).text).toContain('"name":"a"')
     expect((await get('/hello/?name=a')).text).toContain('"name":"a"')
   })
@@ -147,7 +147,7 @@ describe('methods', () => {
   })
 
   test.each(['OPTIONS', 'TRACE', 'CONNECT', 'PATCH', 'PROPFIND', 'QUERY'])(
-    '%s on a path without it: 405 that names the others, and no body is echoed',
+    '%s on a path without it is 405 with the other methods, and no body is echoed',
     async (method) => {
       const { statuses, text } = await send(`${method} /hello/ HTTP/1.1`)
       expect(statuses).toEqual([405])
@@ -165,7 +165,7 @@ describe('methods', () => {
     },
   )
 
-  test('an upgrade is not taken up', async () => {
+  test('an upgrade is ignored', async () => {
     const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
     const key = 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='
     const { statuses } = await sendRaw(tiny.origin, rawRequest(GET, [HOST, ...upgrade, key]))
@@ -174,7 +174,7 @@ describe('methods', () => {
 })
 
 describe('bodies (46)', () => {
-  test('over the limit by its length: 413 before a byte of it came', async () => {
+  test('a body that declares more than the limit is 413 before a byte of it arrives', async () => {
     const bytes = rawRequest(POST, [HOST, JSON_TYPE, 'Content-Length: 2049'])
     const { statuses, text } = await sendRaw(tiny.origin, bytes)
     expect(statuses).toEqual([413])
@@ -182,7 +182,7 @@ describe('bodies (46)', () => {
     expect(tiny.events).toEqual([])
   })
 
-  test('at the limit is taken, one more is not, with and without a length', async () => {
+  test('a body at the limit is accepted, and one byte more is not, with and without a length', async () => {
     const fits = `"${'a'.repeat(2046)}"`
     const send = (body: string, headers: string[]) =>
       sendRaw(tiny.origin, rawRequest(POST, [HOST, JSON_TYPE, ...headers], body))
@@ -193,7 +193,7 @@ describe('bodies (46)', () => {
     expect((await send(inChunks(`${fits} `), [chunked])).statuses).toEqual([413])
   })
 
-  test('compressed, form-encoded or of no type: 415', async () => {
+  test('a body that is compressed, form-encoded or without a type is 415', async () => {
     const gzip = Buffer.from(Bun.gzipSync('{"a":1}')).toString('latin1')
     const refused = [
       [[JSON_TYPE, 'Content-Encoding: gzip'], gzip],
@@ -212,7 +212,7 @@ describe('bodies (46)', () => {
     expect(tiny.events).toEqual([])
   })
 
-  test('nothing of a body is read before the caller is known', async () => {
+  test('no byte of a body is read before the caller is authenticated', async () => {
     // Neither the length nor the type nor the JSON matters yet.
     const bytes = rawRequest(`PUT /items/${WORKSPACE}/a/ HTTP/1.1`, [
       HOST,
@@ -227,7 +227,7 @@ describe('bodies (46)', () => {
   })
 })
 
-test('X-Forwarded-For of a stranger opens no new account at the rate limiter (50)', async () => {
+test("a stranger's X-Forwarded-For opens no new account at the rate limiter (50)", async () => {
   const limited = openTiny({ loginRate: { count: 3, seconds: 60 } })
   const statuses: number[] = []
   for (let attempt = 0; attempt < 5; attempt += 1) {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Smuggled requests, strange hosts and oversized bodies on the listeners that the product opens. */
+/** Smuggled requests, unknown hosts and oversized bodies on the listeners that the product opens. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
@@ -39,9 +39,9 @@ type Side = {
   /** A request with a body that is read. */
   line: string
   headers(): string[]
-  /** A request that is answered to anybody, its route, and words that only its answer has. */
+  /** A request without authentication, its route, and words that only its answer has. */
   open: { line: string; route: string; says: string }
-  /** The body of a refusal. */
+  /** The body of an error. */
   refusal(code: FaultCode): unknown
 }
 
@@ -109,7 +109,7 @@ async function sendAll(origin: string, vectors: readonly [string, string][], hid
 }
 
 describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) => {
-  test('handles no request inside the body of another (43)', async () => {
+  test('a listener handles no request inside the body of another (43)', async () => {
     const hidden = rawRequest(side.open.line, [HOST])
     const vectors = smugglingVectors({ line: side.line, headers: side.headers(), hidden })
     const answers = await sendAll(side.origin(), vectors, hidden)
@@ -117,7 +117,7 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
     expect(routes()).not.toContain(side.open.route)
   })
 
-  test('answers the same request outside of a body, so a smuggled one would be answered', async () => {
+  test('a listener answers the same request outside a body, so a smuggled one would be answered', async () => {
     const first = rawRequest(side.line, [...side.headers(), 'Content-Length: 2'], '{}')
     const parts = [first, rawRequest(side.open.line, [HOST])]
     const { statuses, text } = await sendRaw(side.origin(), parts, SEPARATELY)
@@ -126,8 +126,8 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
     expect(routes()).toContain(side.open.route)
   })
 
-  test('answers 400 invalid_host to every strange Host (44)', async () => {
-    // The good Host before it, on the same connection, must not vouch for it.
+  test('a listener answers 400 invalid_host to every unknown Host (44)', async () => {
+    // The valid Host before it, on the same connection, must not authorize it.
     const answers = strangeHosts.map(async ([name, headers]) => {
       const parts = [[HOST], headers].map((lines) => rawRequest(side.open.line, lines))
       const { statuses, text } = await sendRaw(side.origin(), parts, SEPARATELY)
@@ -137,7 +137,7 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
     expect(await Promise.all(answers)).toEqual(strangeHosts.map(([name]) => ({ name, ...refused })))
   })
 
-  test('answers 400 without a Host (44)', async () => {
+  test('a listener answers 400 without a Host (44)', async () => {
     const [line] = side.open.line.split(' HTTP')
     const modern = await sendRaw(side.origin(), rawRequest(`${line} HTTP/1.1`, []))
     expect(modern.statuses).toEqual([400])
@@ -146,14 +146,14 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
     expect(bodyOf(old.text)).toEqual(side.refusal('invalid_host'))
   })
 
-  test('judges the Host header, not the host of the request line', async () => {
+  test('a listener checks the Host header, not the host of the request line', async () => {
     const [method, path] = side.open.line.split(' ')
     const line = `${method} http://localhost${path} HTTP/1.1`
     const { text } = await sendRaw(side.origin(), rawRequest(line, ['Host: evil.example', CLOSE]))
     expect(bodyOf(text)).toEqual(side.refusal('invalid_host'))
   })
 
-  test('checks everything else before the declared size of a body', async () => {
+  test('a listener checks everything else before the declared size of a body', async () => {
     const path = side.line.split(' ')[1]
     const known = side.headers()
     const cases: [string, string[], FaultCode][] = [
@@ -175,7 +175,7 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
     }
   })
 
-  test('refuses a body that is too large or compressed (46)', async () => {
+  test('a listener rejects a body that is too large or compressed (46)', async () => {
     const limit = side.line === RESOLVE ? 10 * MIB : MIB
     const send = (headers: string[], body = '') =>
       sendRaw(
@@ -207,7 +207,7 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
   })
 })
 
-test('metrics are not served under any strange Host (44)', async () => {
+test('metrics are not served under any unknown Host (44)', async () => {
   const answers = strangeHosts.map(async ([name, headers]) => {
     const parts = [[HOST], headers].map((lines) => rawRequest('GET /metrics HTTP/1.1', lines))
     const { statuses, text } = await sendRaw(stage.app.admin ?? '', parts, SEPARATELY)

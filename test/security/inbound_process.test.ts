@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-/** Closes by itself, or stays; what was received in the meantime. */
+/** Closes by itself, or stays open; contains the bytes received meanwhile. */
 function open(origin: string, bytes: string) {
   const { hostname, port } = new URL(origin)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -63,7 +63,7 @@ test('a server bounds memory for endless bodies and disconnects slow clients (46
     open(origin, `${line}\r\nHost: lo`),
     open(origin, rawRequest(line, [...headers, 'Content-Length: 10'], '{"')),
   ])
-  // To bodies of unknown length of a caller that is known, the resolver gives more time.
+  // The resolver gives more time to bodies of unknown length of an authenticated caller.
   slow.push(open(server.controlPlane, rawRequest(LOGIN, [HOST, JSON_TYPE, CHUNKED], '5\r\n{"')))
   const before = peak()
   for (const [origin, line, headers] of listeners) {

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Names are not signed. Who holds a stolen session renames, who writes the database as well: a name, the personal
- * workspace and the project of an agent lead where they led before, or nowhere.
+ * Names are not signed. An attacker with a stolen session can rename, and so can one with the database: a name, the
+ * personal workspace and an agent's project select the same objects as before, or none.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 let app: TestApp
 let ada: Terminal
 let eve: Terminal
-/** The attacker's workspace, and the one that ada means. */
+/** The attacker's workspace, and the one that ada intends. */
 let theirs: string
 let live: string
 
@@ -37,7 +37,7 @@ afterAll(async () => {
   await app.stop()
 })
 
-/** Exchanges what two rows are called, as who may rename does in three calls. */
+/** Exchanges the names of two rows, which a person with the right to rename can do in three calls. */
 async function swap(table: 'workspaces' | 'projects' | 'agents', one: string, other: string) {
   const { sql } = app.connection
   await sql.unsafe(`
@@ -47,7 +47,7 @@ async function swap(table: 'workspaces' | 'projects' | 'agents', one: string, ot
     drop table swapped`)
 }
 
-/** Code and kind of an error, and what it says. */
+/** Code and kind of an error, and its message. */
 async function refused(...args: string[]) {
   const { code, err } = await ada.run(['--json', ...args])
   const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '')
@@ -79,7 +79,7 @@ describe('a workspace', () => {
     await ada.must(...create('by-name', '-w', 'live'))
   })
 
-  test('that a colleague renames goes on under its new name', async () => {
+  test('a workspace that a colleague renames stays usable under its new name', async () => {
     const other = await loggedIn(app, 'ada@example.com')
     await other.must('workspace', 'rename', 'live', 'live-eu')
     await ada.must('project', 'create', 'renamed', '-w', 'live-eu')
@@ -88,7 +88,7 @@ describe('a workspace', () => {
     await ada.must('project', 'delete', 'renamed', '-w', 'live', '--yes')
   })
 
-  test('has the name after a yes only', async () => {
+  test('a workspace gets the name only after a yes', async () => {
     await swap('workspaces', live, theirs)
     const asked = await ada.run(['workspace', 'accept-name', 'live'])
     expect(asked.code).toBe(2)
@@ -101,7 +101,7 @@ describe('a workspace', () => {
     await ada.must('project', 'list', '-w', 'live')
   })
 
-  test('that is plain beside signed ones is said on a new machine, with what to compare', async () => {
+  test('a plain workspace beside signed ones is reported on a new machine, with the fingerprint to compare', async () => {
     await plainWorkspace(app, 'eve@example.com', 'notes')
     const { err } = await eve.run(['project', 'list', '-w', 'notes'])
     expect(err).toMatch(
@@ -127,7 +127,7 @@ describe('the personal workspace', () => {
     own = listed.find(({ type }) => type === 'personal')?.id ?? ''
   })
 
-  test('is the one that this machine registered, whatever the server calls it', async () => {
+  test('the personal workspace is the one that this machine registered, whatever the server calls it', async () => {
     await personal(theirs)
     await ada.must('project', 'create', 'mine')
     expect(await count('projects', 'workspace_id', own)).toBe(1)
@@ -162,7 +162,7 @@ describe('the personal workspace', () => {
   })
 })
 
-test('the plain personal workspace of an older client goes on, and no other takes its place', async () => {
+test("an older client's plain personal workspace stays usable, and no other takes its place", async () => {
   const { sql } = app.connection
   const { workspaceId } = await signUp(
     app.controlPlane,
@@ -217,7 +217,7 @@ describe('a project', () => {
     await ada.must(...inLive('secrets', 'list', '-p', 'payments'))
   })
 
-  test('that is named by a project file is the one that it named', async () => {
+  test('a project in a project file is the one that it named', async () => {
     const [billing, other] = [await idOf('billing'), await idOf('other')]
     await ada.must(...inLive('link', 'billing'))
     await swap('projects', billing, other)
@@ -230,7 +230,7 @@ describe('a project', () => {
     rmSync(join(ada.cwd, '.cloakroom.json'))
   })
 
-  test('a project that was just created never resolves to one that this machine already knows', async () => {
+  test('a project that was just created never resolves to one that is already pinned on this machine', async () => {
     const { sql } = app.connection
     const [known, hidden] = [await idOf('known'), await idOf('hidden')]
     const lying = Bun.serve({
@@ -271,7 +271,7 @@ describe('a project', () => {
     rmSync(join(ada.cwd, '.cloakroom.json'))
   })
 
-  test('that takes the place of the only one is not meant where none is named', async () => {
+  test('a project that replaces the only one is not the default', async () => {
     const solo = ['-w', ((await ada.json('workspace', 'create', 'solo')) as { id: string }).id]
     await ada.must('project', 'create', 'first', ...solo)
     await ada.must('secrets', 'set', 'KEY=value', ...solo)
@@ -288,7 +288,7 @@ describe('a project', () => {
     await ada.must('secrets', 'set', 'KEY=value', ...solo)
   })
 
-  test('is the one that a token is given, where a name is typed beside it', async () => {
+  test("a token's project is the one with the typed name", async () => {
     const issue = inLive('workload-token', 'issue', 'ci', '-p', 'decoy')
     await ada.must(...inLive('secrets', 'set', 'KEY=value', '-p', 'decoy'))
     const { token } = (await ada.json(...issue)) as { token: string }
@@ -313,7 +313,7 @@ describe('an agent', () => {
     spy = await idOf('spy')
   })
 
-  test('that takes the name of another is issued and granted nothing', async () => {
+  test("an agent that takes another's name gets no token and no grant", async () => {
     await swap('agents', bot, spy)
     for (const args of [
       ['token', 'issue', 'bot'],
@@ -334,7 +334,7 @@ describe('an agent', () => {
   test.each([
     ['every project', 'null'],
     ['another project', "(select id from projects where name = 'decoy')"],
-  ])('is not bound to %s by its row', async (_, other) => {
+  ])('an agent is not bound to %s by its row', async (_, other) => {
     const { sql } = app.connection
     const [row] = await sql`select project_id from agents where id = ${bot}`
     await sql.unsafe(`update agents set project_id = ${other} where id = '${bot}'`)
@@ -348,13 +348,13 @@ describe('an agent', () => {
     await ada.must(...here('token', 'issue', 'bot', '--label', other))
   })
 
-  test('gets no token for a project that is not its own', async () => {
+  test('an agent gets no token for a foreign project', async () => {
     const args = ['token', 'issue', 'bot', '-w', live, '-p', 'decoy']
     expect(await refused(...args)).toMatchObject({ code: 4, kind: 'not_found' })
   })
 })
 
-test('the id of a token that is hidden does not end another one that is labelled so', async () => {
+test("a hidden token's ID does not end another token with that label", async () => {
   const here = (...args: string[]) => ['-w', live, '-p', 'payments', ...args]
   const [hidden, label] = [uuidv8(), crypto.randomUUID()]
   for (const each of [hidden, label]) await ada.must(...here('workload-token', 'issue', each))

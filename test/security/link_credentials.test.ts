@@ -1,5 +1,5 @@
 // tier: quick
-/** A credential in the path of a call does not come back in the links of the answer. */
+/** A credential in the path of a call is not returned in the links of the answer. */
 import { afterAll, expect, test } from 'bun:test'
 import { createAgentWithToken, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -30,7 +30,7 @@ test.each([
   expect(JSON.stringify([...answer.headers])).not.toContain(VALUE)
 })
 
-test('a credential that white space parts in a link is not joined by rewriting it', async () => {
+test('a credential that white space splits in a link is not joined by the rewrite', async () => {
   const value = marked('sk_live_4eC39HqLyjWDarjtT1zdp7dc')
   await agent.store('PARTED', value)
   const parted = `${value.slice(0, 4)}\t${value.slice(4, 12)}\t${value.slice(12)}`
@@ -47,7 +47,7 @@ test('a credential that white space parts in a link is not joined by rewriting i
   )
 })
 
-test('nor is one that the segments of a path part', async () => {
+test('a credential that path segments split is not joined by the rewrite', async () => {
   // Shown in parts, and so without the mark of the canary.
   const value = 'wJalrXUtnF/K7MDENGb'
   await agent.store('SLASHED', value)

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * An SDK with a token as its API key follows the links in an answer. Every URL of the called host leads back,
- * and a redirect to another allowed host takes none of the first host's credentials along.
+ * An SDK with a token as its API key follows the links in an answer. Every URL of the called host returns through the
+ * resolver, and a redirect to another allowed host carries none of the first host's credentials.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { LinkRewriter } from '../../src/outbound/answer/links_in_body.ts'
@@ -42,7 +42,7 @@ describe.each(doors)('%s', (_, base, program) => {
   const send = (path: string, { headers = {}, ...init }: RequestInit & { headers?: Sent } = {}) =>
     fetch(`${base}/${path}`, { redirect: 'manual', ...init, headers: { ...program, ...headers } })
 
-  test("leads the endpoint back that an SSE stream's first event names", async () => {
+  test("the endpoint in an SSE stream's first event returns through the resolver", async () => {
     const events = (data: string) => `event: endpoint\ndata: ${data}\n\n`
     for (const data of ['/messages?s=1', `https://${own}/messages?s=1`]) {
       stage.upstream.on(
@@ -55,7 +55,7 @@ describe.each(doors)('%s', (_, base, program) => {
   })
 
   test.each(['whole', 'in pieces'])(
-    'marks its own address where an API repeats it, %s, as a link from that API',
+    'an own address that an API repeats, %s, is marked as a link from that API',
     async (how) => {
       const literal = `${base}/${other}/file`
       const escaped = literal.replaceAll('/', '\\u002f')
@@ -84,7 +84,7 @@ describe.each(doors)('%s', (_, base, program) => {
     },
   )
 
-  test('leads every header that is a URL of the called host back', async () => {
+  test('every header that is a URL of the called host returns through the resolver', async () => {
     const url = `https://${own}/batches/1?a=b`
     const given = {
       'operation-location': url,
@@ -114,7 +114,7 @@ describe.each(doors)('%s', (_, base, program) => {
     ['application/problem+json', (text: string) => text],
     ['application/x-ndjson', (text: string) => `${text}\n${text}\n`],
     ['text/event-stream', (text: string) => `data: ${text}\n\n`],
-  ])('leads JSON strings of %s back', async (type, written) => {
+  ])('JSON strings of %s return through the resolver', async (type, written) => {
     const body = (origin: string) =>
       written(
         JSON.stringify({
@@ -141,7 +141,7 @@ describe.each(doors)('%s', (_, base, program) => {
     )
   })
 
-  test('leads a redirect to another host past the credentials of the first', async () => {
+  test("a redirect to another host returns through the resolver without the first host's credentials", async () => {
     stage.upstream.on('/moved', answerOf(307, { location: `https://${other}/file?key=${KEY}` }))
     const moved = await send(`${own}/moved`, { method: 'POST' })
     const location = new URL(moved.headers.get('location') ?? '', `${base}/`)
@@ -186,7 +186,7 @@ describe.each(doors)('%s', (_, base, program) => {
     expect(await followed.json()).toEqual([`${base}/~from=${own}/${other}/a`])
   })
 
-  test('refuses a redirect to a host that is not allowed', async () => {
+  test('a redirect to a host that is not allowed is rejected', async () => {
     const answer = await send(`~from=${own}/not.allowed.example/x`)
     expect([answer.status, await answer.json()]).toMatchObject([
       403,
@@ -195,7 +195,7 @@ describe.each(doors)('%s', (_, base, program) => {
   })
 })
 
-test('forward mode leaves links alone with X-Service-Rewrite: none', async () => {
+test('forward mode does not change links with X-Service-Rewrite: none', async () => {
   const url = `https://${own}/x`
   const given = { ...JSON_TYPE, location: url, 'operation-location': url }
   stage.upstream.on('/none', answerOf(201, given, JSON.stringify([url])))
@@ -209,7 +209,7 @@ test('forward mode leaves links alone with X-Service-Rewrite: none', async () =>
   expect(await answer.json()).toEqual([url])
 })
 
-test('links lead back wherever the pieces of a body are parted', () => {
+test('links are rewritten wherever the pieces of a body are split', () => {
   const base = proxyLinks('https://r.example/b', null)
   const text =
     '["https://h.example/a","\\"https://h.example/no","https:\\/\\/h.example","\\\\","https:/'

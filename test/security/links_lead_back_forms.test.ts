@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * A link in an answer must not lead a client through Cloakroom to another host with the first host's credentials:
- * neither one that clients resolve to above its host, nor one that names Cloakroom itself. Every place of a link,
- * in every form.
+ * A link in an answer must not send a client through Cloakroom to another host with the first host's credentials:
+ * neither a link that clients resolve to above its host, nor one that names Cloakroom itself. Tests every place of a
+ * link, in every form.
  */
 import { describe, expect, test } from 'bun:test'
 import { LinkRewriter } from '../../src/outbound/answer/links_in_body.ts'
@@ -28,7 +28,7 @@ const bases: [address: string, base: LinkBase][] = [
   [PASSWORD_URL, proxyLinks(PASSWORD_URL, null)],
 ]
 
-/** Links of the called host that end up at another one, if they are only moved below a base. */
+/** Links of the called host that would reach another one, if they were only moved below a base. */
 const climbs = ['..', '%2e%2e', '.%2E', 'a/../..', './..', 'a/%2e%2e/%2e%2e'].map(
   (climb) => `https://${OWN}/${climb}/${OTHER}/file`,
 )
@@ -39,7 +39,7 @@ const climbing = [
   `https://${OWN}/{/../../${OTHER}/file}`,
 ]
 
-/** Ways to write an address of Cloakroom's own that leads to the other host. */
+/** Ways to write an address of Cloakroom itself that selects the other host. */
 function ownAddresses(address: string): string[] {
   const { pathname } = new URL(address)
   const place = `${pathname}/${OTHER}/file`
@@ -111,7 +111,7 @@ function leadsAside(link: string, address: string): boolean {
   return isCloakroom && ![`${at}/${OWN}/`, `${at}/~from=`].some((led) => pathname.startsWith(led))
 }
 
-describe.each(bases)('Under %s', (address, base) => {
+describe.each(bases)('links under %s', (address, base) => {
   test.each(Object.entries(places))(
     'no link in %s carries credentials to another host',
     (_, read) => {
@@ -121,7 +121,7 @@ describe.each(bases)('Under %s', (address, base) => {
     },
   )
 
-  test('an address of Cloakroom that leads to the called host stays as it is', () => {
+  test('an address of Cloakroom for the called host stays unchanged', () => {
     const back = `${address}/${OWN}/next?a=b`
     expect(places.JSON?.(back, base)).toBe(back)
   })
@@ -134,8 +134,8 @@ describe.each(bases)('Under %s', (address, base) => {
 })
 
 describe.each(bases)('a link to %s', (address, base) => {
-  // The guard has looked at the answer already.
-  test.each(['\t', '\n', '\r'])('does not join what %j parts', (parting) => {
+  // The guard has already searched the answer.
+  test.each(['\t', '\n', '\r'])('a link does not join what %j splits', (parting) => {
     for (const text of [
       `${address}/${OTHER}/sk_te${parting}st_1${parting}2`,
       `${address}/${OTHER}/x?key=sk_te${parting}st_1${parting}2`,
@@ -149,7 +149,7 @@ describe.each(bases)('a link to %s', (address, base) => {
   })
 
   test.each(['\uff53\uff4b-1', 's\u00adk-1', '%73k-1%c2%ad'])(
-    'does not fold the host %j',
+    'a link does not fold the host %j',
     (name) => {
       const link = leadTextBack(`${address}/${name}.other.example/x`, OWN, base)
       expect(link).toStartWith(`${base.link}~from=${OWN}/`)

@@ -1,5 +1,5 @@
 // tier: all
-/** A flood of log-ins: hashing is slow on purpose, and must not be so for those who do not log in. */
+/** A flood of logins: hashing is slow on purpose, but must not slow down other requests. */
 import { expect, test } from 'bun:test'
 import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
 import { Pepper } from '../../src/core/crypto/pepper.ts'
@@ -9,7 +9,7 @@ import { openPasswords } from '../../src/features/accounts/passwords/passwords.t
 
 const passwords = openPasswords(Pepper.parse('k'.repeat(64)), defaultPasswordCost)
 
-test('values of other tenants are opened meanwhile, and what is too much is refused at once', async () => {
+test("other tenants' values are opened during a flood, and excess logins are rejected immediately", async () => {
   let ended = 0
   const attempts = Array.from({ length: 230 }, async () => {
     await passwords.matches(null, 'a guess', null)
@@ -19,7 +19,7 @@ test('values of other tenants are opened meanwhile, and what is too much is refu
   const outer = OuterLayer.parse(new Uint8Array(32).fill(1).toBase64({ alphabet: 'base64url' }))
   const salt = '01920000-0000-7000-8000-000000000001'
   const value = new Uint8Array(40)
-  // One after the other: each would wait for the end of a hash if hashes had all the threads.
+  // One after the other: each would wait for the end of a hash if hashes used all threads.
   for (let count = 0; count < 20; count += 1) {
     const blob = await outer.seal('secrets.value', salt, [], value)
     expect(await outer.open('secrets.value', salt, [], blob)).toEqual(value)

@@ -31,7 +31,7 @@ type Order = [method: string, path: string, body: (token: unknown) => Record<str
 const base64 = (hex: string) => toBase64(Uint8Array.fromHex(hex))
 const message = 'must not be of low order'
 
-/** Every call that takes a token which the client made. */
+/** Every call with a token that the client made. */
 const orders: [what: string, order: () => Order | Promise<Order>][] = [
   ['a new agent', () => ['POST', workspacePath('agents/'), (token) => ({ name: unique(), token })]],
   [
@@ -74,7 +74,7 @@ function projectPath(rest: string): string {
 }
 
 describe('registering', () => {
-  test('with a key of low order is 422 and writes nothing', async () => {
+  test('a registration with a key of low order is 422 and writes nothing', async () => {
     const body = await registrationOf(newApplicant())
     for (const hex of LOW_ORDER_KEYS) {
       const call = { body: { ...body, public_key: base64(hex) } }
@@ -83,7 +83,7 @@ describe('registering', () => {
     }
   }, 60_000)
 
-  test('with any other key works', async () => {
+  test('a registration with any other key succeeds', async () => {
     for (const hex of ORDINARY_KEYS) {
       const body = { ...(await registrationOf(newApplicant())), public_key: base64(hex) }
       expect((await app.call('POST', REGISTER, { body })).status).toBe(201)
@@ -92,7 +92,7 @@ describe('registering', () => {
 })
 
 describe.each(orders)('%s', (_, orderOf) => {
-  test('with a key of low order is 422 and writes nothing; with another it is made', async () => {
+  test('a token with a key of low order is 422 and writes nothing, and one with another key is created', async () => {
     const [method, path, bodyOf] = await orderOf()
     const { token } = team.owner
     for (const hex of LOW_ORDER_KEYS) {

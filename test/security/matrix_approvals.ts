@@ -43,7 +43,7 @@ export const approvalRows: Record<string, Row> = {
         ],
       },
     }),
-    // Known, and stopped because the workspace is not signed.
+    // Authenticated, and stopped because the workspace is not signed.
     through: [422],
     slots: {
       'body.envelopes.project_id': {

@@ -1,6 +1,6 @@
 /**
- * One row per endpoint: how to make a valid request, and what is special about its callers. What the
- * callers get otherwise follows from the contract's access and the permission matrix.
+ * One row per endpoint: how to make a valid request, and its special callers. All other results follow from the
+ * contract's access and the permission matrix.
  */
 
 import { eq } from 'drizzle-orm'
@@ -35,24 +35,21 @@ export type Request = {
   params?: Record<string, string>
   query?: Record<string, string>
   body?: unknown
-  /** Another session than the caller's usual one, where the request ends it. */
+  /** A session other than the caller's usual one, if the request ends it. */
   token?: string
   headers?: Record<string, string>
 }
 
-/** `caller` is the person who will call, or the owner where that is no person. */
+/** `caller` is the person who will call, or the owner if that is no person. */
 export type Scene = { world: World; caller: Person; name: CallerName }
 
 export type Row = {
   request(scene: Scene): Promise<Request> | Request
-  /** Statuses that mean that the caller was let through; 200 and 201 unless given. */
+  /** Statuses that mean that the caller was admitted; 200 and 201 by default. */
   through?: readonly number[]
   /** Callers whose answer does not follow from the contract. */
   expect?: Partial<Record<CallerName, number>>
-  /**
-   * Slots (`query.project_id`) in which a foreign value is no request for something foreign, with the
-   * status and the reason.
-   */
+  /** Slots (`query.project_id`) in which a foreign value requests nothing foreign, with the status and the reason. */
   slots?: Record<string, { status: number; because: string }>
 }
 
@@ -61,7 +58,7 @@ const row = (request: Row['request'], rest: Omit<Row, 'request'> = {}): Row => (
   ...rest,
 })
 
-/** A caller who may sign learns that the workspace is plain. */
+/** The error tells a permitted signer that the workspace is plain. */
 const NOT_SIGNED = [422]
 const grantBody = {
   grant: { statement: '{}', signature: Buffer.alloc(64).toString('base64') },
@@ -148,7 +145,7 @@ async function spareSession({ world, caller }: Scene) {
   return { id: listed.find(({ current }) => current)?.id ?? '', token }
 }
 
-/** No row here tests passwords: a wrong one shows that the caller was known. */
+/** No row here tests passwords: the error for a wrong one proves that the caller was authenticated. */
 const wrongPassword = async ({ caller }: Scene) => {
   const { key_salt, kdf, encrypted_private_key } = await registrationOf(caller)
   return {
@@ -350,7 +347,7 @@ const workspaceRows: Record<string, Row> = {
     async (scene) => ({
       params: { ...inWorkspace(scene), member: await addTarget(scene.world, 'member') },
     }),
-    // Anybody may leave, so that the contract's permission is to read; others are an admin's to remove.
+    // Anyone may leave, so the contract's permission is to read; only an admin may remove others.
     { expect: { member: 403, read_only: 403 } },
   ),
 }
@@ -625,25 +622,25 @@ const open: Record<string, Row> = {
 
 const tokenRows: Record<string, Row> = {
   'audit.record': row((scene) => ({ query: inWorkspace(scene), body: reported() }), {
-    // A session speaks for a workspace of which its person is a member.
+    // A session reports for a workspace of which its person is a member.
     expect: { invited: 404, removed: 404, other_owner: 404 },
   }),
   'workloads.env': row(
     (scene) => ({ body: { ...inProject(scene), environment: 'development' } }),
-    // Known, and stopped because nobody gave the token a key.
+    // Authenticated, and stopped because nobody gave the token a key.
     { through: [409] },
   ),
   'links.list_for_token': row(none),
   'workloads.version': row(none),
   'workloads.token': row(none),
   'resolver.resolve': row(() => ({ body: { target_url: 'https://blocked.example.com/' } }), {
-    // Known, and stopped by the allowlist: nothing leaves.
+    // Authenticated, and stopped by the allowlist: nothing is sent.
     through: [403],
   }),
   'resolver.allowlist': row(none),
   'resolver.credentials': row(none),
   'resolver.shapes': row(none),
-  // An id that no token has.
+  // An ID that no token has.
   'resolver.approval': row(() => ({ params: { approval_id: Bun.randomUUIDv7() } }), {
     through: [404],
   }),
@@ -651,7 +648,7 @@ const tokenRows: Record<string, Row> = {
     body: { reason: 'why', hosts: [`${unique('asked')}.example.com`] },
   })),
   'resolver.proposal': row(() => ({ params: { proposal_id: Bun.randomUUIDv7() } }), {
-    // Known, and it has no such proposal.
+    // Authenticated, and it has no such proposal.
     through: [404],
   }),
   ...Object.fromEntries(

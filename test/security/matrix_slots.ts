@@ -1,4 +1,4 @@
-/** Every place of a request that names something, and the request with something foreign there. */
+/** Every place of a request that names an object, and the request with a foreign object there. */
 import type { Request } from './matrix_rows.ts'
 
 export type Slot = {
@@ -11,7 +11,7 @@ export type Slot = {
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
-/** The leaves that differ between an own and a foreign request, and that name something. */
+/** The values that differ between an own and a foreign request, and that name an object. */
 export function slotsOf(own: Request, foreign: Request): Slot[] {
   return (['params', 'query', 'body'] as const).flatMap((part) =>
     leaves(own[part], foreign[part], [part]).flatMap((path) => {
@@ -32,7 +32,7 @@ function leaves(own: unknown, foreign: unknown, path: Slot['path']): Slot['path'
   return Object.keys(own).flatMap((key) => leaves(own[key], foreign[key], [...path, key]))
 }
 
-/** Names in paths do too; in bodies they are of what is new. */
+/** Names in paths do too; in bodies they name new objects. */
 function namesSomething(value: string, [part]: Slot['path']): boolean {
   return part === 'params' || UUID.test(value)
 }
@@ -46,7 +46,7 @@ export function withSlot(own: Request, { path, added }: Slot, foreign: Request):
   return copy
 }
 
-/** A copy of the first entry of the list at the end; answers the path of the same field in it. */
+/** A copy of the first entry of the list at the end. Returns the path of the same field in it. */
 function append(request: Request, path: Slot['path']): Slot['path'] {
   const at = path.indexOf(0)
   const list = path.slice(0, at).reduce<unknown>(step, request)

@@ -1,4 +1,4 @@
-/** Two tenants alike, everybody who may call, and what of theirs there is to call for. */
+/** Two equal tenants, every kind of caller, and the objects that they can request. */
 
 import type { Capability } from '../../src/core/capability.ts'
 import type { Role } from '../../src/core/grant.ts'
@@ -33,7 +33,7 @@ export type World = {
   workspaceId: string
   projectId: string
   projectName: string
-  /** A secret that is there, in `development`. */
+  /** An existing secret, in `development`. */
   secretKey: string
   agentId: string
   agentToken: string
@@ -41,13 +41,13 @@ export type World = {
   readingToken: string
   domain: string
   person: Record<(typeof people)[number], Person>
-  /** One more workspace of the owner, to which the invited one is invited; answers its id. */
+  /** One more workspace of the owner, to which the invited person is invited. Returns its ID. */
   inviteAgain(): Promise<string>
 }
 
 let counter = 0
 
-/** A name that nothing else has. */
+/** A unique name. */
 export function unique(prefix: string): string {
   counter += 1
   return `${prefix}${counter}`
@@ -55,7 +55,7 @@ export function unique(prefix: string): string {
 
 /** Canonical base64 in the form of a token envelope; nobody ever opens it. */
 export const envelope = new Uint8Array(81).fill(1).toBase64()
-/** A ciphertext that says nothing about its epoch. */
+/** A ciphertext without an epoch. */
 export const ciphertext = new Uint8Array(24).fill(9).toBase64()
 
 /** @param isStaffed whether each role has a separate person; otherwise the admin is used for all of them */
@@ -118,7 +118,7 @@ export async function buildWorld(app: TestApp, { isStaffed = true } = {}): Promi
   }
 }
 
-/** Somebody new in the workspace, to be promoted, removed or left alone. */
+/** A new person in the workspace, to be promoted, removed or left alone. */
 export async function addTarget({ app, workspaceId }: World, role: Role): Promise<string> {
   const { db } = app.connection
   const id = Bun.randomUUIDv7()
@@ -170,10 +170,10 @@ export async function addSecret({ projectId, person }: World): Promise<string> {
   return key
 }
 
-/** Filled in later: when a token was used, and how its request ended. */
+/** Filled in later: the last use of a token, and the outcome of its request. */
 const LATER = ['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason']
 
-/** The record of a refusal is not what was refused. */
+/** The record of a rejection is not the rejected data. */
 const MEANT: Record<string, string> = {
   audit_logs: "where decision is distinct from 'blocked'",
   // A deleted target goes later, with its notices.
@@ -183,7 +183,7 @@ const MEANT: Record<string, string> = {
 /** Their rows are delivered or removed later. */
 const BY_ID = ['notices', 'notice_targets']
 
-/** One value per table for all that it holds; what changes it was written. */
+/** One value per table for all its contents; a difference means that a change was written. */
 export async function fingerprint({ app }: World): Promise<Record<string, string>> {
   const { sql } = app.connection
   await app.flushAudit()
@@ -195,7 +195,7 @@ export async function fingerprint({ app }: World): Promise<Record<string, string
   return Object.fromEntries(rows.map(({ name, state }) => [name, state]))
 }
 
-/** Slower, for rows of which something may change. */
+/** Slower, for rows with one changed column. */
 const ENTRY = `(to_jsonb(t) - array['${LATER.join("','")}'])::text`
 const VALUES = `md5(coalesce(string_agg(${ENTRY}, '' order by ${ENTRY}), ''))`
 

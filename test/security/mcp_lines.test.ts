@@ -1,8 +1,8 @@
 // tier: all
 /**
  * Input that is not a message gets an error, and the server continues: a line that is too long once ended it
- * silently, and the sender waited for ever. Text that tools show is escaped. The executable reads the pipes of
- * its process.
+ * silently, and the sender waited forever. Text in tool output is escaped. The executable reads the pipes of its
+ * process.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { executable } from '../binary/executable.ts'
@@ -92,7 +92,7 @@ test.each([
   60_000,
 )
 
-test('an answer, a notification and an empty line get none', async () => {
+test('an answer, a notification and an empty line get no answer', async () => {
   server.stdin.write(
     '{"jsonrpc":"2.0","result":1}\n\n{"jsonrpc":"2.0","method":"notifications/x"}\n',
   )

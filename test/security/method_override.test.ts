@@ -1,5 +1,8 @@
 // tier: quick
-/** Cases 80 and 94: a header that asks the upstream for another method or path, in its header, query or body, does not get around a policy. */
+/**
+ * Cases 80 and 94: a header that requests another method or path from the upstream, in its header, query or body,
+ * does not bypass a policy.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   type Agent,
@@ -58,12 +61,15 @@ const refusal = (name: string) =>
   `The policy of the secret ${name} limits methods or paths, and a header of this request may override them.`
 
 describe.each(OVERRIDES)('%s', (header) => {
-  test.each(['METHODS', 'PATHS'])('is refused with the limited secret %s', async (name) => {
-    const asked = call(name, { [header]: 'DELETE' })
-    await expectRefused(stage, agent, asked, 'policy_blocked', refusal(name))
-  })
+  test.each(['METHODS', 'PATHS'])(
+    'an override is rejected with the limited secret %s',
+    async (name) => {
+      const asked = call(name, { [header]: 'DELETE' })
+      await expectRefused(stage, agent, asked, 'policy_blocked', refusal(name))
+    },
+  )
 
-  test('is sent with a secret whose policy has neither list, and without a secret', async () => {
+  test('an override is sent with a secret whose policy has neither list, and without a secret', async () => {
     for (const name of ['FREE', 'HOSTS', '']) {
       const headers = { [header]: '/v1/charges' }
       const answer = await agent.resolve({ ...call(name, headers), ...(name ? {} : { headers }) })
@@ -73,14 +79,14 @@ describe.each(OVERRIDES)('%s', (header) => {
   })
 })
 
-test('the limited secret goes on working where the request says what it wants', async () => {
+test('the limited secret stays usable if the request states its method', async () => {
   for (const name of ['METHODS', 'PATHS']) {
     const answer = await agent.resolve(call(name, { 'X-Request-Method': 'GET', 'X-Original': '/' }))
     expect(answer.body).toMatchObject({ status_code: 200 })
   }
 })
 
-test('an override is no less one in the header of a signature', async () => {
+test('an override in a header of a signature is also detected', async () => {
   const policy = { allowed_methods: ['POST' as const], allowed_locations: ['sign' as const] }
   await agent.store('SIGNS', 'value-signs', { policy })
   const signed = (header: string) => ({
@@ -94,7 +100,7 @@ test('an override is no less one in the header of a signature', async () => {
   expect((await agent.resolve(signed('X-Signature'))).body).toMatchObject({ status_code: 200 })
 })
 
-test('in forward mode an override is refused, and what proxies add is dropped', async () => {
+test('an override is rejected in forward mode, and headers that proxies add are dropped', async () => {
   const headers = { authorization: 'Bearer SVC_SECRET_METHODS' }
   const sent = stage.upstream.bytes
   const refused = await forwardAs(stage, agent, '/v1/charges', {
@@ -159,11 +165,11 @@ describe('a method in the query', () => {
     expect(stage.upstream.received.at(-1)?.path).toBe(`/v1/charges?${query}`)
   }
 
-  test.each(QUERIES)('?%s is refused where the policy limits methods', (query) =>
+  test.each(QUERIES)('?%s is rejected if the policy limits methods', (query) =>
     expectRefused(stage, agent, asked('METHODS', query), 'policy_blocked', said).then(() => {}),
   )
 
-  test.each(QUERIES)('?%s is sent where it does not', async (query) => {
+  test.each(QUERIES)('?%s is sent if the policy does not limit methods', async (query) => {
     for (const name of ['FREE', 'HOSTS', 'PATHS']) await expectSent(name, query)
   })
 
@@ -171,7 +177,7 @@ describe('a method in the query', () => {
     for (const name of ['METHODS', 'FREE', 'PATHS']) await expectSent(name, query)
   })
 
-  test('is refused in forward mode too', async () => {
+  test('a method in the query is rejected in forward mode too', async () => {
     const headers = { authorization: 'Bearer SVC_SECRET_METHODS' }
     const sent = stage.upstream.bytes
     const refused = await forwardAs(stage, agent, '/v1/charges?_method=DELETE', { headers })
@@ -188,7 +194,7 @@ const part = (disposition: string, value: string) =>
 const headed = (headers: string, end = '\r\n') =>
   ['--b', headers, '', 'DELETE', '--b--', ''].join(end)
 const field = 'Content-Disposition: form-data; name="_method"'
-/** Servers disagree about what these bodies are: some read a field `_method` in each. */
+/** Servers read these bodies differently: some read a field `_method` in each. */
 const UNPLAIN: [type: string, body: string][] = [
   ...[
     'Content-Disposition: form-data;\r\n name="_method"',
@@ -311,12 +317,16 @@ describe('a method in the body', () => {
   })
   beforeAll(() => agent.store('POSTS', 'value-posts', { policy: { allowed_methods: ['POST'] } }))
 
-  test.each(BODIES)('of type %s, %p, is refused where the policy limits methods', (type, body) =>
-    expectRefused(stage, agent, asked('POSTS', type, body), 'policy_blocked', said).then(() => {}),
+  test.each(BODIES)(
+    'a method in the body of type %s, %p, is rejected if the policy limits methods',
+    (type, body) =>
+      expectRefused(stage, agent, asked('POSTS', type, body), 'policy_blocked', said).then(
+        () => {},
+      ),
   )
 
   test.each(UNPLAIN)(
-    'of type %s, %p, is refused because servers read its parts differently',
+    'a method in the body of type %s, %p, is rejected because servers read its parts differently',
     async (type, body) => {
       const reason =
         'send a multipart body with one plain boundary, CRLF line ends, one line for each part header and names in double quotes without escapes.'
@@ -326,7 +336,7 @@ describe('a method in the body', () => {
   )
 
   test.each(['{_method:"DELETE"}', `{'_method':"DELETE"}`, '{/*"*/"_method":"DELETE"}'])(
-    'of type application/json5, %p, is refused because it is not JSON',
+    'a method in the body of type application/json5, %p, is rejected because it is not JSON',
     async (body) => {
       const text = `${said.slice(0, -1)}: send it as JSON without comments, and with double quotes around names.`
       const call = asked('POSTS', 'application/json5', body)
@@ -339,7 +349,7 @@ describe('a method in the body', () => {
     expect(answer.body).toMatchObject({ status_code: 200 })
   })
 
-  test('is refused in forward mode too, also in a body without a declared length or that is encoded', async () => {
+  test('a method in the body is rejected in forward mode too, also in an encoded body or one without a declared length', async () => {
     const sent = stage.upstream.bytes
     for (const [type, body] of FORWARDED) {
       const headers = { authorization: 'Bearer SVC_SECRET_POSTS', 'content-type': type }
@@ -352,7 +362,7 @@ describe('a method in the body', () => {
     }
   })
 
-  test('is sent where the policy does not limit methods', async () => {
+  test('a method in the body is sent if the policy does not limit methods', async () => {
     for (const [type, body] of new Map([...BODIES, ...UNPLAIN])) {
       const answer = await agent.resolve(asked('FREE', type, body))
       expect(answer.body).toMatchObject({ status_code: 200 })

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Series of /metrics are kept in memory for ever, and by Prometheus too. Whatever callers and APIs send, there are
- * so many and no more: what is new to them is counted with what is like it.
+ * Series of /metrics stay in memory forever, and in Prometheus too. Whatever callers and APIs send, their number is
+ * fixed: a new value is counted in a shared label.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { STATUS_CODES } from 'node:http'
@@ -42,7 +42,7 @@ const ROUNDS = 6
 /** The runtime answers others itself. */
 const OTHER_METHODS = ['PROPFIND', 'MKCOL', 'LOCK', 'UNLOCK', 'COPY', 'MOVE']
 
-/** Everything of a request that its sender chooses, each time other. */
+/** Everything that a sender chooses in a request, different each time. */
 async function callWithWhatIsNew(round: number): Promise<void> {
   const word = `new${round}x${Bun.randomUUIDv7().slice(-6)}`
   const method = OTHER_METHODS[round] ?? ''
@@ -85,7 +85,7 @@ test('new values that callers choose give no label a new value', async () => {
   expect(await valuesOfLabels()).toEqual(before)
 })
 
-test('answers of APIs add only the known statuses, and one value for each class of others', async () => {
+test('answers of APIs add only the registered statuses, and one value for each class of others', async () => {
   const known = new Set<string>()
   for (let status = 200; status < 600; status += 1) {
     stage.upstream.on(`/${status}`, answerOf(status, {}, ''))

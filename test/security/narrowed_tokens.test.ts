@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A narrowed token, which an SDK holds as its API key, is worth nothing at other hosts and for other secrets,
- * whatever the workspace allows and whatever the database holds beside the grant.
+ * A narrowed token, which an SDK uses as its API key, is useless at other hosts and for other secrets, whatever the
+ * workspace allows and whatever the database contains beside the grant.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
@@ -56,7 +56,7 @@ const forward = (path: string, name: string) =>
   })
 
 describe('a narrowed token', () => {
-  test('is of use for its hosts and secrets, and for parts of them', async () => {
+  test('a narrowed token is usable for its hosts and secrets, and for parts of them', async () => {
     for (const name of ['KEY', 'URL__PASSWORD']) {
       const answer = await resolveAs(stage.app.resolver, narrowed.text, using(name))
       expect([name, answer.status]).toEqual([name, 200])
@@ -68,7 +68,7 @@ describe('a narrowed token', () => {
     ['another allowed host', () => using('KEY', OTHER), OTHER],
     ['a host that nobody allowed', () => using('KEY', 'none.example'), 'none.example'],
     ['another secret', () => using('OTHER_KEY'), 'OTHER_KEY'],
-  ])('is refused for %s', async (_, call, named) => {
+  ])('a narrowed token is rejected for %s', async (_, call, named) => {
     const before = stage.upstream.bytes
     const { status, body } = await resolveAs(stage.app.resolver, narrowed.text, call())
     expect([status, body]).toMatchObject([403, { error_code: 'scope_required' }])
@@ -86,13 +86,13 @@ describe('a narrowed token', () => {
     expect(stage.upstream.bytes).toBe(before)
   })
 
-  test('takes no other secret that is named like its own part', async () => {
+  test('a narrowed token cannot use another secret that is named like a part of its secret', async () => {
     const { status, body } = await resolveAs(stage.app.resolver, narrowed.text, using('URL__KEY'))
     expect([status, (body as { error_code?: string }).error_code]).not.toEqual([200, undefined])
     expect(JSON.stringify(stage.upstream.received)).not.toContain('own')
   })
 
-  test('lists what it is for, and nothing else', async () => {
+  test('a narrowed token lists its own hosts and secrets, and no others', async () => {
     const api = openApi(stage.app.resolver, () => narrowed.text)
     const credentials = await api.call(listCredentials, {})
     const shapes = await api.call(listShapes, { query: {} })
@@ -121,7 +121,7 @@ describe('a narrowed token', () => {
     ['with a limit of nothing', { limits: { calls_per_day: 0 } }, 'limits.calls_per_day'],
     ['with limits that limit nothing', { limits: { calls_per_day: null } }, 'limits'],
     ['with an unknown limit', { limits: { calls_per_year: 1 } }, 'limits'],
-  ])('is not issued %s', async (_, body, path) => {
+  ])('a narrowed token is not issued %s', async (_, body, path) => {
     const url = `/api/workspaces/${agent.workspaceId}/agents/${agent.registrationId}/tokens/`
     const { status, body: answer } = await callJson(stage.app.controlPlane, 'POST', url, {
       token: agent.person.token,
@@ -138,7 +138,7 @@ describe('in a signed workspace', () => {
   type Stored = Pick<typeof tokens.$inferInsert, 'hosts' | 'secrets' | 'limits'>
   let rows: SignedRows
 
-  // A process on the embedded database gets no notice of a row that is written past it, so each case has its own
+  // A process on the embedded database gets no notice of a row that is written directly, so each case has its own
   // rows.
   const openRows = async () => {
     rows = await signedRows(stage, {
@@ -154,7 +154,7 @@ describe('in a signed workspace', () => {
     await stage.app.connection.sql`update workspaces set policy_version = policy_version + 1
       where id = ${rows.workspaceId}`
   }
-  test('a token is issued as its grant narrows and limits it', async () => {
+  test('a token is issued with the limits of its grant', async () => {
     const project = await signedProject(stage.app)
     const { api } = project.owner
     const params = { project_id: project.projectId }
@@ -184,7 +184,7 @@ describe('in a signed workspace', () => {
 
   const own = (): Stored => ({ hosts: [stage.authorityOf()], secrets: ['KEY'] })
 
-  test('the grant narrows, and a row that differs is refused', async () => {
+  test('the grant narrows, and a row that differs is rejected', async () => {
     const cases: [string, Stored, object, number, number][] = [
       ['as granted', own(), { v: 3, ...own(), limits: null }, 200, 403],
       ['not narrowed', { hosts: null, secrets: null }, {}, 200, 200],

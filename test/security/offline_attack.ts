@@ -116,7 +116,7 @@ function unsealed<R extends { sealed: Uint8Array }>(
   return Promise.all(rows.map(async (row) => ({ ...row, sealed: (await open(row)) ?? row.sealed })))
 }
 
-/** Every row of every table as text, and what its texts encode. */
+/** Every row of every table as text, and the bytes that its texts encode. */
 async function everyText(sql: postgres.Sql): Promise<Uint8Array[]> {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.tables
@@ -174,7 +174,7 @@ async function privateKeysOf(
   return found
 }
 
-/** Candidates that are the other half of a member's public key, or the seed of it. */
+/** Candidates that are the other half of a member's public key, or its seed. */
 function privateKeysAmong(candidates: readonly Uint8Array[], users: readonly User[]): Uint8Array[] {
   const known = new Set(users.map(({ publicKey }) => publicKey.toHex()))
   const fromSeed = (seed: Uint8Array) =>

@@ -1,5 +1,5 @@
 // tier: quick
-/** A policy that limits operations, or permits only reads, holds for every door, body and override. */
+/** A policy that limits operations, or permits only reads, applies to every route, body and override. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { createAgentWithToken, expectRefused, sharedStage } from '../support/agent.ts'
@@ -47,8 +47,8 @@ const expectBlocked = (name: string, asked: Asked, sentence: string) =>
     `The policy of the secret ${name} ${sentence}.`,
   )
 
-describe('a secret that only reads', () => {
-  test('is sent with queries, reads of MCP and methods that read', async () => {
+describe('a read-only secret', () => {
+  test('a read-only secret is sent with queries, reads of MCP and methods that read', async () => {
     await expectSent('READS', { body: QUERY })
     await expectSent('READS', { path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })
     await expectSent('READS', { path: '/repos?query=x', method: 'GET' })
@@ -106,18 +106,18 @@ describe('a secret that only reads', () => {
       'limits methods, and the body of this request may override them',
     ],
   ]
-  test.each(refused)('is not sent with %s', async (_, asked, sentence) => {
+  test.each(refused)('a read-only secret is not sent with %s', async (_, asked, sentence) => {
     await expectBlocked('READS', asked, sentence)
   })
 
-  test('is not sent in a query that its values turn into a mutation', async () => {
+  test('a read-only secret is not sent in a query that its values turn into a mutation', async () => {
     const asked = { path: '/x?token=SVC_SECRET_PLACED&query=mutation%7Bb%7D', method: 'GET' }
     const sentence = 'permits only reads (read_only), and this request has a GraphQL mutation'
     await expectBlocked('PLACED', asked, sentence)
     await expectSent('PLACED', { path: '/x?token=SVC_SECRET_PLACED&query=%7Bb%7D', method: 'GET' })
   })
 
-  test('signs no request that may write', async () => {
+  test('a read-only secret signs no request that may write', async () => {
     const sign = { type: 'hmac-sha256', secret: 'SVC_SECRET_SIGNS', header: 'X-Signature' }
     const headers = { ...JSON_TYPE }
     const asked = (body: string) => ({
@@ -135,12 +135,12 @@ describe('a secret that only reads', () => {
 })
 
 describe('a secret with allowed_operations', () => {
-  test('is sent with the operations of its list, and with a plain GET', async () => {
+  test('a secret with allowed_operations is sent with the operations of its list, and with a plain GET', async () => {
     await expectSent('VIEWER', { body: QUERY })
     await expectSent('VIEWER', { path: '/repos', method: 'GET' })
   })
 
-  test('is not sent with others', async () => {
+  test('a secret with allowed_operations is not sent with others', async () => {
     const sentence = 'does not permit this operation (allowed_operations: query:viewer)'
     for (const body of [MUTATION, '{"query":"{ viewer { id } user { id } }"}', `[${QUERY}]`]) {
       await expectBlocked('VIEWER', { body }, sentence)
@@ -149,7 +149,7 @@ describe('a secret with allowed_operations', () => {
     await expectBlocked('VIEWER', { method: 'GET', path }, sentence)
   })
 
-  test('is not sent with a request that cannot be checked', async () => {
+  test('a secret with allowed_operations is not sent with a request that cannot be checked', async () => {
     const because = 'limits operations (allowed_operations), and this request cannot be checked'
     await expectBlocked(
       'VIEWER',
@@ -165,7 +165,7 @@ describe('a secret with allowed_operations', () => {
   })
 })
 
-test('an open answer ends when the policy no longer lists the operation that it came from', async () => {
+test('an open answer ends when the policy no longer lists its operation', async () => {
   const { resolve, promise } = Promise.withResolvers<void>()
   stage.upstream.on('/mcp', (_, wire) => {
     wire.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: 1\n\n')
@@ -191,7 +191,7 @@ describe('forward mode', () => {
       body,
     })
 
-  test('reads bodies whole, also those of GraphQL and those without a declared length', async () => {
+  test('forward mode reads bodies whole, also those of GraphQL and those without a declared length', async () => {
     const stream = (text: string) => new Blob([text]).stream()
     for (const body of [QUERY, stream(QUERY)]) expect((await post(body)).status).toBe(200)
     expect((await post(stream('{ viewer }'), 'application/graphql')).status).toBe(200)

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A store of objects that is asked by a header or a body for another object than that of the path does not get around a
- * policy, and no object can be made, or answered, so that a value in it is no longer recognised.
+ * An object store that gets a header or a body for another object than that of the path does not bypass a policy, and
+ * no object can be created, or returned, so that a value in it is no longer recognised.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createAgentWithToken, expectRefused, sharedStage } from '../support/agent.ts'
@@ -70,19 +70,22 @@ describe('an object that a header names', () => {
       'x-oss-copy-source': '/secret/x',
       x_amz_copy_source: '/secret/x',
     }),
-  )('is refused with a limited key of S3: %s', async (name, value) => {
-    for (const prefix of ['PATHS', 'WRITES']) {
-      const asked = call('PUT', '/pub/x', s3(prefix, { [name]: value }))
-      await expectRefused(
-        stage,
-        agent,
-        asked,
-        'policy_blocked',
-        refusal(`${prefix}_SECRET_ACCESS_KEY`),
-      )
-    }
-    await expectSent(call('PUT', '/pub/x', s3('AWS', { [name]: value })))
-  })
+  )(
+    'an object that a header names is rejected with a limited key of S3: %s',
+    async (name, value) => {
+      for (const prefix of ['PATHS', 'WRITES']) {
+        const asked = call('PUT', '/pub/x', s3(prefix, { [name]: value }))
+        await expectRefused(
+          stage,
+          agent,
+          asked,
+          'policy_blocked',
+          refusal(`${prefix}_SECRET_ACCESS_KEY`),
+        )
+      }
+      await expectSent(call('PUT', '/pub/x', s3('AWS', { [name]: value })))
+    },
+  )
 
   test.each(
     of({
@@ -91,13 +94,16 @@ describe('an object that a header names', () => {
       'x-ms-file-rename-source': '/secret/x',
       'x-copy-from': '/secret/x',
     }),
-  )('is refused with a limited key of Azure: %s', async (name, value) => {
-    const asked = call('PUT', '/pub/x', azure('PATHS_KEY', { [name]: value }))
-    await expectRefused(stage, agent, asked, 'policy_blocked', refusal('PATHS_KEY'))
-    await expectSent(call('PUT', '/pub/x', azure('KEY', { [name]: value })))
-  })
+  )(
+    'an object that a header names is rejected with a limited key of Azure: %s',
+    async (name, value) => {
+      const asked = call('PUT', '/pub/x', azure('PATHS_KEY', { [name]: value }))
+      await expectRefused(stage, agent, asked, 'policy_blocked', refusal('PATHS_KEY'))
+      await expectSent(call('PUT', '/pub/x', azure('KEY', { [name]: value })))
+    },
+  )
 
-  test('leaves the other headers of copies and uploads alone', async () => {
+  test('other headers of copies and uploads are unchanged', async () => {
     const more = { 'x-amz-metadata-directive': 'COPY', 'x-amz-website-redirect-location': '/y' }
     await expectSent(call('PUT', '/pub/x', s3('PATHS', more)))
     await expectSent(call('PUT', '/pub/x', azure('PATHS_KEY', { 'x-ms-blob-type': 'BlockBlob' })))
@@ -109,7 +115,7 @@ describe('objects that a body names', () => {
     `The policy of the secret ${name} limits methods or paths, and the body of this request may ask for others.`
 
   test.each(['delete', 'delete=', 'delete=x', '%64elete', 'a=1&delete'])(
-    'are not deleted with a limited key of S3: ?%s',
+    'objects that a body names are not deleted with a limited key of S3: ?%s',
     async (query) => {
       for (const prefix of ['PATHS', 'WRITES']) {
         const asked = call('POST', `/pub?${query}`, s3(prefix))
@@ -127,7 +133,7 @@ describe('objects that a body names', () => {
   )
 
   test.each(['comp=batch', 'Comp=Batch', 'restype=container&c%6fmp=batch'])(
-    'are not asked for in a batch of Azure with a limited key: ?%s',
+    'objects that a body names are not requested in an Azure batch with a limited key: ?%s',
     async (query) => {
       const asked = call('POST', `/pub?${query}`, azure('PATHS_KEY'))
       await expectRefused(stage, agent, asked, 'policy_blocked', refusal('PATHS_KEY'))
@@ -135,7 +141,7 @@ describe('objects that a body names', () => {
     },
   )
 
-  test('are not read by a POST (S3 Select) with a key that may not read', async () => {
+  test('objects are not read by a POST (S3 Select) with a key that may not read', async () => {
     const asked = (prefix: string) => call('POST', '/pub/x?select&select-type=2', s3(prefix))
     for (const prefix of ['WRITES', 'DELETES']) {
       const said = refusal(`${prefix}_SECRET_ACCESS_KEY`)
@@ -143,7 +149,7 @@ describe('objects that a body names', () => {
     }
   })
 
-  test('do not have a part of a value computed from an object (S3 Select, Blob Query), with whatever key', async () => {
+  test('a part of a value is not computed from an object (S3 Select, Blob Query), with any key', async () => {
     const reason =
       'Objects cannot be queried (S3 Select, Blob Query): what that answers cannot be searched for credentials. Fetch the object.'
     const queries = ['select&select-type=2', 'select-type=2&%73elect=', 'Select&select&select-type']
@@ -160,7 +166,7 @@ describe('objects that a body names', () => {
     await expectSent(call('POST', '/pub/x?comp=block', azure('KEY')))
   })
 
-  test('leave other calls with a limited key alone', async () => {
+  test('other calls with a limited key are unchanged', async () => {
     await expectSent(call('POST', '/pub/x?uploads', s3('PATHS')))
     await expectSent(call('PUT', '/pub/x?comp=block', azure('PATHS_KEY')))
     await expectSent(call('GET', '/pub/x?delete', s3('PATHS')))
@@ -175,7 +181,7 @@ describe('a part of a value in a new object', () => {
       'x-ms-source-range',
       azure('KEY', { 'x-ms-copy-source': 'https://acct.blob.core.windows.net/b/x' }),
     ],
-  ])('is not copied by %s, and the whole object is', async (name, headers) => {
+  ])('a part of a value is not copied by %s, and the whole object is', async (name, headers) => {
     const path = '/b/y?partNumber=1&uploadId=u'
     const asked = call('PUT', path, { ...headers, [name]: 'bytes=0-15' })
     const reason =
@@ -185,10 +191,10 @@ describe('a part of a value in a new object', () => {
   })
 })
 
-describe('a body of Azure with checksums in its midst', () => {
+describe('an Azure body with embedded checksums', () => {
   const structured = { 'x-ms-structured-body': 'XSM/1.0; properties=crc64' }
 
-  test('is not asked for, and can be uploaded', async () => {
+  test('embedded checksums are not requested, and can be uploaded', async () => {
     upstream.on('/b/up', answerOf(201, structured, ''))
     const reason =
       'The header x-ms-structured-body is not possible: such an answer cannot be searched for credentials.'
@@ -198,7 +204,7 @@ describe('a body of Azure with checksums in its midst', () => {
     expect(uploaded.body).toMatchObject({ status_code: 201 })
   })
 
-  test('is no answer, whole or as a stream', async () => {
+  test('embedded checksums in an answer are rejected, whole or as a stream', async () => {
     upstream.on('/b/structured', answerOf(200, structured, 'half a value'))
     const asked = call('GET', '/b/structured', azure('KEY'))
     expect((await agent.resolve(asked)).body).toMatchObject({

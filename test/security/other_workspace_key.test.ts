@@ -58,7 +58,7 @@ async function sealedTo(email: string, key: Uint8Array, epoch: number): Promise<
   await app.connection.sql`update workspaces set epoch = ${epoch} where id = ${workspaceId}`
 }
 
-/** Does something while the rows are others, and puts them back. */
+/** Runs an action with changed rows, and restores them. */
 async function during(change: () => Promise<void>, act: () => Promise<void>): Promise<void> {
   const { sql } = app.connection
   const [{ all }] = (await sql`
@@ -91,7 +91,7 @@ test.each([
   ['the local proxy', ['proxy', '--local', '--', 'true']],
   ['the remote proxy with its own token', ['proxy', '--remote', '--agent', 'x', '--', 'true']],
   ['run', ['run', '--', 'true']],
-])('%s refuses another key of a known epoch', async (_, args) => {
+])('%s rejects another key of a known epoch', async (_, args) => {
   ada.write('new.env', 'NEW_KEY=second value\n')
   await during(attackers, async () => {
     const { code, err } = await ada.run(['--json', ...args])
@@ -109,12 +109,12 @@ test.each([
   expect(await ada.json('secrets', 'list')).toHaveLength(1)
 })
 
-test('and goes on with the key that it knows', async () => {
+test('commands continue with the pinned key', async () => {
   await ada.must('secrets', 'set', 'A_KEY=third value')
   expect(await ada.reveal('secrets', 'get', 'A_KEY')).toBe('third value')
 })
 
-test('a logout does not make it forget', async () => {
+test('a logout does not remove the pinned key', async () => {
   const logIn = ['login', 'ada@example.com', '--password-stdin', '--insecure-storage']
   await ada.must('logout')
   await ada.run(logIn, { stdin: 'a long passphrase that stays here\n' })
@@ -123,7 +123,7 @@ test('a logout does not make it forget', async () => {
   })
 })
 
-test('accept-key shows what to compare, and takes the key after a yes', async () => {
+test('accept-key prints the fingerprints to compare, and accepts the key after a yes', async () => {
   const shown = async () =>
     (await ada.json('workspace', 'accept-key', 'acme')) as { fingerprint: string }
   const { fingerprint } = await shown()
@@ -143,7 +143,7 @@ test('accept-key shows what to compare, and takes the key after a yes', async ()
   await ada.must('workspace', 'accept-key', 'acme', '--yes')
 })
 
-test('two members who compare see the same', async () => {
+test('two members who compare see the same fingerprint', async () => {
   await ada.must('workspace', 'invite', 'bob@example.com')
   await bob.must('workspace', 'accept', 'acme')
   const both = await Promise.all(
@@ -152,7 +152,7 @@ test('two members who compare see the same', async () => {
   expect(new Set(both).size).toBe(1)
 })
 
-test('an epoch that is over does not come back; a new one is taken, and said', async () => {
+test('an expired epoch is rejected, and a new one is accepted and reported', async () => {
   const { sql } = app.connection
   const rows = (await sql`
     select id, encode(value, 'hex') as value from secrets`) as never as {
@@ -203,7 +203,7 @@ test('an epoch that is over does not come back; a new one is taken, and said', a
   })
 })
 
-test('a local proxy that runs uses nothing more', async () => {
+test('a running local proxy stops using values', async () => {
   const fault = new UntrustedKey('the key of acme has changed (epoch 1)')
   const vault = new VaultCache({
     api: app.as(),

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A connection to an upstream belongs to one token, and none is closed that a call uses (protocol 6.2). An
- * upstream that loses count of requests would otherwise show one caller what another sent.
+ * A connection to an upstream belongs to one token, and none is closed while a call uses it (protocol 6.2). An
+ * upstream that miscounts its requests would otherwise return one caller's data to another.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-/** Answers each head that it sees, and takes the body of a POST for the beginning of the next request. */
+/** Answers each request head, and treats the body of a POST as the beginning of the next request. */
 async function startDesynchronised() {
   const wires: string[] = []
   const server = createServer(await stage.authority.issue([API]), (wire) => {
@@ -51,7 +51,7 @@ async function startDesynchronised() {
   return { wires, port: (server.address() as AddressInfo).port, stop: () => server.close() }
 }
 
-test('an upstream that loses count mixes no two tokens, of one workspace or of two', async () => {
+test('an upstream that miscounts its answers never mixes two tokens, of one workspace or of two', async () => {
   const upstream = await startDesynchronised()
   try {
     const target_url = `https://${API}:${upstream.port}/`
@@ -89,7 +89,7 @@ test('an upstream that loses count mixes no two tokens, of one workspace or of t
       expect(text).toContain(`caller-${name}`)
       expect(text).not.toContain('smuggled')
     }
-    // Each goes on using its own.
+    // Each continues to use its own.
     const ofStranger = upstream.wires.filter((wire) => wire.includes('caller-stranger'))
     expect(ofStranger).toHaveLength(1)
   } finally {
@@ -97,7 +97,7 @@ test('an upstream that loses count mixes no two tokens, of one workspace or of t
   }
 })
 
-test('a call that runs is not ended by calls to 300 other host names', async () => {
+test('a running call is not ended by calls to 300 other host names', async () => {
   const finish = Promise.withResolvers<void>()
   const begun: Promise<void>[] = []
   for (const path of ['/slow', '/trickle']) {

@@ -32,7 +32,7 @@ async function expectNothingSent(act: () => Promise<unknown>): Promise<void> {
 describe.each([
   ['the token', () => agent.token],
   ['its secret part', () => secret],
-])('%s is refused', (_, textOf) => {
+])('%s is rejected', (_, textOf) => {
   const calls: [where: string, call: (text: string) => object][] = [
     ['in the path', (text) => ({ target_url: stage.url(`/${text}/x`) })],
     ['in the query', (text) => ({ target_url: stage.url(`/?key=${text}.SVC_SECRET_KEY`) })],
@@ -63,19 +63,22 @@ describe.each([
     calls.push([`in sign.${where}`, (text) => ({ sign: signed(signatureOf(text)) })])
   }
 
-  test.each(signatures)('in %s of X-Service-Sign, also escaped', async (_, signatureOf) => {
-    await expectNothingSent(async () => {
-      const sign = JSON.stringify(signed(signatureOf(textOf())))
-      const [first = ''] = textOf()
-      const code = `\\u00${first.charCodeAt(0).toString(16)}`
-      for (const text of [sign, sign.replace(textOf(), code + textOf().slice(1))]) {
-        const headers = { 'x-service-sign': text }
-        const answer = await forwardAs(stage, agent, '/', { method: 'POST', body: 'x', headers })
-        expect(answer.status).toBe(400)
-        expect(await answer.json()).toMatchObject({ error_code: 'invalid_header' })
-      }
-    })
-  })
+  test.each(signatures)(
+    'the token is rejected in %s of X-Service-Sign, also escaped',
+    async (_, signatureOf) => {
+      await expectNothingSent(async () => {
+        const sign = JSON.stringify(signed(signatureOf(textOf())))
+        const [first = ''] = textOf()
+        const code = `\\u00${first.charCodeAt(0).toString(16)}`
+        for (const text of [sign, sign.replace(textOf(), code + textOf().slice(1))]) {
+          const headers = { 'x-service-sign': text }
+          const answer = await forwardAs(stage, agent, '/', { method: 'POST', body: 'x', headers })
+          expect(answer.status).toBe(400)
+          expect(await answer.json()).toMatchObject({ error_code: 'invalid_header' })
+        }
+      })
+    },
+  )
 
   test.each(calls)('%s', async (_, callOf) => {
     await expectNothingSent(async () => {
@@ -99,7 +102,7 @@ describe.each([
     ['in Basic of another header', () => '/', (text) => ({ headers: { 'x-b': basic(text) } })],
     ['in JSON', () => '/', (text) => ({ method: 'POST', body: JSON.stringify({ key: text }) })],
   ]
-  test.each(forwarded)('%s, in forward mode', async (_, pathOf, initOf) => {
+  test.each(forwarded)('the token is rejected %s, in forward mode', async (_, pathOf, initOf) => {
     await expectNothingSent(async () => {
       const init = { ...initOf(textOf()) } as { headers?: Record<string, string>; body?: string }
       const headers = { 'content-type': 'application/json', ...init.headers }
@@ -109,7 +112,7 @@ describe.each([
     })
   })
 
-  test('in a handshake', async () => {
+  test('the token is rejected in a handshake', async () => {
     let isAccepted = false
     stage.upstream.on(
       '/socket',
@@ -127,7 +130,7 @@ describe.each([
   })
 })
 
-test('a body that streams breaks off where the token would come, however it is divided', async () => {
+test('a streamed body is interrupted before the token, wherever it is split', async () => {
   for (const size of [1, 10, 1000]) {
     const text = `${'x'.repeat(500)}${agent.token}${'y'.repeat(500)}`
     const pieces = text.match(new RegExp(`.{1,${size}}`, 'gs')) ?? []
@@ -145,7 +148,7 @@ test('a body that streams breaks off where the token would come, however it is d
   }
 })
 
-describe('a body of which each piece waits until the one before it has arrived', () => {
+describe('a body whose pieces each wait for the arrival of the previous one', () => {
   let heard = ''
   let noted = () => {}
   let host = ''
@@ -187,13 +190,13 @@ describe('a body of which each piece waits until the one before it has arrived',
     return (await answer).status
   }
 
-  test('arrives, also where one ends as the token begins', async () => {
+  test('a slow body arrives, also if a piece ends like the start of the token', async () => {
     const pieces = [`a${secret.slice(0, 1)}`, `b${secret.slice(0, 7)}`, secret.slice(0, 3)]
     expect(await send(pieces, 'c')).toBe(200)
     expect(heard).toBe(`${pieces.join('')}c`)
   })
 
-  test('that guesses how the token begins arrives at once, right or wrong: it cannot be found one character at a time', async () => {
+  test("a slow body with a guess of the token's start arrives immediately, right or wrong: it cannot be found one character at a time", async () => {
     for (let length = 1; length <= 7; length += 1) {
       const right = secret.slice(0, length)
       const wrong = `${right.slice(0, -1)}${right.endsWith('A') ? 'B' : 'A'}`
@@ -204,19 +207,19 @@ describe('a body of which each piece waits until the one before it has arrived',
     }
   })
 
-  test('breaks off after no more than seven characters of the token', async () => {
+  test('a slow body is interrupted after at most seven characters of the token', async () => {
     expect(await send([`a${secret.slice(0, 7)}`], secret.slice(7))).toBeGreaterThanOrEqual(400)
     expect(heard).toBe(`a${secret.slice(0, 7)}`)
   })
 
-  test('goes on where it turns out to be another text', async () => {
+  test('a slow body continues if it turns out to be another text', async () => {
     expect(await send([`a${secret.slice(0, 7)}`], `${secret.slice(7, 42)}!`)).toBe(200)
     expect(heard).toBe(`a${secret.slice(0, 42)}!`)
   })
 })
 
-describe('uses of the token that still work', () => {
-  test('the token before a placeholder, and in Basic', async () => {
+describe('permitted uses of the token', () => {
+  test('the token before a placeholder, and in Basic, is accepted', async () => {
     const { token } = agent
     for (const authorization of [
       `Bearer ${token}.SVC_SECRET_KEY`,
@@ -227,13 +230,13 @@ describe('uses of the token that still work', () => {
     }
   })
 
-  test('a signature without the token', async () => {
+  test('a signature without the token is sent', async () => {
     const sign = { type: 'hmac-sha256', secret: 'SVC_SECRET_SIGNER', header: 'x-signature' }
     const call = { target_url: stage.url('/'), method: 'POST', body: 'x', sign }
     expect((await agent.resolve(call)).status).toBe(200)
   })
 
-  test('another token in a body: it may be what the call is for', async () => {
+  test('another token in a body is sent, because it may be the purpose of the call', async () => {
     const { text } = await agent.issue()
     const { status } = await agent.resolve({
       target_url: stage.url('/'),
@@ -243,7 +246,7 @@ describe('uses of the token that still work', () => {
     expect(status).toBe(200)
   })
 
-  test('a body that streams arrives whole, also when it begins like the token', async () => {
+  test('a streamed body arrives whole, also when it begins like the token', async () => {
     const text = `${secret.slice(0, 20)}${secret.slice(0, 42)}`
     const headers = { 'content-type': 'text/plain' }
     const answer = await forwardAs(stage, agent, '/', { method: 'POST', body: text, headers })
@@ -251,7 +254,7 @@ describe('uses of the token that still work', () => {
     expect(String(Buffer.from(stage.upstream.received.at(-1)?.body ?? ''))).toBe(text)
   })
 
-  test('a refusal of a dead token stays 401', async () => {
+  test('a call with a revoked token stays 401', async () => {
     const dead = `${agent.token.slice(0, -6)}AAAAAA`
     await expectFault(await forwardAs(stage, { token: dead }, `/?key=${dead}`), 'invalid_token')
   })

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A network between server and PostgreSQL that swallows packets: what was asked would wait for minutes, and all that
- * is asked later behind it. It is abandoned in time, and what arrives late all the same overwrites nothing newer.
+ * A network between server and PostgreSQL that drops packets: a request would wait for minutes, and all later ones
+ * behind it. It is abandoned in time, and late arrivals overwrite no newer data.
  */
 import { expect } from 'bun:test'
 import { sql as text } from 'drizzle-orm'
@@ -18,12 +18,12 @@ const KEYS = {
   ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64url'),
 }
 const AT_ONCE = 20
-/** Ten seconds in ticks of a timer as the pool counts them: a process that stood still loses no connection. */
+/** Ten seconds in ticks of a timer, in the pool's count: a process that was suspended loses no connection. */
 const TICK_MS = 250
 const ANSWERED_TICKS = 40
 
 let database: TestDatabase
-/** Past the wire. */
+/** Bypasses the wire. */
 let besides: postgres.Sql
 let wire: Wire
 let connection: Connection
@@ -66,7 +66,7 @@ beforeEach(async () => {
   const place = { DB_HOST: '127.0.0.1', DB_PORT: String(wire.port), DB_SSLMODE: 'disable' }
   const config = readConfig({ ...KEYS, ...database.env, ...place }, () => KEYS)
   connection = await openDatabase(config, () => {}, { isServing: true })
-  // Each takes a connection for itself.
+  // Each has its own connection.
   await Promise.all(Array.from({ length: 10 }, () => connection.sql`select pg_sleep(0.3)`))
 })
 afterEach(async () => {
@@ -75,11 +75,11 @@ afterEach(async () => {
 }, 20_000)
 
 test.each([
-  ['what is asked', ['to']],
-  ['what is answered', ['from']],
-  ['both', ['to', 'from']],
+  ['requests', ['to']],
+  ['answers', ['from']],
+  ['packets in both directions', ['to', 'from']],
 ] as const)(
-  'where %s is swallowed all is refused within ten seconds, and twenty at once are answered afterwards',
+  'when %s are lost, all statements fail within ten seconds, and twenty concurrent ones succeed afterwards',
   async (_, ways) => {
     wire.swallow(...ways)
     const asked = Array.from({ length: AT_ONCE }, () => refusal(connection.sql`select 1`))
@@ -113,7 +113,7 @@ test.each([
   async (_, ask) => {
     wire.swallow('from')
     const hung = refusal(ask())
-    // New connections come through: PostgreSQL can be asked.
+    // New connections pass, so PostgreSQL can be queried.
     await passTime(1_000)
     wire.mend()
     expect((await hung).is503).toBe(true)
@@ -121,7 +121,7 @@ test.each([
   40_000,
 )
 
-test('a transaction that hangs in its middle leaves nothing, also what it would go on with', async () => {
+test('a transaction that hangs halfway leaves no change, also from its later statements', async () => {
   const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<{ pid: number; wait: string }>()
   const ended = Promise.withResolvers<unknown>()
@@ -142,7 +142,7 @@ test('a transaction that hangs in its middle leaves nothing, also what it would 
   await twentyAtOnce()
   goOn()
   expect(await refusal(ended.promise)).toMatchObject({ is503: true })
-  // PostgreSQL, which hears no more of its client, ends it by itself: here at once.
+  // PostgreSQL, which receives no more of its client, ends the session itself: immediately here.
   const { pid, wait } = await begun.promise
   expect(wait).toBe('30s')
   await besides`select pg_terminate_backend(${pid}, 5000)`
@@ -150,7 +150,7 @@ test('a transaction that hangs in its middle leaves nothing, also what it would 
 }, 40_000)
 
 test.each(['before it', 'after it'] as const)(
-  'a change that is abandoned %s was to be committed, and delivered late, does not overwrite what was acknowledged since',
+  'a change that is abandoned %s was to be committed, and delivered late, does not overwrite a later acknowledged one',
   async (when) => {
     if (when === 'before it') wire.hold()
     const older = connection.db.transaction(async (tx) => {
@@ -169,7 +169,7 @@ test.each(['before it', 'after it'] as const)(
   40_000,
 )
 
-test('a statement that PostgreSQL works on is not abandoned, and neither is one that waits for a lock', async () => {
+test('a statement that PostgreSQL executes is not abandoned, and neither is one that waits for a lock', async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const holding = besides.begin(async (tx) => {
     await tx`select * from written where id = 1 for update`

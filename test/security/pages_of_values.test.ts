@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A page of values is bounded in bytes, not only in rows, and the pages of one workspace are read two at a time:
- * anyone who may read much keeps nobody else waiting for it.
+ * A page of values is bounded in bytes, not only in rows, and the pages of one workspace are read two at a time, so a
+ * person with much data delays nobody else.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Semaphores } from '../../src/core/async/semaphore.ts'
@@ -11,7 +11,7 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import { openProject, type ProjectTeam } from '../support/project.ts'
 
 const MIB = 1_048_576
-/** The largest that is taken. */
+/** The largest accepted value. */
 const LARGE = toBase64(new Uint8Array(98_304).fill(7))
 const COUNT = 120
 
@@ -41,7 +41,7 @@ async function pageAt(query: string): Promise<Page> {
   return answer.body as Page
 }
 
-test('a page of large values has few rows, and the cursor goes on behind the last', async () => {
+test('a page of large values has few rows, and the cursor continues after the last', async () => {
   const keys: string[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
@@ -62,7 +62,7 @@ test('a page of large values has few rows, and the cursor goes on behind the las
   )
 })
 
-test('without values a page has the rows that were asked for, and a small limit holds with them', async () => {
+test('a page without values has the requested number of rows, and a small limit applies with values', async () => {
   expect((await pageAt('limit=500')).data).toHaveLength(COUNT)
   const { data, pagination } = await pageAt('include=value&limit=3')
   expect(data.map(({ key }) => key)).toEqual(['KEY_000', 'KEY_001', 'KEY_002'])

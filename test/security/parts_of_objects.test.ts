@@ -1,5 +1,5 @@
 // tier: quick
-/** A value in an object of S3 cannot be read back in parts, whichever way they are asked for (protocol 6.1). */
+/** A value in an S3 object cannot be read back in parts, whichever way they are requested (protocol 6.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -58,7 +58,7 @@ const call = (range: string, more: object, headers: Record<string, string>) => (
   ...more,
 })
 
-test.each(ways)('byte by byte, %s', async (_, more, headers) => {
+test.each(ways)('a value cannot be read byte by byte, %s', async (_, more, headers) => {
   const [first, last] = [BEFORE.length, BEFORE.length + VALUE.length - 1]
   for (const at of [first, first + 9, last]) {
     const { body } = await agent.resolve(call(`bytes=${at}-${at}`, more, headers))
@@ -75,21 +75,18 @@ test.each(ways)('byte by byte, %s', async (_, more, headers) => {
   expect(JSON.stringify(body)).not.toContain('checksum')
 })
 
-test.each(ways)(
-  'what is not a value is given as it was asked for, %s',
-  async (_, more, headers) => {
-    const { body } = await agent.resolve(call('bytes=5-7', more, headers))
-    expect(body).toMatchObject({ status_code: 206, body: 'xxx' })
-    expect(stage.upstream.received.at(-1)?.header('range')).toBe('bytes=0-16391')
-    const behind = await agent.resolve(call(`bytes=${OBJECT.length}-`, more, headers))
-    expect(behind.body).toMatchObject({
-      status_code: 416,
-      headers: { 'content-range': `bytes */${OBJECT.length}` },
-    })
-  },
-)
+test.each(ways)('parts without a value are returned as requested, %s', async (_, more, headers) => {
+  const { body } = await agent.resolve(call('bytes=5-7', more, headers))
+  expect(body).toMatchObject({ status_code: 206, body: 'xxx' })
+  expect(stage.upstream.received.at(-1)?.header('range')).toBe('bytes=0-16391')
+  const behind = await agent.resolve(call(`bytes=${OBJECT.length}-`, more, headers))
+  expect(behind.body).toMatchObject({
+    status_code: 416,
+    headers: { 'content-range': `bytes */${OBJECT.length}` },
+  })
+})
 
-test('behind the end of the object they do not exist, and the record of one that streams notes it', async () => {
+test("parts after the end of the object do not exist, and a streamed call's record notes it", async () => {
   const headers = { ...again, range: `bytes=${OBJECT.length}-` }
   const answer = await forwardAs(stage, agent, '/bucket/key', { headers })
   expect([answer.status, await answer.text()]).toEqual([
@@ -102,7 +99,7 @@ test('behind the end of the object they do not exist, and the record of one that
   })
 })
 
-test('for another service, or without a signature, the whole object is requested', async () => {
+test('the whole object is requested for another service, or without a signature', async () => {
   const elsewhere = { sign: { ...sign, service: 'execute-api' } }
   for (const asked of [
     call('bytes=5-7', elsewhere, {}),
@@ -114,7 +111,7 @@ test('for another service, or without a signature, the whole object is requested
   }
 })
 
-describe('a part that no range was asked for (S3: ?partNumber=1, of an upload that divides a value)', () => {
+describe('a part without a requested range (S3: ?partNumber=1, of an upload that divides a value)', () => {
   const half = `${BEFORE}${VALUE.slice(0, 9)}`
   const PARTS: [string, Record<string, string>][] = [
     ['bytes', { 'content-range': `bytes 0-${half.length - 1}/${OBJECT.length}` }],
@@ -122,22 +119,25 @@ describe('a part that no range was asked for (S3: ?partNumber=1, of an upload th
     ['several', { 'content-type': 'multipart/byteranges; boundary=x' }],
   ]
 
-  test.each(PARTS)('is refused, with what to do instead: %s', async (_, headers) => {
-    stage.upstream.on('/bucket/part', answerOf(206, headers, half))
-    const { status, body } = await agent.resolve({ target_url: stage.url('/bucket/part'), sign })
-    expect({ status, body }).toMatchObject({
-      status: 502,
-      body: { error_code: 'upstream_protocol_error' },
-    })
-    expect(JSON.stringify(body)).toContain('ask for it by its bytes, with the header Range')
-    const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: again })
-    expect([streamed.status, await streamed.text()]).toEqual([
-      502,
-      expect.stringContaining('upstream_protocol_error'),
-    ])
-  })
+  test.each(PARTS)(
+    'an unrequested part is rejected, with the alternative: %s',
+    async (_, headers) => {
+      stage.upstream.on('/bucket/part', answerOf(206, headers, half))
+      const { status, body } = await agent.resolve({ target_url: stage.url('/bucket/part'), sign })
+      expect({ status, body }).toMatchObject({
+        status: 502,
+        body: { error_code: 'upstream_protocol_error' },
+      })
+      expect(JSON.stringify(body)).toContain('ask for it by its bytes, with the header Range')
+      const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: again })
+      expect([streamed.status, await streamed.text()]).toEqual([
+        502,
+        expect.stringContaining('upstream_protocol_error'),
+      ])
+    },
+  )
 
-  test('is given where it is all of the object, which the first of one part is', async () => {
+  test('an unrequested part is returned if it is the whole object, like the first of one part', async () => {
     const headers = { 'content-range': `bytes 0-${OBJECT.length - 1}/${OBJECT.length}` }
     stage.upstream.on('/bucket/part', answerOf(206, headers, OBJECT))
     const whole = `${BEFORE}${'*'.repeat(VALUE.length)}${BEFORE}`
@@ -147,7 +147,7 @@ describe('a part that no range was asked for (S3: ?partNumber=1, of an upload th
     expect([streamed.status, await streamed.text()]).toEqual([206, whole])
   })
 
-  test('is given of what has no bytes, and its head always', async () => {
+  test('an unrequested part is returned if it has no bytes, and its head always', async () => {
     const rows = { 'content-range': '0-1/25', 'content-type': 'application/json' }
     stage.upstream.on('/rows', answerOf(206, rows, '[1,2]'))
     const { body } = await agent.resolve({ target_url: stage.url('/rows') })

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Passkeys under attack: answers that were made for another page, another purpose or another time, authenticators that
- * were copied or verified nobody, and rows that somebody wrote into the database. Each is refused like any other wrong
- * log-in, and beside it the right one goes on.
+ * Passkeys under attack: answers made for another page, purpose or time, authenticators that were cloned or verified
+ * nobody, and rows that an attacker wrote into the database. Each is rejected like any other wrong login, and the
+ * right one still succeeds.
  */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { beginPasskeyLogin } from '../../src/features/passkeys/contract.ts'
@@ -52,14 +52,14 @@ const wrongs: Record<string, Wrong> = {
   'without the person': { flags: 0x00 },
 }
 
-describe('a log-in', () => {
+describe('a passkey login', () => {
   test.each(Object.entries(wrongs))('%s is refused', async (_, wrong) => {
     const added = await addTo(app, ada)
     expect(said(await writesNothing(app, () => logInWith(app, added, wrong)))).toEqual(REFUSED)
     expect((await logInWith(app, added)).status).toBe(200)
   })
 
-  test('with what registers, of another key or another person is refused', async () => {
+  test('a login with a registration answer, another key or another person is rejected', async () => {
     const [own, hers] = [await addTo(app, eve), await addTo(app, ada)]
     const others: Wrong[] = [{ type: 'webauthn.create' }, { userHandle: hers.userHandle }]
     for (const wrong of others) expect(said(await logInWith(app, own, wrong))).toEqual(REFUSED)
@@ -68,7 +68,7 @@ describe('a log-in', () => {
     for (const added of [own, hers]) expect((await logInWith(app, added)).status).toBe(200)
   })
 
-  test('is answered once, also by many at a time', async () => {
+  test('a challenge is answered once, also by many concurrent logins', async () => {
     const { key, userHandle } = await addTo(app, ada)
     const challenge = await challengeOf()
     const answers = []
@@ -78,7 +78,7 @@ describe('a log-in', () => {
     expect(said(await answer(await key.get(challenge, userHandle)))).toEqual(REFUSED)
   })
 
-  test('a log-in takes a challenge for five minutes, and only its own challenge', async () => {
+  test('a login accepts a challenge for five minutes, and only its own challenge', async () => {
     const added = await addTo(app, ada)
     const early = await challengeOf()
     const late = await challengeOf()
@@ -96,7 +96,7 @@ describe('a log-in', () => {
     }
   })
 
-  test('by a copy, whose counter falls behind, is refused', async () => {
+  test('a login by a cloned passkey with a lower counter is rejected', async () => {
     const added = await addTo(app, ada)
     expect((await logInWith(app, added, { counter: 10 })).status).toBe(200)
     for (const counter of [10, 9, 0])
@@ -104,7 +104,7 @@ describe('a log-in', () => {
     expect((await logInWith(app, added, { counter: 11 })).status).toBe(200)
   })
 
-  test('by one that does not count is taken each time', async () => {
+  test('a passkey without a counter is accepted each time', async () => {
     const key = await openPasskey()
     const { challenge, user_handle: userHandle } = await begin(ada)
     const body = { label: 'Synced', credential: key.create(challenge, { counter: 0 }) }
@@ -113,7 +113,7 @@ describe('a log-in', () => {
       expect((await logInWith(app, { key, userHandle }, { counter: 0 })).status).toBe(200)
   })
 
-  test('that is wrong five times in a row has to wait, and others do not', async () => {
+  test('five wrong logins in a row cause a wait, and others do not wait', async () => {
     const [own, hers] = [await addTo(app, eve), await addTo(app, ada)]
     for (let index = 0; index < 5; index += 1) await logInWith(app, own, { signature: 'AAAA' })
     expect((await logInWith(app, own)).status).toBe(429)
@@ -133,7 +133,7 @@ describe('adding', () => {
     expect((await add(key.create(challenge))).status).toBe(201)
   })
 
-  test('by another session, person, or with a challenge of a log-in is refused', async () => {
+  test('an addition by another session, person, or with a challenge of a login is rejected', async () => {
     const { challenge } = await begin(ada)
     const key = await openPasskey()
     const add = (token: string, of = challenge) =>
@@ -147,7 +147,7 @@ describe('adding', () => {
     expect(said(await app.call('POST', OWN, { token: ada.token, body: again }))).toEqual(UNASKED)
   })
 
-  test('with certificates, or another id than was signed, is refused and fetches nothing', async () => {
+  test('an addition with certificates, or another ID than the signed one, is rejected and fetches nothing', async () => {
     const fetched = spyOn(globalThis, 'fetch')
     const { challenge } = await begin(ada)
     const x5c = new Map<string, unknown>([
@@ -173,7 +173,7 @@ describe('adding', () => {
 describe('a row of passkeys', () => {
   const sql = () => app.connection.sql
 
-  test('that is copied or moved to another person is no log-in', async () => {
+  test('a passkey row that is copied or moved to another person gives no login', async () => {
     const own = await addTo(app, eve)
     const userHandle = Buffer.from(ada.userId.replaceAll('-', ''), 'hex').toString('base64url')
     const move = (userId: string) =>
@@ -184,7 +184,7 @@ describe('a row of passkeys', () => {
     expect((await logInWith(app, own)).status).toBe(200)
   })
 
-  test('with a key that somebody wrote there is no log-in', async () => {
+  test('a passkey row with a key from the database gives no login', async () => {
     const [own, hers] = [await addTo(app, eve), await addTo(app, ada)]
     const columns = sql()`public_key, verifier`
     const [stored] = await sql()`select ${columns} from passkeys where id = ${hers.shown.id}`
@@ -204,7 +204,7 @@ describe('a row of passkeys', () => {
     expect((await logInWith(app, hers)).status).toBe(200)
   })
 
-  test('does not show the copy of the seed, and takes it from no other row', async () => {
+  test('a passkey row does not reveal the copy of the seed, and accepts it from no other row', async () => {
     const seed = Buffer.alloc(61, 0xab)
     const { shown } = await addTo(app, ada, { encrypted_seed: seed.toString('base64') })
     const [row] = await sql()`select * from passkeys where id = ${shown.id}`
@@ -216,7 +216,7 @@ describe('a row of passkeys', () => {
   })
 })
 
-test('a challenge outlives a restart, and what was answered stays answered', async () => {
+test('a challenge survives a restart, and an answered one stays answered', async () => {
   const { key, userHandle } = await addTo(app, ada)
   const [open, spent] = [await challengeOf(), await challengeOf()]
   expect((await answer(await key.get(spent, userHandle))).status).toBe(200)
@@ -226,7 +226,7 @@ test('a challenge outlives a restart, and what was answered stays answered', asy
   expect((await answer(await key.get(open, userHandle))).status).toBe(200)
 })
 
-test('a key that SECRET_KEY is rotated to takes passkeys over; without the old one a start is refused', async () => {
+test('a new SECRET_KEY takes over passkeys, and a start without the old one is rejected', async () => {
   // The client of the tests above still uses the previous process.
   const added = await addTo(app, await registerPerson(app))
   const { SECRET_KEY: old } = app.config

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * In base-URL mode the proxy's password is in the URL, and programs repeat URLs in Referer: neither an allowed
- * host nor one that is reached over http learns it.
+ * In base-URL mode the proxy's password is in the URL, and programs repeat URLs in Referer: neither an allowed host
+ * nor one that is reached over http receives it.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { openProxyStage } from '../proxy/stage.ts'
@@ -52,7 +52,7 @@ describe.each(['local', 'remote'] as const)('the %s way', async (way) => {
   test.each([
     ['base-URL mode', throughBaseUrl],
     ['http', throughHttp],
-  ])('%s names the real page in Referer, and nothing holds the password', async (_, send) => {
+  ])('%s names the real page in Referer, and no request contains the password', async (_, send) => {
     const got = lower(
       await send({
         Referer: page,
@@ -76,7 +76,7 @@ describe.each(['local', 'remote'] as const)('the %s way', async (way) => {
   test.each([
     ['base-URL mode', throughBaseUrl],
     ['http', throughHttp],
-  ])('%s leaves any other Referer and Origin alone', async (_, send) => {
+  ])('%s does not change any other Referer or Origin', async (_, send) => {
     const given = { referer: 'https://a.example/b?c=d', origin: `http://127.0.0.1:${proxy.port}` }
     expect(lower(await send(given))).toMatchObject(given)
   })

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * If a policy limits paths, a value in the path cannot form an escape or a dot segment with the text before it.
- * The answer does not reveal whether it would: that would reveal how the value begins.
+ * If a policy limits paths, a value in the path cannot form an escape or a dot segment with the text before it. The
+ * answer does not reveal whether it would, because that would reveal the beginning of the value.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hasOpenPlaceholder } from '../../src/core/policy/path.ts'
@@ -31,7 +31,7 @@ test.each([
   '/v1/.@/admin',
   '/v1/%252e@',
   '/v1/%EF%BC%8E@',
-])('%s is refused alike, whatever the value', async (path) => {
+])('%s is rejected alike, whatever the value', async (path) => {
   const answers = []
   for (const name of ['BEGINS_WITH_F', 'BEGINS_WITH_G']) {
     const before = stage.upstream.received.length
@@ -45,7 +45,7 @@ test.each([
   expect(answers[0]).toMatchObject({ status: 403, error_code: 'policy_blocked' })
 })
 
-test('a value that leads elsewhere by itself is judged as it is sent', async () => {
+test('a value that itself changes the path is checked in its sent form', async () => {
   const before = stage.upstream.received.length
   const { status, body } = await agent.resolve({ target_url: stage.url('/v1/SVC_SECRET_DOTS') })
   expect({ status, body }).toMatchObject({ status: 403, body: { error_code: 'policy_blocked' } })
@@ -64,7 +64,7 @@ test.each([
   expect(stage.upstream.received.at(-1)?.path).toStartWith(sent)
 })
 
-test('values in paths that are allowed', () => {
+test('values in allowed paths are sent', () => {
   expect(hasOpenPlaceholder('/v1/x')).toBe(false)
   expect(hasOpenPlaceholder('/v1/SVC_SECRET_A/.SVC_SECRET_B')).toBe(true)
   expect(hasOpenPlaceholder('/v1/SVC_SECRET_A/bSVC_SECRET_B')).toBe(false)

@@ -47,7 +47,7 @@ async function read(key: string) {
 describe('a new value', () => {
   const message = 'has a policy: send the policy, or null to remove it'
 
-  test('without a word about the policy is refused where there is one, with all of its batch', async () => {
+  test('a new value without a policy field is rejected if a policy exists, with its whole batch', async () => {
     await store([entry('NARROW', 'a', NARROW), entry('EMPTY', 'a', {}), entry('FREE', 'a')])
     const secrets = [
       entry('NEW', 'b'),
@@ -77,7 +77,7 @@ describe('a new value', () => {
     )
   })
 
-  test('is stored with the policy that is sent, and with null without one', async () => {
+  test('a new value is stored with the sent policy, and with null without one', async () => {
     await store([
       entry('KEPT', 'a', NARROW),
       entry('WIDENED', 'a', NARROW),
@@ -99,7 +99,7 @@ describe('a new value', () => {
     expect((await store({ FREED: team.seal('FREED', 'c') })).status).toBe(200)
   })
 
-  test('under another key is refused for what it is, after its policy was looked at', async () => {
+  test('a new value under another key is rejected for its key, after its policy was checked', async () => {
     await store([entry('ORDER', 'a', NARROW)])
     const value = team.seal('ORDER', 'b', { epoch: 2 })
     expectFailure(await store({ ORDER: value }), 'validation_error', {
@@ -114,7 +114,7 @@ describe('rolling back', () => {
   const message =
     'This version has a different policy than the current version. Send it as `policy`.'
 
-  test('to another policy is a conflict unless the call names that policy', async () => {
+  test('a rollback to another policy is a conflict unless the call names that policy', async () => {
     for (const [before, today] of [
       [WIDE, NARROW],
       [null, NARROW],
@@ -135,7 +135,7 @@ describe('rolling back', () => {
     }
   })
 
-  test('to the policy of today needs no word, whatever the order of its fields', async () => {
+  test('a rollback to the current policy needs no policy field, whatever the order of its fields', async () => {
     const turned: Policy = { allowed_paths: ['/v1'], allowed_methods: ['GET'] }
     await store([entry('SAME', 'a', NARROW)])
     await store([entry('SAME', 'b', turned)])

@@ -18,7 +18,7 @@ import { ciphertext, envelope } from './matrix_world.ts'
 const table = { ...quotas, ...hourlyQuotas }
 type Name = keyof typeof table
 
-/** Small ones, so that few requests reach them: above what the steps of other quotas need. */
+/** Small ones that few requests reach, and above the needs of other quotas' steps. */
 const MOST: Record<Name, number> = {
   members: 4,
   projects: 3,
@@ -61,7 +61,7 @@ afterAll(() => app.stop())
 
 const endpoints = allEndpoints().flatMap((surface) => surface.endpoints)
 
-/** A request that adds one more, by the contract's name; the first that is refused is beyond the quota. */
+/** A request that adds one more, by the contract's name; the first rejected one is beyond the quota. */
 type Adding = { endpoint: string; add: () => Promise<Answer> }
 
 const post = (path: string, body: unknown, token = owner.token) =>
@@ -209,7 +209,7 @@ const steps: Record<Name, () => Promise<Adding[]> | Adding[]> = {
   },
   sentInvitations: async () => {
     const invited = await registerPerson(app)
-    // Each replaces the one before, so that nothing but what was sent is counted.
+    // Each replaces the previous one, so that only sent data is counted.
     return [{ endpoint: 'members.invite', add: () => invite(invited) }]
   },
   created: async () => {
@@ -259,7 +259,7 @@ describe.each(Object.keys(table) as Name[])('the quota of %s', (name) => {
     adding = await steps[name]()
   })
 
-  test('is reached by requests, and refuses the next ones, which store nothing', async () => {
+  test('a quota is reached by requests, and rejects the next ones, which store nothing', async () => {
     await fill(name, adding)
     for (const { add } of adding) {
       const before = PREPARES.has(name) ? null : await contentOf(app)
@@ -279,7 +279,7 @@ describe.each(Object.keys(table) as Name[])('the quota of %s', (name) => {
       expect(await mostStored(name as keyof typeof quotas)).toBeLessThanOrEqual(MOST[name])
   })
 
-  test('is a setting with the default of the protocol, and part of a contract', () => {
+  test('a quota is a setting with the default of the protocol, and part of a contract', () => {
     const described = describeConfig().find((each) => each.name === setting)
     expect(described).toMatchObject({
       fallback: String(table[name].most),
@@ -292,8 +292,8 @@ describe.each(Object.keys(table) as Name[])('the quota of %s', (name) => {
   })
 })
 
-/** Ids of these are remembered after deletion (protocol 5.1): what creates one counts it. */
-test('every endpoint that creates what has a remembered id counts it', () => {
+/** IDs of these are remembered after deletion (protocol 5.1), so each creation counts. */
+test('every endpoint that creates a resource with a remembered ID counts it', () => {
   const remembered = ['workspaces', 'projects', 'agents', 'liveTokens'] as const
   const creating = endpoints.filter(
     ({ method, quotas: own, success }) =>
@@ -318,7 +318,10 @@ test('an agent counts twice, because its own id and that of its first token are 
 /** Their requests need another person or workspace first; `mostStored` shows that nothing was stored beyond. */
 const PREPARES = new Set<Name>(['members', 'invitations'])
 
-/** Adds by the first kind of request until one is refused, which it must be after at least one that was not, and returns how many were added. */
+/**
+ * Adds by the first kind of request until one is rejected, which must happen after at least one that was not. Returns
+ * the number added.
+ */
 async function fill(name: Name, [first]: readonly Adding[]): Promise<number> {
   let stored = 0
   while (((await first?.add())?.status ?? 500) < 300) {
@@ -340,7 +343,7 @@ async function mostStored(name: keyof typeof quotas): Promise<number> {
   return row?.most
 }
 
-test('a person who is asked twenty times at once gets no more workspaces than the quota', async () => {
+test('a person with twenty concurrent requests gets no more workspaces than the quota', async () => {
   const few = await startTestApp({ ...UNLIMITED, QUOTA_WORKSPACES: '4' })
   const person = await registerPerson(few)
   const create = async () => {

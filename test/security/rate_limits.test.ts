@@ -33,7 +33,7 @@ function fromSomewhere(): Record<string, string> {
   return { 'x-forwarded-for': `198.51.100.${networks}` }
 }
 
-/** Spends a limit of `count`; answers the first call over it. */
+/** Uses up a limit of `count`. Returns the first call over it. */
 async function spend(count: number, call: () => Promise<Answer>): Promise<Answer> {
   for (let number = 1; number <= count; number += 1)
     expect({ number, status: (await call()).status }).not.toEqual({ number, status: 429 })
@@ -48,7 +48,7 @@ const failure = {
   request_id: expect.any(String),
 }
 
-/** The refusal as a whole; answers the seconds to wait. */
+/** Compares the whole error. Returns the seconds to wait. */
 function expectRefused(
   { status, body, headers }: Answer,
   limit: string,
@@ -64,7 +64,7 @@ function expectRefused(
   return wait
 }
 
-/** After the wait the same call is no longer refused. */
+/** After the wait the same call is no longer rejected. */
 async function expectPatienceHelps(wait: number, call: () => Promise<Answer>): Promise<void> {
   stage.app.clock.advance(wait * 1000)
   expect((await call()).status).not.toBe(429)
@@ -76,7 +76,7 @@ async function countUsers(): Promise<number> {
 }
 
 describe('per network', () => {
-  test('registrations: RATE_REGISTER', async () => {
+  test('registrations are limited per network by RATE_REGISTER', async () => {
     const headers = fromSomewhere()
     const valid = await registrationOf(newApplicant('latecomer'))
     const register = (body: unknown = {}, more = headers) =>
@@ -92,7 +92,7 @@ describe('per network', () => {
     await expectPatienceHelps(wait, register)
   })
 
-  test('log-ins and all other checks of something secret: RATE_LOGIN, one limit together', async () => {
+  test('logins and all other checks of a secret are limited per network by RATE_LOGIN together', async () => {
     const headers = fromSomewhere()
     const paths = ['prelogin', 'login', 'refresh', 'recover/begin', 'recover']
     const ask = (path: string, more = headers) =>
@@ -105,7 +105,7 @@ describe('per network', () => {
     await expectPatienceHelps(wait, () => ask('login'))
   })
 
-  test('the scheduler, so that its secret is not guessed: RATE_LOGIN', async () => {
+  test('the scheduler is limited per network by RATE_LOGIN, so that its secret is not guessed', async () => {
     const headers = fromSomewhere()
     const compute = (token: string) =>
       stage.app.call('POST', '/telemetry/internal/compute-metrics/', { token, headers })
@@ -120,7 +120,7 @@ describe('per network', () => {
 })
 
 describe('per session and person', () => {
-  test('the control plane: RATE_API, each session for itself', async () => {
+  test('the control plane is limited per session by RATE_API', async () => {
     const person = await registerPerson(stage.app, 'busy')
     const me = (token = person.token) => stage.app.call('GET', '/api/users/me/', { token })
     const first = await me()
@@ -140,7 +140,7 @@ describe('per session and person', () => {
     await expectPatienceHelps(wait, me)
   })
 
-  test('looking up public keys: RATE_LOGIN, over all sessions of a person', async () => {
+  test('public key requests are limited by RATE_LOGIN, over all sessions of a person', async () => {
     const person = await registerPerson(stage.app, 'curious')
     const { token } = await logInAs(stage.app, person)
     let turn = 0
@@ -172,7 +172,7 @@ describe('per token', () => {
   const deliver = ({ token, environment }: Agent, origin: string) =>
     callJson(origin, 'POST', '/api/workloads/env/', { token, body: { environment } })
 
-  test('calls, deliveries on both listeners and reports: RATE_TOKEN, one limit together', async () => {
+  test('calls, deliveries on both listeners and reports are limited per token by RATE_TOKEN together', async () => {
     const agent = await employ()
     const { controlPlane, resolver } = stage.app
     const first = await agent.resolve(call())
@@ -204,7 +204,7 @@ describe('per token', () => {
     expect(headers.get('ratelimit')).toBe('"default";r=1;t=400')
   })
 
-  test('the body of a call over the limit is not read, and a wrong secret spends nothing of its token', async () => {
+  test("the body of a call over the limit is not read, and a wrong secret uses none of its token's rate", async () => {
     const agent = await employ()
     for (let guess = 0; guess < 10; guess += 1)
       expect((await agent.resolve(call())).status === 429).toBe(guess >= 3)

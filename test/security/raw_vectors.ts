@@ -4,13 +4,13 @@ import { rawRequest } from '../support/raw_http.ts'
 type Cover = {
   /** The first line of the request that hides another, such as `POST /v1/resolve HTTP/1.1`; its body is JSON. */
   line: string
-  /** Its headers but for the framing; the first one is Host. */
+  /** Its headers without the framing; the first one is Host. */
   headers: readonly string[]
   /** A whole request, which must reach no handler. */
   hidden: string
 }
 
-/** RFC 9112, sections 5, 6 and 11.2: each pair of readers that could disagree about where a body ends. */
+/** RFC 9112, sections 5, 6 and 11.2: each pair of readers that could disagree about the end of a body. */
 export function smugglingVectors({ line, headers, hidden }: Cover): [string, string][] {
   const size = hidden.length
   const chunked = 'Transfer-Encoding: chunked'
@@ -67,7 +67,7 @@ export function smugglingVectors({ line, headers, hidden }: Cover): [string, str
 
 const OURS = 'Host: localhost'
 
-/** Header lines where only `localhost`, `127.0.0.1`, `[::1]` and `.example.com` are served at most. */
+/** Header lines for a listener that serves at most `localhost`, `127.0.0.1`, `[::1]` and `.example.com`. */
 export const strangeHosts: [string, string[]][] = [
   ['another', ['Host: evil.example']],
   ['a suffix', ['Host: evillocalhost']],

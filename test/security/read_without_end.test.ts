@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A command's input may be a pipe, a device or a link that came with a repository: the command ends with an
- * error instead of waiting or reading for ever, and follows no link out of the folder.
+ * A command's input may be a pipe, a device or a link that came with a repository: the command ends with an error
+ * instead of waiting or reading forever, and follows no link out of the folder.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ const cases = Object.keys(MAKERS).flatMap((what) =>
   ORDERS.map(([file, args]) => [args.join(' '), what, file, args] as const),
 )
 
-test.each(cases)('%s ends where %s is in the place of the file', async (_, what, file, args) => {
+test.each(cases)('%s ends if %s is in the place of the file', async (_, what, file, args) => {
   const cwd = join(ada.cwd, `folder-${++folders}`)
   mkdirSync(cwd)
   MAKERS[what]?.(join(cwd, file))
@@ -55,7 +55,7 @@ test.each(cases)('%s ends where %s is in the place of the file', async (_, what,
   )
 })
 
-test('a link out of the folder is not read, one within it is', async () => {
+test('a link out of the folder is not read, and one within it is', async () => {
   const cwd = join(ada.cwd, 'links')
   mkdirSync(cwd)
   writeFileSync(join(ada.home, 'private.env'), 'MINE_KEY=value of mine\n')
@@ -74,7 +74,7 @@ test('a link out of the folder is not read, one within it is', async () => {
 })
 
 // A shell makes the pipe that the executable inherits.
-test('standard input and what the shell makes of <(command) are read', async () => {
+test('standard input and a process substitution <(command) are read', async () => {
   const given = "cloakroom secrets set --from-file <(printf 'P_KEY=of a pipe') -p payments"
   expect((await ada.shell(given)).code).toBe(0)
   expect((await ada.shell(`printf 'S_KEY=of stdin' | ${given.replace(/<\(.*\)/, '-')}`)).code).toBe(

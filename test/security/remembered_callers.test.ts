@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * The server remembers a caller with their role. Here one of both changes without any notice, as another process
- * would change it: the next request is refused, shows nothing, changes nothing, and leaves no record.
+ * The server caches a caller with their role. Here one of both changes without any notice, the way another process
+ * would change it: the next request is rejected, returns nothing, changes nothing, and leaves no record.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken } from '../../src/core/crypto/token.ts'
@@ -108,7 +108,7 @@ async function recordsOf({ team, person }: Scene): Promise<number> {
 }
 
 describe.each(cases)('after $title', ({ change, expected: [reads, writes] }) => {
-  test('a read is answered by what is true now', async () => {
+  test('a read is answered from the current state', async () => {
     const scene = await open()
     for (let call = 0; call < 2; call += 1) expect((await read(scene)).status).toBe(200)
     const before = await recordsOf(scene)
@@ -119,7 +119,7 @@ describe.each(cases)('after $title', ({ change, expected: [reads, writes] }) => 
     expect((await recordsOf(scene)) - before).toBe(reads === 200 ? 1 : 0)
   })
 
-  test('a write is made by what is true now', async () => {
+  test('a write is made on the current state', async () => {
     const scene = await open()
     for (let call = 0; call < 2; call += 1) expect((await write(scene)).status).toBe(200)
     const before = await recordsOf(scene)
@@ -132,7 +132,7 @@ describe.each(cases)('after $title', ({ change, expected: [reads, writes] }) => 
   })
 })
 
-test('a record names the account as it is now, also for what was remembered before', async () => {
+test("a record names the account's current name, also after earlier requests", async () => {
   const { team, person } = await open()
   const other: Scene = { team, person }
   const projectId = await team.addProject('second')
@@ -152,7 +152,7 @@ test('a record names the account as it is now, also for what was remembered befo
   ])
 })
 
-test('many at once are answered each by its own', async () => {
+test('many concurrent requests each get their own answer', async () => {
   const scenes = await Promise.all(Array.from({ length: 6 }, open))
   for (const scene of scenes) await read(scene)
   const ended = scenes.filter((_, index) => index % 2 === 0)

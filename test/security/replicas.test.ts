@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Several processes on one database. What was removed holds everywhere from the acknowledgement on,
- * with notices or without; with notices, what was cached is gone soon after.
+ * Several processes on one database. A removal applies everywhere once it is acknowledged, with notices or without;
+ * with notices, cached data is dropped soon after.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { revokeSession } from '../../src/features/accounts/contract.ts'
@@ -31,7 +31,7 @@ const ENV = {
 type Seen = { startedAt: number; status: number; code: string | undefined }
 type Ask = () => Promise<{ status: number; body: unknown }>
 
-/** Sixteen loops that send requests without pause until they get the signal to end. */
+/** Sixteen loops that send requests without a pause until they get the signal to end. */
 function hammer(ask: Ask) {
   const seen: Seen[] = []
   let ended = false
@@ -72,13 +72,13 @@ async function entriesOf(app: TestApp, cache: string): Promise<number> {
   return sumOf(parseExposition(text), 'cloakroom_cache_entries', { cache })
 }
 
-/** Waits until nothing is cached; a test that waits too long fails. */
+/** Waits until the cache is empty; a test that waits too long fails. */
 async function expectEmptied(app: TestApp): Promise<void> {
   for (const cache of ['tokens', 'snapshots', 'keys'])
     await until(async () => (await entriesOf(app, cache)) === 0)
 }
 
-/** Revocations in which it shows how fast a notice is; cached for an hour without one. */
+/** Revocations that show the delay of a notice; cached for an hour without one. */
 const KEPT = { KEY_CACHE_SECONDS: '3600' }
 
 const call = (stage: Stage) => ({
@@ -100,19 +100,19 @@ describe('one process, the database under test', () => {
   }, 60_000)
   afterAll(() => stage.stop())
 
-  test.each(changes)('drops and wipes at once what it had cached: %s', async (_, act) => {
+  test.each(changes)('a process immediately drops and wipes its cache: %s', async (_, act) => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
-    // A late notice of what was made before drops it again.
+    // A late notice of an earlier change drops it again.
     while ((await entriesOf(stage.app, 'keys')) < 1)
       expect((await agent.resolve(call(stage))).status).toBe(200)
     await act(agent, stage)
     await expectEmptied(stage.app)
   })
 
-  test('keeps what others had cached', async () => {
+  test("a process keeps other workspaces' caches", async () => {
     const employ = () => createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
     const [one, two, last] = [await employ(), await employ(), await employ()]
-    // Notices arrive in order: that of its revocation after all that making the others has sent.
+    // Notices arrive in order: the one of its revocation after all that creating the others has sent.
     await last.resolve(call(stage))
     await last.revoke()
     await expectEmptied(stage.app)
@@ -120,7 +120,7 @@ describe('one process, the database under test', () => {
     expect(await entriesOf(stage.app, 'keys')).toBe(2)
     await one.revoke()
     await until(async () => (await entriesOf(stage.app, 'keys')) <= 1)
-    // A second eviction would follow at once: nothing tells that it does not come.
+    // A second eviction would follow immediately, and its absence cannot be observed.
     await Bun.sleep(50)
     expect(await entriesOf(stage.app, 'keys')).toBe(1)
     await two.revoke()
@@ -149,7 +149,7 @@ describe('one process, the database under test', () => {
     const employ = () => createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
     const askOther = (agent: Agent) => () => resolveAs(other.app.resolver, agent.token, call(stage))
 
-    /** Ends the connections over which notices come; answers how many there were. */
+    /** Ends the notice connections. Returns how many there were. */
     async function killListeners(): Promise<number> {
       const killed = await stage.app.connection.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
@@ -157,23 +157,23 @@ describe('one process, the database under test', () => {
       return killed.length
     }
 
-    test.each(changes)('the other one drops what it had cached: %s', async (_, act) => {
+    test.each(changes)('the other instance drops its cache: %s', async (_, act) => {
       const agent = await employ()
-      // A notice of what was just made may come after the first call, and empties the cache once more.
+      // A notice of the latest change may arrive after the first call, and empties the cache once more.
       do expect((await askOther(agent)()).status).toBe(200)
       while ((await entriesOf(other.app, 'keys')) === 0)
       await act(agent, stage)
       await expectEmptied(other.app)
     })
 
-    test('each has one connection for notices', async () => {
+    test('each instance has one connection for notices', async () => {
       const [row] = await stage.app.connection.sql`
       select count(*)::int as n from pg_stat_activity
       where datname = current_database() and query ilike 'listen %'`
       expect(row?.n).toBe(2)
     })
 
-    test('a session that one ends is over on the other', async () => {
+    test('a session that one instance ends is over on the other', async () => {
       const { person } = await employ()
       const { token } = await logInAs(stage.app, person)
       const me = (origin: string) => callJson(origin, 'GET', '/api/users/me/', { token })
@@ -187,7 +187,7 @@ describe('one process, the database under test', () => {
       )
     })
 
-    test('revocations hold while the connections for notices are killed, again and again', async () => {
+    test('revocations apply while the notice connections are killed repeatedly', async () => {
       for (const [act, code] of [
         [(agent: Agent) => agent.revoke(), 'invalid_token'],
         [(agent: Agent) => agent.disallow(stage.authorityOf()), 'domain_blocked'],
@@ -209,7 +209,7 @@ describe('one process, the database under test', () => {
       }
     }, 30_000)
 
-    test('a connection for notices that broke comes back, and what was missed meanwhile is dropped', async () => {
+    test('a broken notice connection reconnects, and data that changed meanwhile is dropped', async () => {
       const agent = await employ()
       expect((await askOther(agent)()).status).toBe(200)
       await killListeners()

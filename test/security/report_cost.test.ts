@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * A token that may only use credentials reports to the audit as much as a report holds. What is stored and
- * counted for it stays in proportion to what it sent, and no transaction folds more than a bounded number of names.
+ * A token that may only use credentials reports the maximum size of a report to the audit. The stored and counted
+ * data stays in proportion to the sent bytes, and no transaction folds more than a bounded number of names.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { registerAgent } from '../../src/features/agents/contract.ts'
@@ -14,9 +14,9 @@ import { until } from '../support/until.ts'
 
 /** Bytes of tables and indexes for a byte of a report, which is JSON and may be short. */
 const BYTES_PER_BYTE = 30
-/** Rows for a record: itself, its 9 fields and 16 names to search for, and its counts by hour and day. */
+/** Rows for a record: itself, its 9 fields and 16 searchable names, and its counts by hour and day. */
 const ROWS_PER_RECORD = 1 + 9 + MAX_JOINED + 8
-/** Rows and bytes (one page of each table and index) that the first record brings along. */
+/** Rows and bytes (one page of each table and index) that the first record adds. */
 const ROWS_AT_FIRST = 3 * MAX_JOINED
 const BYTES_AT_FIRST = 400_000
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 const namesOf = (from: number) =>
   Array.from({ length: MAX_JOINED }, (_, n) => (from + n).toString(36)).join()
 
-/** Shapes that once made much of little: record `n` of a report, `hours` apart. */
+/** Shapes that once turned few bytes into many rows: record `n` of a report, `hours` apart. */
 const shapes: Record<string, { hours: number; names: (n: number) => string }> = {
   'names that are all different': { hours: 0, names: (n) => namesOf(n * MAX_JOINED) },
   'the same names in different hours': { hours: 25, names: () => namesOf(0) },
@@ -75,7 +75,7 @@ async function stored(): Promise<{ rows: number; bytes: number }> {
   return { rows, bytes }
 }
 
-/** As a client does: halves a report that is refused. Returns how many requests that took. */
+/** Halves a rejected report, like a client. Returns the number of requests. */
 async function sendHalving(report: unknown[]): Promise<number> {
   const { status } = await send(report)
   if (status === 201) return 1
@@ -85,7 +85,7 @@ async function sendHalving(report: unknown[]): Promise<number> {
 }
 
 describe.each(Object.entries(shapes))('a report with %s', (_, shape) => {
-  test('is refused, or stored in proportion to its bytes, also when it is counted', async () => {
+  test('a report is rejected, or stored in proportion to its bytes, also when it is counted', async () => {
     const report = reportOf(shape, RECORDS)
     const before = await stored()
     const { status } = await send(report)
@@ -97,13 +97,13 @@ describe.each(Object.entries(shapes))('a report with %s', (_, shape) => {
     expect(after.bytes - before.bytes).toBeLessThanOrEqual(sent * BYTES_PER_BYTE + BYTES_AT_FIRST)
   })
 
-  test('is stored whole by a client that halves what is refused', async () => {
+  test('a report is stored whole by a client that halves rejected ones', async () => {
     const requests = await sendHalving(reportOf(shape, 32))
     expect(requests).toBeLessThanOrEqual(32)
   })
 })
 
-test('a refusal names both numbers and stores nothing', async () => {
+test('a rejected report names both numbers and stores nothing', async () => {
   const before = await stored()
   const { body } = await send(reportOf({ hours: 0, names: (n) => namesOf(n * MAX_JOINED) }, 2))
   expect(body).toMatchObject({

@@ -1,5 +1,5 @@
 // tier: quick
-/** An allowed name never leads into the operator's network, whatever DNS answers, and when. */
+/** An allowed name never resolves into the operator's network, whatever DNS answers, and when. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   type Agent,
@@ -31,7 +31,7 @@ const call = (url = `https://${NAME}/`) => ({
   headers: { Authorization: 'Bearer SVC_SECRET_KEY' },
 })
 
-describe('a public name is 403 address_blocked, with one lookup only, when it has', () => {
+describe('a public name is 403 address_blocked, with one lookup only, if it has', () => {
   const addresses: [string, string[]][] = [
     ['a private address', ['10.0.0.1']],
     ['the last of a private range', ['172.31.255.255']],
@@ -76,7 +76,7 @@ describe('a public name is 403 address_blocked, with one lookup only, when it ha
   })
 })
 
-test('the address that was judged is dialled, whatever the name answers a moment later', async () => {
+test('the checked address is dialled, whatever the name resolves to a moment later', async () => {
   const answers = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1']]
   stage.names.set(NAME, async () => answers.shift() ?? [])
   stage.lookups.length = 0
@@ -89,7 +89,7 @@ test('the address that was judged is dialled, whatever the name answers a moment
   expect(hosts).toEqual([stage.authorityOf(NAME), stage.authorityOf(NAME)])
 })
 
-test('an address is dialled for as long as it may be kept, and is no permission', async () => {
+test('an address is dialled while it may be cached, and is no permission', async () => {
   stage.names.set(NAME, ['127.0.0.1'])
   stage.ttls.set(NAME, 60)
   stage.lookups.length = 0
@@ -107,7 +107,7 @@ test('an address is dialled for as long as it may be kept, and is no permission'
   stage.ttls.delete(NAME)
 })
 
-test('a decision that is made again uses the address of the first lookup', async () => {
+test('a repeated decision uses the address of the first lookup', async () => {
   let changed = false
   stage.names.set(NAME, async () => {
     if (!changed) await agent.allow('unrelated.example')
@@ -129,12 +129,15 @@ describe('the product’s own listeners are 403 address_blocked', () => {
     '::',
     '0:0:0:0:0:0:0:0',
   ]
-  test.each(own)('although the operator lists the network of %s', async (address) => {
-    stage.names.set(NAME, [address])
-    for (const origin of [stage.app.resolver, stage.app.controlPlane]) {
-      const { port } = new URL(origin)
-      await agent.allow(`${NAME}:${port}`)
-      await expectRefused(stage, agent, call(`https://${NAME}:${port}/`), 'address_blocked')
-    }
-  })
+  test.each(own)(
+    'the product’s own listeners are blocked although the operator lists the network of %s',
+    async (address) => {
+      stage.names.set(NAME, [address])
+      for (const origin of [stage.app.resolver, stage.app.controlPlane]) {
+        const { port } = new URL(origin)
+        await agent.allow(`${NAME}:${port}`)
+        await expectRefused(stage, agent, call(`https://${NAME}:${port}/`), 'address_blocked')
+      }
+    },
+  )
 })

@@ -13,7 +13,7 @@ const MIB = 1024 * 1024
 /** The size of one unpacked bomb. */
 const BOMB = 512 * MIB
 const AT_ONCE = 16
-/** A sixteenth of what the bombs of one round would be. */
+/** A sixteenth of the total of one round's bombs. */
 const MAX_GROWTH = 512 * MIB
 
 let stage: Stage
@@ -46,7 +46,7 @@ function peak(): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
 }
 
-// First, because the peak that the bombs leave would hide what this one adds.
+// Runs first, because the bombs' peak would hide the memory of this test.
 test('a download of 200 MiB passes through, and little of it stays in memory', async () => {
   const piece = Buffer.alloc(MIB, 'abcdefghij0123456789 ')
   stage.upstream.on('/download', async (_, wire) => {
@@ -74,7 +74,7 @@ const bombs: [string, () => Uint8Array][] = [
   ['zstd', () => zstdCompressSync(zeros)],
 ]
 
-/** At least one answer was read up to the cap; the others may find their workspace's memory taken. */
+/** At least one answer was read up to the cap; the others may find their workspace's memory in use. */
 function expectRefused(answers: readonly { status: number; body: unknown }[]): void {
   const codes = answers.map(({ status, body }) => [
     status,
@@ -89,7 +89,7 @@ function expectRefused(answers: readonly { status: number; body: unknown }[]): v
 }
 
 test.each(bombs)(
-  'sixteen bombs of %s at once are refused in bounded memory: 502 by their size, or 429 by the memory of their workspace',
+  "sixteen concurrent bombs of %s are rejected in bounded memory: 502 by their size, or 429 by their workspace's memory",
   async (coding, make) => {
     stage.upstream.on(`/bomb/${coding}`, answerOf(200, { 'content-encoding': coding }, make()))
     const call = { target_url: stage.url(`/bomb/${coding}`) }

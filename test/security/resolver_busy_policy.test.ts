@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-test('an agent goes on working while its workspace is written to without pause', async () => {
+test('an agent stays usable while its workspace is written to without a pause', async () => {
   const writing = { on: true }
   const writers = [1, 2, 3, 4].map(async (writer) => {
     while (writing.on) await agent.store(`WRITTEN_${writer}`, 'another value')

@@ -1,5 +1,5 @@
 // tier: quick
-/** Two hundred calls at once, of different workspaces: nobody ever sends or receives what is another's. */
+/** Two hundred concurrent calls of different workspaces: no caller ever sends or receives another's data. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   type Agent,
@@ -24,15 +24,15 @@ beforeAll(async () => {
   for (let number = 0; number < AGENTS; number += 1) {
     const value = marked(`value-of-agent-${number}-${'x'.repeat(number * 7)}`)
     values.push(value)
-    // The same name everywhere: only tenant and token tell them apart.
+    // The same name everywhere: only tenant and token distinguish them.
     const domains = hosts.map((host) => stage.authorityOf(host))
     agents.push(await createAgentWithToken(stage, { secrets: { KEY: value }, domains }))
   }
 }, 30_000)
 afterAll(() => stage.stop())
 
-test('values are never mixed among tokens, workspaces, hosts and connections', async () => {
-  // The upstream tells who it believes the caller to be, and echoes what it was given.
+test('values are never mixed between tokens, workspaces, hosts and connections', async () => {
+  // The upstream returns the caller that it recognised, and echoes its input.
   stage.upstream.on('/who', (request, wire) => {
     const given = request.header('x-key') ?? ''
     const basic = Buffer.from((request.header('authorization') ?? '').slice(6), 'base64').toString()
@@ -75,7 +75,7 @@ test('values are never mixed among tokens, workspaces, hosts and connections', a
   }
 }, 30_000)
 
-test('two tokens of one agent open only what each was given', async () => {
+test('two tokens of one agent open only what each was granted', async () => {
   const agent = await createAgentWithToken(stage, { domains: [stage.authorityOf()] })
   const other = await agent.addProject('other')
   const [here, there] = [marked('value-of-here'), marked('value-of-there')]

@@ -1,5 +1,5 @@
 // tier: all
-/** Nothing in the environment of the server bends an outbound call: no proxy, no lax TLS, no debug output. */
+/** No variable in the server's environment changes an outbound call: no proxy, no lax TLS, no debug output. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** A server whose environment would bend calls if it could; `extra` on top. */
+/** A server whose environment would change calls if it could; `extra` is added. */
 async function withServer(
   extra: Record<string, string>,
   act: (agent: Agent, server: ServerProcess) => Promise<void>,
@@ -87,7 +87,7 @@ async function withServer(
 describe('proxies, lax TLS, other authorities and debug output of the environment are ignored', () => {
   const settings: [string, Record<string, string>][] = [
     ['by a server that cleans its environment', {}],
-    // The mark by which a server knows that it runs in a clean environment already, forged.
+    // The forged mark by which a server detects that its environment is already clean.
     ['also when the environment claims to be clean', runtimeSettings],
   ]
   test.each(settings)('%s', async (_, extra) => {

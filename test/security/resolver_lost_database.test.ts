@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const { test } = requires('postgresql')
 
-test('a server lost in the middle of a bulk upsert is 503, nothing of it is stored, and a repeat works', async () => {
+test('a database server lost during a bulk upsert is 503, nothing of it is stored, and a repeat succeeds', async () => {
   const { socketDir, createDatabase } = await sharedCluster()
   const database = await createDatabase()
   const settings = { DB_HOST: socketDir, DB_NAME: database, DB_USER: 'cloakroom' }
@@ -38,7 +38,7 @@ test('a server lost in the middle of a bulk upsert is 503, nothing of it is stor
     // The change is recorded last: there it waits, with 500 rows inserted and not committed.
     await tx`lock table audit_changes in access exclusive mode`
     const answered = upsert()
-    // Asked outside of this transaction, which would see the same list again and again.
+    // Queried outside this transaction, which would read the same list repeatedly.
     const waiting = () => admin`select pid from pg_stat_activity where datname = ${database}
     and application_name like 'cloakroom%' and wait_event_type = 'Lock' and query ilike 'insert%'`
     const backend = await until(async () => (await waiting())[0])

@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 /**
- * Calls that are open when something is removed do not continue: streams break off and WebSockets close, towards
- * the caller and towards the upstream, on every process, and the record has the reason.
+ * Open calls end when their permission is removed: streams break off and WebSockets close, towards the caller and
+ * towards the upstream, on every process, and the record has the reason.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
@@ -31,11 +31,11 @@ const HEADERS = { authorization: 'Bearer SVC_SECRET_KEY' }
 const [TEXT, CLOSE] = [1, 8]
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 
-/** Something open: how it can be seen to go on, and how it ends. */
+/** An open call: how to observe that it continues, and how it ends. */
 type Open = {
-  /** Sends something through from the upstream. */
+  /** Sends data through from the upstream. */
   expectAlive(): Promise<void>
-  /** Waits for the end on all sides, as a call that was not permitted any more. */
+  /** Waits for the end on all sides, as for a call that is no longer permitted. */
   expectEnded(code: string, status: number): Promise<void>
   leave(): Promise<void>
 }
@@ -205,7 +205,7 @@ const changes: Change[] = [
   ],
 ]
 
-/** `here` makes the changes, `there` holds what is open: the same process, or another. */
+/** `here` makes the changes, `there` holds the open calls: the same process, or another. */
 function describeEndings(
   { describe, test, beforeAll, afterAll }: ReturnType<typeof requires>,
   place: string,
@@ -239,7 +239,7 @@ function describeEndings(
         await foreign.leave()
       })
 
-      test(`${kind} goes on after changes that leave it its grounds`, async () => {
+      test(`${kind} continues after changes that keep its permissions`, async () => {
         const agent = await employ()
         const other = await agent.issue()
         await agent.provision(other)
@@ -280,13 +280,13 @@ describe('in one process', () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY } })
     const open = await openers['a stream through /v1/resolve']?.(stage, agent)
     await open?.expectAlive()
-    // Nobody but the tables hears of this: it represents time that passes.
+    // Only the tables change: it simulates the passage of time.
     const { sql } = stage.app.connection
     await sql`update tokens set expires_at = now() where id = ${agent.tokenId}`
     await open?.expectEnded('invalid_token', 401)
   }, 20_000)
 
-  test('a stream whose upstream has sent nothing yet ends as a refusal', async () => {
+  test('a stream whose upstream has sent nothing yet ends with an error response', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY } })
     for (const begun of ['', HEAD]) {
       const { path, wire } = led(stage)
@@ -303,7 +303,7 @@ describe('in one process', () => {
     }
   })
 
-  test('a caller that reads nothing cannot keep its stream, and what waits for it is dropped', async () => {
+  test('a caller that reads nothing cannot keep its stream, and its queue is dropped', async () => {
     const agent = await createAgentWithToken(stage, { secrets: { KEY } })
     const { path, wire } = led(stage)
     const pending = forwardAs(stage, agent, path, { headers: HEADERS })

@@ -36,7 +36,7 @@ beforeEach(() => {
 })
 afterAll(() => stage.stop())
 
-test('whatever the URL and the answers of DNS, only the listed name is looked up and only its permitted address is dialled', async () => {
+test('for any URL and DNS answers, only the listed name is looked up and only its permitted address is dialled', async () => {
   const address = fc.constantFrom(
     '127.0.0.1',
     '127.0.0.2',
@@ -81,11 +81,11 @@ test('whatever the URL and the answers of DNS, only the listed name is looked up
     }),
     { numRuns: URL_RUNS },
   )
-  // Most URLs are refused.
+  // Most URLs are rejected.
   expect(served).toBeGreaterThan(URL_RUNS / 30)
 })
 
-test('whatever headers, names and secrets, each placeholder is put in once, or nothing is sent', async () => {
+test('for any headers, names and secrets, each placeholder is inserted once, or nothing is sent', async () => {
   const known: Record<string, string> = {
     A: 'value-of-a',
     A_B: 'SVC_SECRET_A',
@@ -141,7 +141,7 @@ test('whatever headers, names and secrets, each placeholder is put in once, or n
   expect(Math.min(sent, refused)).toBeGreaterThan(CALL_RUNS / 20)
 })
 
-/** One pass, the longest name; `null` where the call must be refused. */
+/** One pass with the longest name; `null` if the call must be rejected. */
 function expand(text: string, known: Record<string, string>): string | null {
   let isRefused = false
   const filled = text.replace(/SVC_SECRET_([A-Za-z0-9_]*)/g, (_, name: string) => {
@@ -160,7 +160,7 @@ const CODINGS = {
   zstd: zstdCompressSync,
 }
 
-/** Forms without a look at what surrounds them, and base64 at each alignment. */
+/** Forms regardless of the surrounding text, and base64 at each alignment. */
 function disguisesOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const aligned = ['', 'x', 'xy'].map((lead) => Buffer.concat([Buffer.from(lead), bytes]))
@@ -186,7 +186,7 @@ function tellsOf(secret: string): string[] {
   return [...plain, ...cores, bytes.toString('hex'), bytes.toString('hex').toUpperCase()]
 }
 
-test('whatever the secret, no form of it is in the answer: body and headers, every coding, every cut', async () => {
+test('for any secret, no form of it is in the answer: body and headers, every coding, every cut', async () => {
   const text = fc.oneof(
     fc.stringMatching(/^[!-~]{6,24}$/),
     fc.stringMatching(/^[ -~é€😀"\\<&%+]{6,16}$/u).filter((value) => value.trim() === value),

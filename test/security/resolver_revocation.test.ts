@@ -1,6 +1,6 @@
 // tier: all, both databases in test:all
 /**
- * A removed resource is gone from the acknowledgement on, on every process, with warm caches and under load: no
+ * A removed resource is gone once the removal is acknowledged, on every process, with warm caches and under load: no
  * request that starts afterwards may succeed.
  */
 import { expect } from 'bun:test'
@@ -22,7 +22,7 @@ import { answerOf } from '../support/upstream.ts'
 
 const LOOPS = 32
 
-/** One change, and what calls look like that start after it was acknowledged. */
+/** One change, and the results of calls that start after it was acknowledged. */
 type Change = {
   title: string
   act(agent: Agent, stage: Stage): Promise<unknown>
@@ -88,7 +88,7 @@ const changes: Change[] = [
 
 type Seen = { startedAt: number; status: number; code: string | undefined; value: string | null }
 
-/** Calls through all origins in turn, without pause, until it gets the signal to end. */
+/** Calls through all origins in turn, without a pause, until it gets the signal to end. */
 async function hammer(stage: Stage, agent: Agent, origins: readonly string[]) {
   const seen: Seen[] = []
   let ended = false
@@ -126,7 +126,7 @@ function describeExactness(
     let others: Stage[]
     beforeAll(async () => {
       ;({ stage, others } = await open())
-      // The upstream tells a hash of what it was given: the value itself would be redacted.
+      // The upstream returns a hash of its input, because the value itself would be redacted.
       stage.upstream.on('/value', (request, wire) => {
         const digest = Bun.hash(request.header('x-key') ?? '').toString(16)
         wire.write(answerOf(200, { 'x-value': digest }))
@@ -157,7 +157,7 @@ function describeExactness(
       },
     )
 
-    test('uses the new value of a secret from the acknowledgement on', async () => {
+    test('a call uses the new value of a secret once it is acknowledged', async () => {
       const agent = await createAgentWithToken(stage, { secrets: { KEY: marked('value-0') } })
       const load = await hammer(stage, agent, origins())
       for (let version = 1; version <= 5; version += 1) {
@@ -175,7 +175,7 @@ function describeExactness(
       expect(load.seen.filter(({ status }) => status !== 200)).toEqual([])
     })
 
-    test('permits at once what was added', async () => {
+    test('an added permission applies immediately', async () => {
       const agent = await createAgentWithToken(stage, { domains: [] })
       const call = { target_url: stage.url('/value'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
       for (const origin of origins()) {

@@ -1,5 +1,5 @@
 // tier: quick
-/** Callers of the resolver: every doubtful token gets one and the same 401. */
+/** Callers of the resolver: every invalid token gets the same 401. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken, mintToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { messageOf } from '../../src/core/fault.ts'
@@ -76,28 +76,31 @@ describe('the Authorization header', () => {
     ['a list', () => [`Authorization: Bearer ${agent.token}, Bearer ${agent.token}`]],
     ['with something after it', () => [`Authorization: Bearer ${agent.token} x`]],
   ]
-  test.each(bad)('is 401 with WWW-Authenticate when it is %s', async (_, lines) => {
-    const body = JSON.stringify(call())
-    const { text, statuses } = await sendRaw(
-      stage.app.resolver,
-      rawRequest(
-        'POST /v1/resolve HTTP/1.1',
-        [
-          `Host: ${new URL(stage.app.resolver).host}`,
-          'Content-Type: application/json',
-          `Content-Length: ${body.length}`,
-          'Connection: close',
-          ...lines(),
-        ],
-        body,
-      ),
-    )
-    expect(statuses).toEqual([401])
-    expect(text).toMatch(/\r\nwww-authenticate: bearer\r\n/i)
-    expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toEqual(refusal)
-  })
+  test.each(bad)(
+    'the Authorization header is 401 with WWW-Authenticate when it is %s',
+    async (_, lines) => {
+      const body = JSON.stringify(call())
+      const { text, statuses } = await sendRaw(
+        stage.app.resolver,
+        rawRequest(
+          'POST /v1/resolve HTTP/1.1',
+          [
+            `Host: ${new URL(stage.app.resolver).host}`,
+            'Content-Type: application/json',
+            `Content-Length: ${body.length}`,
+            'Connection: close',
+            ...lines(),
+          ],
+          body,
+        ),
+      )
+      expect(statuses).toEqual([401])
+      expect(text).toMatch(/\r\nwww-authenticate: bearer\r\n/i)
+      expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toEqual(refusal)
+    },
+  )
 
-  test('names its scheme in any case', async () => {
+  test('the Authorization header names its scheme in any case', async () => {
     const headers = { authorization: `bearer ${agent.token}` }
     const { status } = await callJson(stage.app.resolver, 'POST', '/v1/resolve', {
       headers,
@@ -108,14 +111,14 @@ describe('the Authorization header', () => {
 })
 
 describe('a token', () => {
-  test('in the query string is 401, and in no log', async () => {
+  test('a token in the query string is 401, and in no log', async () => {
     const path = `/v1/resolve?token=${agent.token}&access_token=${agent.token}`
     const answer = await callJson(stage.app.resolver, 'POST', path, { body: call() })
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 401, body: refusal })
     expect(stage.app.logs.join('')).not.toContain(agent.token)
   })
 
-  test('that cannot be one is refused without a query', async () => {
+  test('a text that cannot be a token is rejected without a query', async () => {
     const { token } = agent
     const malformed = [
       '',
@@ -138,7 +141,7 @@ describe('a token', () => {
     })
   })
 
-  test('that is unknown, wrong, revoked, expired or of a deleted agent is one and the same 401', async () => {
+  test('unknown, wrong, revoked and expired tokens, and those of a deleted agent, are the same 401', async () => {
     const { sql } = stage.app.connection
     const [revoked, expired, other] = [
       await agent.issue(),
@@ -165,11 +168,11 @@ describe('a token', () => {
       mintToken('wkl').text,
     ]
     for (const text of doubtful) await expectUnknown(text)
-    // A second time, when everything is cached that may be; and whatever the body is.
+    // A second time, with full caches; and with any body.
     for (const text of doubtful) await expectUnknown(text, 'not json')
   })
 
-  test('with a wrong secret costs the same query as an unknown one, also when its row is cached', async () => {
+  test('a token with a wrong secret costs the same query as an unknown one, also when its row is cached', async () => {
     expect((await agent.resolve(call())).status).toBe(200)
     const order: string[] = []
     const note = async (name: string, token: string) => {
@@ -235,14 +238,14 @@ describe('expiry is decided by the database', () => {
   const status = async ({ text }: IssuedToken) =>
     (await resolveAs(stage.app.resolver, text, { target_url: stage.url('/') })).status
 
-  test('with the process a day ahead', async () => {
+  test('an expiry is decided by the database with the process a day ahead', async () => {
     const token = await agent.issue({ expires_in_days: 1 })
     stage.app.clock.advance(2 * DAY_MS)
     expect(await status(token)).toBe(200)
     stage.app.clock.advance(-2 * DAY_MS)
   })
 
-  test('with the process a day behind, and caches warm', async () => {
+  test('an expiry is decided by the database with the process a day behind, and caches warm', async () => {
     stage.app.clock.advance(-2 * DAY_MS)
     const token = await agent.issue({ expires_in_days: 1 })
     expect(await status(token)).toBe(200)
@@ -254,7 +257,7 @@ describe('expiry is decided by the database', () => {
 })
 
 describe('the rate of a token', () => {
-  test('is 429 with Retry-After for it alone, before the body and without a record', async () => {
+  test("a token's rate is 429 with Retry-After for that token alone, before the body and without a record", async () => {
     const slow = await openStage({ env: { RATE_TOKEN: '2/60' } })
     try {
       const [one, two] = [await createAgentWithToken(slow), await createAgentWithToken(slow)]
@@ -280,7 +283,7 @@ describe('the rate of a token', () => {
     }
   })
 
-  test('the sealed form of a token counts for its rate, and each refusal is a record', async () => {
+  test('the sealed form of a token counts for its rate, and each rejection is a record', async () => {
     const slow = await openStage({ env: { RATE_TOKEN: '2/60' } })
     try {
       const { token, tokenId } = await createAgentWithToken(slow)

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * An ID is used once (protocol 5.1): a stranger who makes a workspace under the ID of a deleted one would read its audit,
- * and one who makes a token under the ID of a revoked one would make it valid again.
+ * An ID is used once (protocol 5.1): a stranger who creates a workspace under the ID of a deleted one would read its
+ * audit, and one who creates a token under the ID of a revoked one would make it valid again.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -103,7 +103,7 @@ const CHOSEN: Record<
   },
   'agents.register_in_project id': {
     kind: 'agent',
-    // The workspace must be signed: what makes the row is the function of agents.register.
+    // The workspace must be signed, because the function of agents.register creates the row.
     take: (id) =>
       as(stranger, 'POST', `/api/workspaces/${place.signedId}/agents/`, { id, name: newName() }),
   },
@@ -134,7 +134,7 @@ const CHOSEN: Record<
   },
 }
 
-/** Fields that name what exists already, what an authenticator made, or a reported record, unique in its workspace only. */
+/** Fields that name existing objects, authenticators' data, or a reported record, unique in its workspace only. */
 const REFERS =
   /^audit\.record |(workspace_id|project_id|user_id|registration_id|token_id|credential\.id|access_key_id)$/
 
@@ -279,18 +279,21 @@ describe.each(Object.entries(DELETIONS))('the IDs of %s', (_, remove) => {
     ids = await remove()
   })
 
-  test.each(Object.entries(CHOSEN))('are refused in %s', async (_field, { kind, take }) => {
-    for (const id of ids[kind] ?? []) {
-      const { status, body } = await take(id)
-      expect({ status, body }).toMatchObject({
-        status: 409,
-        body: { error_code: 'already_exists' },
-      })
-    }
-  })
+  test.each(Object.entries(CHOSEN))(
+    'used IDs are rejected in %s',
+    async (_field, { kind, take }) => {
+      for (const id of ids[kind] ?? []) {
+        const { status, body } = await take(id)
+        expect({ status, body }).toMatchObject({
+          status: 409,
+          body: { error_code: 'already_exists' },
+        })
+      }
+    },
+  )
 })
 
-test('nothing of a deleted workspace changes hands: audit, summary, export, calls, or a revoked token', async () => {
+test('no data of a deleted workspace changes hands: audit, summary, export, calls, or a revoked token', async () => {
   const team = await openTeam(app)
   const { workspaceId } = team
   const minted = mintToken('agt')
@@ -320,7 +323,7 @@ test('nothing of a deleted workspace changes hands: audit, summary, export, call
 })
 
 describe('a deleted project', () => {
-  test('is restored under its ID, in its workspace, more than once', async () => {
+  test('a deleted project is restored under its ID, in its workspace, more than once', async () => {
     const team = await openTeam(app)
     const { id } = await team.owner.api.call(createProject, {
       body: { name: 'kept', workspace_id: team.workspaceId },
@@ -332,7 +335,7 @@ describe('a deleted project', () => {
     }
   })
 
-  test('gives its ID to no other workspace, whatever inserts the row', async () => {
+  test('a deleted project gives its ID to no other workspace, whatever inserts the row', async () => {
     const team = await openTeam(app)
     const { id } = await team.owner.api.call(createProject, {
       body: { name: 'kept', workspace_id: team.workspaceId },
@@ -344,7 +347,7 @@ describe('a deleted project', () => {
 })
 
 describe('a request that waits for another with the same ID', () => {
-  test('is refused if that one used the ID and deleted it', async () => {
+  test('a waiting request is rejected if the other one used the ID and deleted it', async () => {
     const id = Bun.randomUUIDv7()
     const { sql } = app.connection
     let taking: Promise<Answer | undefined> | undefined
@@ -363,7 +366,7 @@ describe('a request that waits for another with the same ID', () => {
     expect(answer).toMatchObject({ status: 409, body: { error_code: 'already_exists' } })
   })
 
-  test('is refused if that one deletes the ID meanwhile', async () => {
+  test('a waiting request is rejected if the other one deletes the ID meanwhile', async () => {
     const team = await openTeam(app)
     const { sql } = app.connection
     let taking: Promise<Answer | undefined> | undefined
@@ -374,7 +377,7 @@ describe('a request that waits for another with the same ID', () => {
     expect(await taking).toMatchObject({ status: 409, body: { error_code: 'already_exists' } })
   })
 
-  test('is refused if both create it at once: one of many succeeds', async () => {
+  test('one of many requests that create the same ID concurrently succeeds', async () => {
     const id = Bun.randomUUIDv7()
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => CHOSEN['workspaces.create id']?.take(id)),

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Every endpoint × every caller. The expected answer follows from the contract's access and the matrix of
- * protocol 10; an endpoint without a row fails. A refused caller has written nothing. `bun run test` checks
- * a tenth of the endpoints.
+ * Every endpoint × every caller. The expected answer follows from the contract's access and the matrix of protocol
+ * 10; an endpoint without a row fails. A rejected caller has written nothing. `bun run test` checks a tenth of the
+ * endpoints.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -41,7 +41,7 @@ const endpoints = surfaces.flatMap(({ surface, endpoints }) =>
 const sampled = sample('role matrix', endpoints)
 
 let app: TestApp
-/** The collector of traces, which all requests here have. */
+/** The collector of traces for all requests here. */
 let collector: Collector
 let world: World
 let other: World
@@ -80,27 +80,27 @@ function tokenOf(name: CallerName): string | undefined {
   return name === 'workload_token' ? world.workloadToken : personOf(name).token
 }
 
-/** The capabilities of the tokens; other callers are no tokens. */
+/** The capabilities of the tokens; other callers are not tokens. */
 const may: Partial<Record<CallerName, readonly Capability[]>> = {
   agent_token: ['use'],
   workload_token: ['use', 'read'],
   reading_token: ['read'],
 }
 
-/** Whether the endpoint takes this kind of credential at all. */
+/** Whether the endpoint accepts this kind of credential at all. */
 function isKnown({ access }: Endpoint, name: CallerName): boolean {
   if (name === 'anonymous') return false
   const isToken = may[name] !== undefined
   return access.kind === 'token' ? isToken || access.orSession === true : !isToken
 }
 
-/** The status that a refusal must have, or `null` for being let through. */
+/** The status that a rejection must have, or `null` for an admitted caller. */
 function expected(endpoint: Endpoint, row: Row, name: CallerName): number | null {
   const special = row.expect?.[name]
   if (special !== undefined) return special
   const { access } = endpoint
   if (access.kind === 'public') return null
-  // Nobody here has CRON_SECRET, which is not even set.
+  // Nobody here has CRON_SECRET, which is not set.
   if (access.kind === 'cron') return 404
   if (!isKnown(endpoint, name)) return 401
   if (access.kind === 'token') {
@@ -122,7 +122,7 @@ function codeOf(status: number, name: CallerName): unknown {
 const isRefusedRole = (status: number, name: CallerName): name is Role =>
   status === 403 && isRole(name)
 
-/** A refusal names the roles needed and the role held; where a handler decides, it may need more than the matrix. */
+/** A rejection names the roles needed and the role held; a handler's own decision may need more than the matrix. */
 function sentenceFor({ access }: Endpoint, held: Role): unknown {
   if (access.kind === 'session') return 'Only the server owner can call this.'
   const needed = access.kind === 'member' && !permits(held, access.permission)
@@ -149,7 +149,7 @@ async function send(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  // An endless response was let through once its head arrived.
+  // An endless response counts as admitted once its head arrived.
   const isEndless = response.headers.get('content-type') === 'text/event-stream'
   if (isEndless) await response.body?.cancel()
   return { status: response.status, text: isEndless ? '' : await response.text() }
@@ -166,7 +166,7 @@ test('every endpoint has a row, and every row has an endpoint', () => {
   expect(Object.keys(rows).sort()).toEqual(names.sort())
 })
 
-/** The table of protocol 10, once more, so that a contract cannot ask for less in silence. */
+/** The table of protocol 10, once more, so that a contract cannot silently require less. */
 const protocol = {
   everyone: [
     ...['workspaces.get', 'members.list', 'members.remove', 'allowlist.list', 'allowlist.log'],
@@ -254,7 +254,7 @@ function askedBy(access: Endpoint['access']): string {
   return roles.filter((role) => permits(role, access.permission)).join()
 }
 
-test('every contract asks for the access that the protocol states', () => {
+test('every contract requires the access that the protocol states', () => {
   const said: Record<string, string> = {}
   for (const [kind, names] of Object.entries(roleless)) for (const name of names) said[name] = kind
   for (const [who, names] of Object.entries(protocol))
@@ -269,7 +269,7 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
     const { endpoint } = served
     const sceneOf = (name: CallerName): Scene => ({ world, caller: personOf(name), name })
 
-    test('answers every caller who is allowed', async () => {
+    test('an endpoint answers every caller who is allowed', async () => {
       const row = rowOf(endpoint)
       const through = row.through ?? [200, 201]
       const allowed = callers.filter((name) => expected(endpoint, row, name) === null)
@@ -283,7 +283,7 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
       }
     })
 
-    test('refuses every other caller, who writes nothing', async () => {
+    test('an endpoint rejects every other caller, who writes nothing', async () => {
       const row = rowOf(endpoint)
       const denied = callers.filter((name) => expected(endpoint, row, name) !== null)
       const requests = new Map<CallerName, Request>()
@@ -305,7 +305,7 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
     })
 
     if (endpoint.access.kind === 'member' || endpoint.access.kind === 'session') {
-      test('answers 404 for an id of another workspace, alone or in a list', async () => {
+      test('an endpoint answers 404 for an ID of another workspace, alone or in a list', async () => {
         const row = rowOf(endpoint)
         const foreign = await row.request({
           world: other,
@@ -314,7 +314,7 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
         })
         const own = await row.request(sceneOf('owner'))
         for (const slot of slotsOf(own, foreign)) {
-          // If a foreign id is not refused, the request has its effect, so each needs a fresh one.
+          // If a foreign ID is not rejected, the request has its effect, so each needs a fresh one.
           const fresh = await row.request(sceneOf('owner'))
           const request = withSlot(fresh, slot, foreign)
           const before = await fingerprint(world)
@@ -342,7 +342,7 @@ test('an audit filter with a project of another workspace finds nothing', async 
   expect(listed.body).toMatchObject({ data: [] })
 })
 
-test('a workspace of others in the header or the query is 404', async () => {
+test('a foreign workspace in the header or the query is 404', async () => {
   const { token } = world.person.owner
   const named = endpoints.filter(
     ({ endpoint: { access } }) =>

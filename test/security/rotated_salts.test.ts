@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A stranger who asked prelogin before and after a rotation of SECRET_KEY must not learn which addresses have accounts:
- * the salt of an address without one stays as the salt of an account does.
+ * A stranger who calls prelogin before and after a rotation of SECRET_KEY must not learn which addresses have
+ * accounts: the salt of an address without one stays the same, like an account's salt.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHmac, hkdfSync } from 'node:crypto'
@@ -52,7 +52,7 @@ test('prelogin answers the same after the last process with the old key has stop
   expect(await ask(await start(NEW), email)).toEqual(before)
 })
 
-test('the first start after an upgrade derives the key from the first SECRET_KEY, as versions before did', async () => {
+test('the first start after an upgrade derives the key from the first SECRET_KEY, like earlier versions', async () => {
   const app = await start(OLD)
   await app.connection.sql`update instance set prelogin_key = null`
   const email = freshEmail('stranger')
@@ -62,7 +62,7 @@ test('the first start after an upgrade derives the key from the first SECRET_KEY
   expect(key_salt).toBe(mac.subarray(0, 16).toString('base64'))
 })
 
-test('servers that were installed with different keys answer different salts', async () => {
+test('servers that were installed with different keys return different salts', async () => {
   const email = freshEmail('stranger')
   const here = await ask(await start(OLD), email)
   const other = await startTestApp({ SECRET_KEY: NEW })

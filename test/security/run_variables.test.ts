@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Secrets whose names decide what runs on the machine of everyone who says `cloakroom run`: stored by
- * somebody who may write secrets, or delivered by a server that sealed its own key to the token.
+ * Secrets whose names decide which code runs on the machine of everyone who uses `cloakroom run`: stored by a person
+ * who may write secrets, or delivered by a server that sealed its own key to the token.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
@@ -39,7 +39,7 @@ const wasTaken = () => existsSync(join(ada.cwd, 'taken'))
 const BASH = ['--', 'bash', '-c', 'echo "$MODE"; touch started']
 
 describe('run', () => {
-  test('refuses them by name and runs nothing, with a session and with a token', async () => {
+  test('run rejects forbidden variables by name and starts nothing, with a session and with a token', async () => {
     for (const env of [{}, { SERVICE_TOKEN: token }]) {
       for (const mask of [[], ['--no-mask']]) {
         const { code, out, err } = await ada.run(['run', ...mask, ...BASH], { env })
@@ -55,7 +55,7 @@ describe('run', () => {
     expect([wasTaken(), existsSync(join(ada.cwd, 'started'))]).toEqual([false, false])
   })
 
-  test('refuses those that are not named', async () => {
+  test('run rejects forbidden variables that are not named', async () => {
     const args = ['run', '--allow-env', 'NODE_OPTIONS', ...BASH]
     const { code, err } = await ada.run(args)
     expect([code, err.includes('BASH_ENV'), err.includes('NODE_OPTIONS')]).toEqual([5, true, false])
@@ -67,7 +67,7 @@ describe('run', () => {
     expect(wasTaken()).toBe(true)
   })
 
-  test('goes on with ordinary names, and with variables that the shell has', async () => {
+  test('run accepts ordinary names, and variables that the shell has', async () => {
     await ada.must('secrets', 'set', 'LD_SDK_KEY=sdk', 'GIT_TOKEN=git', 'PORT=3000', '-e', 'usual')
     const child = 'printf "$LD_SDK_KEY $GIT_TOKEN $PORT $NODE_OPTIONS"'
     const args = ['run', '-e', 'usual', '--no-mask', '--', 'sh', '-c', child]
@@ -75,7 +75,7 @@ describe('run', () => {
     expect(await ada.run(args, { env })).toEqual({ code: 0, out: 'sdk git 3000 --mine', err: '' })
   })
 
-  test('names a value that no variable can hold, without showing it', async () => {
+  test('run names a value that no variable can hold, without printing it', async () => {
     const value = marked('zero')
     const args = ['secrets', 'set', 'ZERO', '--stdin', '-e', 'zero']
     expect((await ada.run(args, { stdin: `${value}\0rest` })).code).toBe(0)
@@ -84,7 +84,7 @@ describe('run', () => {
     expect(err).toContain('ZERO: the value has a zero byte')
   })
 
-  test('refuses them from a server that delivers what it sealed itself', async () => {
+  test('run rejects forbidden variables from a server that sealed the delivery itself', async () => {
     const victim = mintToken('wkl')
     const server = await forgingServer(victim, { LD_PRELOAD: '/tmp/x.so', MODE: 'forged' })
     const env = { SERVICE_SERVER_URL: server.origin, SERVICE_TOKEN: victim.text }

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * SECRET_KEY is what log-ins, sessions and tokens stand on. It is rotated without anybody noticing; a start
- * that would end them by mistake is refused, says what would end, and changes nothing.
+ * Logins, sessions and tokens depend on SECRET_KEY. Its rotation affects nobody; a start that would end them by
+ * mistake is rejected, lists what would end, and changes nothing.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { recoveryVerifier } from '../../src/client/account/keys.ts'
@@ -28,7 +28,7 @@ let running: TestApp | undefined
 let ada: Person
 let agentToken: string
 
-/** Somebody with a session, a recovery key and an agent, made under the old key. */
+/** A person with a session, a recovery key and an agent, created under the old key. */
 beforeEach(async () => {
   database = await freshDatabase()
   const app = await start(OLD)
@@ -40,7 +40,7 @@ afterEach(async () => {
   database.remove()
 })
 
-/** The server on this database, in place of the one that runs. */
+/** A server on this database that replaces the running one. */
 async function start(SECRET_KEY: string, env: Record<string, string> = {}): Promise<TestApp> {
   await stop()
   running = await startTestApp({ ENCRYPTION_KEY, SECRET_KEY, ...env }, { database })
@@ -74,7 +74,7 @@ const beginRecovery = ({ call }: TestApp) =>
     body: { email: ada.email, recovery_verifier: recoveryVerifier(ada.recoveryKey) },
   })
 
-/** The ids of the keys under which what is stored was made. */
+/** The IDs of the keys under which the stored data was created. */
 async function keysInUse({ connection: { sql } }: TestApp) {
   const [row] = await sql<Record<'password' | 'recovery' | 'token', string>[]>`
     select right(password_hash, 8) as password, right(recovery_verifier_hash, 8) as recovery,
@@ -83,7 +83,7 @@ async function keysInUse({ connection: { sql } }: TestApp) {
   return row
 }
 
-/** The rows that SECRET_KEY makes, whole. */
+/** The complete rows that depend on SECRET_KEY. */
 function rows({ connection: { sql } }: TestApp) {
   return sql`
     select u::text, s::text, t::text, k::text
@@ -108,7 +108,7 @@ const ALL =
   '1 sessions and 1 tokens would end, 1 passwords, 1 recovery keys and 0 passkeys would open no account'
 
 describe('a new key before the old one', () => {
-  test('ends nothing, and what is presented moves to it', async () => {
+  test('a new key before the old one ends no credential, and presented ones move to it', async () => {
     const before = await keysInUse(await start(OLD))
     expect(before).toEqual({ password: idOf(OLD), recovery: idOf(OLD), token: idOf(OLD) })
     const app = await start(`${NEW},${OLD}`)
@@ -128,7 +128,7 @@ describe('a new key before the old one', () => {
     expect((await logIn(app)).status).toBe(200)
   }, 60_000)
 
-  test('tells at each start what is left of the old one, until it can go', async () => {
+  test('a start reports the remaining credentials of the old key, until it can be removed', async () => {
     const app = await start(`${NEW},${OLD}`)
     const told = ({ logs }: TestApp) =>
       logs.map((line) => JSON.parse(line)).find(({ message }) => message === 'an older SECRET_KEY')
@@ -192,7 +192,7 @@ describe('a new key before the old one', () => {
     expect((await beginRecovery(await start(NEW))).status).toBe(200)
   }, 60_000)
 
-  test('goes on with the cursors of lists', async () => {
+  test('a new key before the old one keeps the cursors of lists', async () => {
     const app = await start(OLD)
     await hire('second')
     const list = (path: string, { call }: TestApp) => call('GET', path, { token: ada.token })
@@ -205,7 +205,7 @@ describe('a new key before the old one', () => {
 })
 
 describe('another key', () => {
-  test('is refused with what would end, and changes nothing', async () => {
+  test('another key is rejected with the credentials that would end, and changes nothing', async () => {
     const app = await start(OLD)
     const before = await rows(app)
     expect(await problemsOf(start(NEW))).toEqual([wouldEnd(idOf(OLD), ALL)])
@@ -214,14 +214,14 @@ describe('another key', () => {
     expect((await logIn(back)).status).toBe(200)
   }, 60_000)
 
-  test('stops the server with 78 and one line, before it serves', async () => {
+  test('another key stops the server with 78 and one line, before it serves', async () => {
     await stop()
     const env = { ...database.env, ENCRYPTION_KEY, SECRET_KEY: NEW }
     const line = `cloakroom: ${wouldEnd(idOf(OLD), ALL)}\n`
     await expect(startServer(env)).rejects.toThrow(`the server ended with 78: ${line}`)
   }, 60_000)
 
-  test('ends what the lost one made when its id is given, and no other', async () => {
+  test('another key ends the credentials of the lost one when its ID is given, and no others', async () => {
     const wrong = start(NEW, { SECRET_KEY_LOST: '00112233' })
     expect(await problemsOf(wrong)).toEqual([wouldEnd(idOf(OLD), ALL)])
     const app = await start(NEW, { SECRET_KEY_LOST: idOf(OLD) })
@@ -239,7 +239,7 @@ describe('another key', () => {
     expect(await statusOfToken(found)).toBe(200)
   }, 60_000)
 
-  test('is not kept by sessions and tokens that are over', async () => {
+  test('another key is not rejected because of expired sessions and tokens', async () => {
     const app = await start(`${NEW},${OLD}`)
     const { agent, token_id } = await hire('second')
     const params = {

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A request that an API may have acted on is not sent twice because its answer failed: no SDK learns, in any way
- * of calling, that it may repeat a POST or PATCH that went out. Slow answers do not fail in the first place.
+ * A request that an API may have processed is not sent twice because its answer failed: no SDK is allowed, by any way
+ * of calling, to repeat a POST or PATCH that was sent. Slow answers do not fail in the first place.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { outboundMethods } from '../../src/resolver/contract.ts'
@@ -32,7 +32,7 @@ const ways: [name: string, call: Call][] = [
 
 describe.each(ways)('%s', (_, call) => {
   test.each(['/silent', '/cut', '/noise'])(
-    'answers %s with no retry after POST and PATCH',
+    '%s is answered without a retry for POST and PATCH',
     async (path) => {
       stage.upstream.on('/silent', () => {})
       stage.upstream.on('/cut', (_, wire) => void wire.destroy())
@@ -47,7 +47,7 @@ describe.each(ways)('%s', (_, call) => {
     },
   )
 
-  test('leaves a repetition to the SDK where it does no harm, and where nothing was sent', async () => {
+  test('a repetition is left to the SDK if it does no harm, or if nothing was sent', async () => {
     stage.upstream.on('/silent', () => {})
     for (const method of outboundMethods.filter((one) => one !== 'POST' && one !== 'PATCH')) {
       const answer = await call('/silent', method)
@@ -57,7 +57,7 @@ describe.each(ways)('%s', (_, call) => {
   })
 })
 
-test("the remote proxy passes the resolver's word on, and says so itself when the resolver is lost", async () => {
+test("the remote proxy passes on the resolver's retry header, and sets it itself when the resolver is lost", async () => {
   stage.upstream.on('/cut', (_, wire) => void wire.destroy())
   const answer = await overBase(remote.baseUrl, '/cut', 'POST')
   expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])

@@ -1,5 +1,8 @@
 // tier: quick
-/** Case 95: a secret that is named as the session token or access key ID of AWS is judged by the place where it goes. */
+/**
+ * Case 95: a secret that is named as the session token or access key ID of AWS is judged by the place to which it is
+ * sent.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
@@ -54,7 +57,7 @@ describe.each([
   ['in a presigned URL', presignedWith, { ANY: 403, QUERY: 200, OTHER: 403, TOKEN: 403 }],
 ] as const)('a session token %s', (_, callWith, expected) => {
   test.each(Object.entries(expected))(
-    'of the secret %s is answered with %i',
+    'a session token of the secret %s is answered with %i',
     async (name, status) => {
       const sent = stage.upstream.bytes
       const answer = await agent.resolve(callWith(name))
@@ -67,7 +70,7 @@ describe.each([
 })
 
 describe('an access key ID', () => {
-  /** The key of a name that ends otherwise is the secret of the same beginning. */
+  /** The key of a name with another ending is the secret with the same beginning. */
   const names: [name: string, policy: Policy | null, inHeader: number, inQuery: number][] = [
     ['USUAL', null, 200, 403],
     ['HEADER', { allowed_locations: ['header'] }, 200, 403],

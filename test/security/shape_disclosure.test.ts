@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Anyone who may use a credential may read its shape (protocol 6.8). The shape therefore holds no part of the
- * value that is not public by its form, wherever in the value the secret is and however the value is mangled.
+ * Anyone who may use a credential may read its shape (protocol 6.8). The shape therefore contains no part of the
+ * value that is not public by its form, wherever in the value the secret is and however the value is changed.
  */
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
@@ -81,7 +81,7 @@ describe('a shape discloses no secret part', () => {
     expect(toldOf(value)).not.toContain(secret)
   })
 
-  test('and goes on to tell where a credential leads', () => {
+  test('a shape still reveals where a credential is used', () => {
     expect(toldOf('postgres://app:x@db.internal:5432/main')).toContain('@db.internal:5432/main')
     expect(toldOf('Server=db.internal;Password=x')).toContain('Server=db.internal;Password=')
     const token = 'https://oauth2.googleapis.com/token'
@@ -149,7 +149,7 @@ test('no four characters of a secret part are disclosed, wherever the part is', 
   fc.assert(property, { numRuns: effort(5_000, 20_000) })
 })
 
-test('a shape has at most 64 parts, whatever is in the value', () => {
+test('a shape has at most 64 parts, whatever the value contains', () => {
   const hostile = [
     `${'Password=a;'.repeat(2_900)}x=y`,
     `${'Password=a;'.repeat(100)}x=y`,

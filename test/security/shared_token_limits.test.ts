@@ -1,5 +1,5 @@
 // tier: all
-/** Two processes on one PostgreSQL keep a token's limits together: calls exactly, bytes and model tokens within one call. */
+/** Two processes on one PostgreSQL share a token's limits: calls exactly, bytes and model tokens within one call. */
 import { expect } from 'bun:test'
 import type { TokenLimits } from '../../src/core/token_limits.ts'
 import {
@@ -54,7 +54,7 @@ const passed = (answers: readonly { status: number }[]) =>
 test.each<[string, Partial<TokenLimits>]>([
   ['a day', { calls_per_day: 7 }],
   ['a minute', { calls_per_minute: 7 }],
-])('calls of %s are refused beyond the limit, whichever process has them', async (_, limits) => {
+])('calls of %s are rejected beyond the limit, whichever process has them', async (_, limits) => {
   const token = await limited(limits)
   const calls = Array.from({ length: 10 }, () => processes().map((app) => token.call(app))).flat()
   const answers = await Promise.all(calls)
@@ -65,7 +65,7 @@ test.each<[string, Partial<TokenLimits>]>([
   expect(new Set(codes)).toEqual(new Set(['budget_exceeded']))
 })
 
-test('no more calls run at the same time than the limit, in two processes together', async () => {
+test('no more calls run concurrently than the limit, in two processes together', async () => {
   const token = await limited({ concurrent_calls: 3 })
   const held = Promise.withResolvers<void>()
   let running = 0
@@ -103,7 +103,7 @@ test.each<[string, Partial<TokenLimits>]>([
   expect(statuses).toEqual([200, 200, 200, 429, 429, 429])
 })
 
-test('calls of a process that is gone are free again when their lease ends', async () => {
+test("places of an ended process's calls are free again when their lease ends", async () => {
   const token = await limited({ concurrent_calls: 1 })
   const { sql } = stage.app.connection
   await sql`insert into token_calls (call_id, token_id, until)

@@ -28,7 +28,7 @@ test.each([
   'bytes=100-',
   'bytes=-4096',
   'bytes=0-99999',
-])('the range %s is left out of GET and HEAD, and refused of other methods', (value) => {
+])('the range %s is left out of GET and HEAD, and rejected for other methods', (value) => {
   for (const name of ['Range', 'x-ms-range', 'Request-Range']) {
     for (const method of ['GET', 'HEAD']) {
       const headers = { [name]: value, 'If-Range': '"a tag"', Accept: 'text/plain' }
@@ -40,11 +40,11 @@ test.each([
   }
 })
 
-test.each(['items=0-24', '0-24', 'rows=1-2,5-6'])('the range %s is let through', (value) => {
+test.each(['items=0-24', '0-24', 'rows=1-2,5-6'])('the range %s is sent', (value) => {
   expect(checkCallerHeaders({ Range: value })).toEqual([['Range', value]])
 })
 
-test('the part of an object of S3 goes out with its surroundings, and every other range is left out', () => {
+test('the part of an S3 object is requested with its surroundings, and every other range is left out', () => {
   const range = { header: 'range', part: { first: 20_000, last: 20_000 } }
   expect(checkCallerHeaders({ Range: 'bytes=20000-20000' }, range)).toEqual([
     ['Range', 'bytes=3616-36384'],
@@ -54,7 +54,7 @@ test('the part of an object of S3 goes out with its surroundings, and every othe
   }
 })
 
-test('so does that of a blob of Azure, by the one header that asks for it, and not when it is written', () => {
+test('the part of an Azure blob is requested with its surroundings, by its one range header, and not when it is written', () => {
   const names = ['range', 'x-ms-range']
   const sent = (method: string, headers: Record<string, string>) =>
     checkCallerHeaders(headers, rangeIn({ method, headers }, names), method)

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A placeholder in place of a signature is a signature: however the request is bent, the key itself never
- * goes out there, what is signed is what goes out, and what comes back does not show it.
+ * A placeholder in place of a signature is a signature: however the request is changed, the key itself is never sent
+ * there, the signed request is the sent one, and the answer does not show it.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
@@ -46,14 +46,14 @@ const signed = { authorization: 'SharedKey acct:SVC_SECRET_KEY', 'x-ms-date': ST
 const access = 'sv=2022-11-02&sr=c&sp=r&se=2027-01-01&sig=SharedKey%20acct:SVC_SECRET_'
 
 describe('the key itself', () => {
-  test('does not stand in a query where its signature does, though it might by its policy', async () => {
+  test('the key is not sent in a query in place of its signature, although its policy permits the place', async () => {
     expect((await call(`/open/a?${access}KEY`)).status).toBe(200)
     const text = mac('r\n\n2027-01-01\n/blob/acct/open\n\n\n\n2022-11-02\nc\n\n\n\n\n\n\n')
     expect(last()?.path).toEndWith(`&sig=${encodeURIComponent(text)}`)
     expect(last()?.path).not.toContain(encodeURIComponent(KEY))
   })
 
-  test('does not stand in a form where its signature does, though it might by its policy', async () => {
+  test('the key is not sent in a form in place of its signature, although its policy permits the place', async () => {
     const aud = `https://${stage.authorityOf()}/token`
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const token = `${part({ alg: 'RS256' })}.${part({ iss: 'x', aud })}.SVC_SECRET_ROBOT`
@@ -79,7 +79,7 @@ describe('the key itself', () => {
     expect(upstream.received.length).toBe(arrived)
   })
 
-  test('signs nothing where its policy keeps it out of headers', async () => {
+  test('the key signs nothing if its policy keeps it out of headers', async () => {
     for (const path of [
       `/open?${access}HIDDEN_KEY`,
       `/open?a=SVC_SECRET_HIDDEN_KEY&${access}HIDDEN_KEY`,
@@ -97,7 +97,7 @@ describe('the key itself', () => {
 })
 
 describe('the signed request', () => {
-  test('is what goes out, of headers that come twice too', async () => {
+  test('the signed request is the sent one, also with repeated headers', async () => {
     const { text } = await sendRaw(
       stage.app.resolver,
       `GET /v1/forward/${host}/open/a HTTP/1.1\r\nHost: ${new URL(stage.app.resolver).host}\r\nX-Service-Token: ${agent.token}\r\nAuthorization: ${signed.authorization}\r\nx-ms-date: ${STAMP}\r\nx-ms-meta-a: one\r\nX-Ms-Meta-A: two\r\nConnection: close\r\n\r\n`,
@@ -109,7 +109,7 @@ describe('the signed request', () => {
     expect(last()?.header('authorization')).toBe(`SharedKey acct:${wanted}`)
   })
 
-  test('is what its policy was asked about', async () => {
+  test('the signed request is the one that its policy was checked for', async () => {
     expect((await call('/open/%7Ea', signed)).status).toBe(200)
     const arrived = upstream.received.length
     for (const path of [
@@ -130,7 +130,7 @@ describe('the signed request', () => {
     expect(upstream.received.length).toBe(arrived)
   })
 
-  test('is masked in an answer that repeats it, as it was written in the URL too', async () => {
+  test('the signed request is masked in an answer that repeats it, also in the form of the URL', async () => {
     const answer = await call(`/echo?${access}KEY`)
     const [, sig = ''] = /sig=(.*)$/.exec(last()?.path ?? '') ?? []
     expect(sig).toMatch(/%3D$/)
@@ -163,7 +163,7 @@ describe('a signature that is made again', () => {
     ],
     ['decimal bytes', (signature) => JSON.stringify([...raw(signature)])],
     ['base64 of itself', (signature) => Buffer.from(signature).toString('base64')],
-  ])('is masked whole in %s', async (_, formOf) => {
+  ])('a signature that is made again is masked whole in %s', async (_, formOf) => {
     const answer = await echo((signature) => `<${formOf(signature)}>`)
     expect(answer).toContain('SVC_SECRET_ROBOT')
     expect(answer.length).toBeLessThan(60)
@@ -180,13 +180,13 @@ describe('a signature that is made again', () => {
       (signature) => raw(signature).subarray(0, 128).toString('hex'),
       0,
     ],
-  ])('is masked in its %s', async (_, formOf, most) => {
+  ])('a signature that is made again is masked in its %s', async (_, formOf, most) => {
     const answer = await echo((signature) => `<${formOf(signature)}>`)
     expect(answer).toContain('[REDACTED]')
     expect(answer.replaceAll('[REDACTED]', '').length).toBeLessThanOrEqual(2 + 1 + most)
   })
 
-  test('leaves the rest of the token and other text alone', async () => {
+  test("a repeated signature's mask keeps the rest of the token and other text", async () => {
     const answer = await echo((signature) => `${token.split('.')[0]} ${signature.slice(0, 15)}`)
     expect(answer).not.toContain('[REDACTED]')
   })
@@ -218,7 +218,7 @@ test('the token behind a ticket is masked in its halves, too', async () => {
   }
 })
 
-test('the host of a connection string is not taken for a part of it, and its key is', async () => {
+test('the host of a connection string is not treated as a part of it, and its key is', async () => {
   const key = Buffer.from('another key of that storage account').toString('base64')
   const text = `DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=${key};EndpointSuffix=core.windows.net`
   await agent.store('CONNECTION', text)

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A process that starts again knows what the ones before it saw of a signed workspace: a database that goes back to
- * what was true then is noticed, and what goes on from there is taken.
+ * A restarted process has the state that earlier ones saw of a signed workspace: an older database is detected, and
+ * newer changes are accepted.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -67,7 +67,7 @@ describe('after a restart', () => {
     expect(await codeOf(API)).toBe('domain_blocked')
   })
 
-  test('an environment that went back to an older manifest is refused; without the file it is accepted', async () => {
+  test('an environment that returned to an older manifest is rejected; without the file it is accepted', async () => {
     const { sql } = app.connection
     const one = { workspace_id: rows.workspaceId, revision: 1_000 }
     const seen = new SeenStates({ file })
@@ -84,18 +84,18 @@ describe('after a restart', () => {
   })
 })
 
-test('the file is its owner’s', () => {
+test('only the owner can read the file', () => {
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('a file that cannot be used stops the start, and the error names its setting', () => {
+test('an unusable file stops the start, and the error names its setting', () => {
   const junk = join(directory, 'junk')
   writeFileSync(junk, 'no database '.repeat(1_000))
   for (const other of [junk, join(directory, 'none', 'file')])
     expect(() => new SeenStates({ file: other })).toThrow(/^SIGNED_STATE_FILE: /)
 })
 
-test('processes that share a file keep the newest that any of them saw', () => {
+test('processes that share a file keep the newest state that any of them saw', () => {
   const shared = { file: join(directory, 'shared') }
   const [one, other] = [new SeenStates(shared), new SeenStates(shared)]
   const state = (number: number) => ({ number, hash: `h${number}`, head: 0 })

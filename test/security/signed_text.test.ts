@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Case 74: who has an HMAC of a text of their choice can pass for the secret, so a secret signs only where
- * its policy allows it, and only the templates that it lists.
+ * Case 74: an attacker with an HMAC of a chosen text can impersonate the secret, so a secret signs only where its
+ * policy allows it, and only the templates that it lists.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
@@ -74,7 +74,7 @@ test.each([
   ['DEFAULT', undefined],
   ['DEFAULT', '{body}'],
   ['DEFAULT', STRIPE],
-])('%s goes on signing the template %p', async (name, template) => {
+])('%s still signs the template %p', async (name, template) => {
   const value = '{timestamp},{signature}'
   const answer = await agent.resolve(
     call(name, { value, ...(template === undefined ? {} : { template }) }),
@@ -86,7 +86,7 @@ test.each([
   expect(signature).toBe(createHmac('sha256', KEY).update(text).digest('hex'))
 })
 
-test('a secret that signs is bound to its headers, and is itself in none of them', async () => {
+test('a signing secret is bound to its headers, and is itself in none of them', async () => {
   const message =
     'The policy of the secret OTHER_HEADER does not permit this header (allowed_headers: X-Other).'
   await expectRefused(stage, agent, call('OTHER_HEADER'), 'policy_blocked', message)
@@ -139,12 +139,15 @@ describe('a signature of AWS, in place of which the client had a placeholder', (
     ['USUAL', {}],
     ['SHOWN', { allowed_locations: ['header'], allowed_headers: ['Authorization'] }],
     ['SHOWN_TOO', { allowed_locations: ['header', 'sign'], sign_templates: [STRIPE] }],
-  ])('%s needs a header, and is made again', async (name, policy) => {
-    await store(name, policy)
-    expect((await agent.resolve(signed(name))).body).toMatchObject({ status_code: 200 })
-    await store(name, policy, { allowed_locations: ['query'] })
-    expect((await agent.resolve(presigned(name))).body).toMatchObject({ status_code: 200 })
-  })
+  ])(
+    'an AWS signature of the secret %s needs a header, and is made again',
+    async (name, policy) => {
+      await store(name, policy)
+      expect((await agent.resolve(signed(name))).body).toMatchObject({ status_code: 200 })
+      await store(name, policy, { allowed_locations: ['query'] })
+      expect((await agent.resolve(presigned(name))).body).toMatchObject({ status_code: 200 })
+    },
+  )
 
   test.each<[string, Policy, string]>([
     ['SIGNING', { allowed_locations: ['sign'] }, 'location (allowed_locations: sign)'],
@@ -158,13 +161,16 @@ describe('a signature of AWS, in place of which the client had a placeholder', (
       { allowed_locations: ['header'], allowed_headers: ['X-Other'] },
       'header (allowed_headers: X-Other)',
     ],
-  ])('%s has none, and is refused', async (name, policy, what) => {
-    await store(name, policy)
-    const refusal = (part: string) =>
-      `The policy of the secret ${name}_${part} does not permit this ${what}.`
-    await expectRefused(stage, agent, signed(name), 'policy_blocked', refusal('ACCESS_KEY_ID'))
-    await store(name, policy, { allowed_locations: ['query'] })
-    const ofKey = refusal('SECRET_ACCESS_KEY')
-    await expectRefused(stage, agent, presigned(name), 'policy_blocked', ofKey)
-  })
+  ])(
+    'an AWS signature of the secret %s is rejected, because its policy does not permit the place',
+    async (name, policy, what) => {
+      await store(name, policy)
+      const refusal = (part: string) =>
+        `The policy of the secret ${name}_${part} does not permit this ${what}.`
+      await expectRefused(stage, agent, signed(name), 'policy_blocked', refusal('ACCESS_KEY_ID'))
+      await store(name, policy, { allowed_locations: ['query'] })
+      const ofKey = refusal('SECRET_ACCESS_KEY')
+      await expectRefused(stage, agent, presigned(name), 'policy_blocked', ofKey)
+    },
+  )
 })

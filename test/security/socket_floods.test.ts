@@ -1,8 +1,8 @@
 // tier: all
 /**
- * A WebSocket whose frames are as small and as many as can be slows only itself (protocol 6.3), from either
- * side. Held against a bound is the most processor time that the server used between two turns of its event
- * loop, as in hostile_answers_cost.test.ts.
+ * A WebSocket with the smallest and most numerous frames slows only itself (protocol 6.3), from either side. The
+ * bound limits the most processor time that the server used between two turns of its event loop, like in
+ * hostile_answers_cost.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
@@ -56,7 +56,7 @@ async function meet(): Promise<{ caller: Socket; accepted: Accepted }> {
   return { caller, accepted: await accepted.promise }
 }
 
-/** A frame as callers send them; the mask is nothing, so that the payload is as it is. */
+/** A frame in a caller's form; the mask is zero, so the payload is unchanged. */
 function masked(opcode: number, payload: string | Uint8Array = ''): Buffer {
   const bytes = frame(opcode, payload)
   bytes[1] = (bytes[1] ?? 0) | 0x80
@@ -65,7 +65,7 @@ function masked(opcode: number, payload: string | Uint8Array = ''): Buffer {
 
 const takenOf = (wire: Socket) => wire.bytesWritten - wire.writableLength
 
-/** Writes until a second passes in which nothing more is taken, or far too much was. */
+/** Writes until no more is read for a second, or far too much was. */
 async function expectStuck(wire: Socket, unit: Buffer): Promise<void> {
   for (let [last, since] = [0, Date.now()]; Date.now() < since + FLOOD_MS; ) {
     await flood(wire, unit, 50)
@@ -75,7 +75,7 @@ async function expectStuck(wire: Socket, unit: Buffer): Promise<void> {
   }
 }
 
-describe('keeps nobody else waiting: an upstream', () => {
+describe('an upstream that floods a WebSocket delays no other caller', () => {
   const empty = frame(CONTINUATION, '', false)
   const floods: [what: string, unit: Buffer, first?: Buffer][] = [
     ['of messages of one byte', frame(TEXT, 'a')],
@@ -104,7 +104,7 @@ describe('keeps nobody else waiting: an upstream', () => {
   )
 })
 
-describe('keeps nobody else waiting: a caller', () => {
+describe('a caller that floods a WebSocket delays no other caller', () => {
   const floods: [what: string, unit: Buffer][] = [
     ['of messages of one byte', masked(TEXT, 'a')],
     ['of empty messages', masked(BINARY)],
@@ -130,15 +130,15 @@ describe('keeps nobody else waiting: a caller', () => {
   )
 })
 
-describe('a side that takes nothing has the other wait', () => {
-  test('the upstream, for a caller that does not read', async () => {
+describe('a side that reads nothing makes the other wait', () => {
+  test('the upstream waits for a caller that does not read', async () => {
     const { caller, accepted } = await meet()
     caller.pause()
     await expectStuck(accepted.wire, frame(BINARY, Buffer.alloc(65_536)))
     caller.destroy()
   }, 60_000)
 
-  test('the caller, for an upstream that does not read', async () => {
+  test('the caller waits for an upstream that does not read', async () => {
     const { caller, accepted } = await meet()
     accepted.wire.pause()
     await expectStuck(caller, many(masked(TEXT, 'a')))
@@ -146,7 +146,7 @@ describe('a side that takes nothing has the other wait', () => {
   }, 60_000)
 })
 
-test('10,000 small messages in one go arrive in order, both ways, and what follows', async () => {
+test('10,000 small messages at once arrive in order, in both directions, and so do later ones', async () => {
   const { caller, accepted } = await meet()
   const texts = Array.from({ length: 10_000 }, (_, at) => String(at))
   caller.write(Buffer.concat(texts.map((text) => masked(TEXT, text))))

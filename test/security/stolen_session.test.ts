@@ -118,13 +118,13 @@ async function storeSecrets(): Promise<void> {
 type Request = { params?: Record<string, string>; query?: object; body?: object; by?: Person }
 type Made = Request | Promise<Request>
 type Verdict =
-  /** Refused without a signature, and with one by the thief's own key. */
+  /** Rejected without a signature, and with one by the thief's own key. */
   | { signed: () => Made; forged?: () => object | Promise<object>; says?: () => Said }
-  /** Asks for the password, or for an answer to a challenge that only the password gets. */
+  /** Requires the password, or an answer to a challenge that only the password gets. */
   | { password: () => Made; at?: string }
-  /** Removes something, or gives something that can do nothing: no signed text is added. */
+  /** Removes an object, or grants one without permissions: no signed text is added. */
   | { stops: () => Made }
-  /** Changes nothing that is trusted, for this reason. */
+  /** Changes no trusted state, for this reason. */
   | { free: () => Made; because: string }
 
 const link = (says: () => Said, signed: () => Made): Verdict => ({ signed, says })
@@ -155,7 +155,7 @@ const newPassword = async (person: Person) => {
   return { new_password: 'a new password', key_salt, encrypted_private_key }
 }
 
-/** A token that a client made, without what an administrator signs about it. */
+/** A token that a client made, without an administrator's signature about it. */
 async function unsigned(granted: Granted = {}) {
   const { grant, binding: _, envelopes: __, ...token } = await clientMade(project, mint(), granted)
   expect(grant).toBeDefined()
@@ -195,7 +195,7 @@ const verdicts: Record<string, Verdict> = {
     },
     because: 'it ends a session',
   },
-  // Uses another person: an account has only so many wrong passwords.
+  // Uses another person, because an account has a limited number of wrong passwords.
   'auth.passkeys.begin': {
     password: () => ({
       by: guest,
@@ -451,7 +451,7 @@ const verdicts: Record<string, Verdict> = {
 const sealed = exampleOfForm.envelope
 const ntfy = { type: 'ntfy', url: 'https://ntfy.example/topic' } as const
 
-/** A request of the agent's token, as its call would have stored it. */
+/** A request of the agent's token, in the form that its call would have stored. */
 async function ofRequest(status: 'pending' | 'released') {
   const id = Bun.randomUUIDv7()
   await app.connection.db.insert(approvals).values({
@@ -518,7 +518,7 @@ function callOf(name: string, { params = {}, query = {}, body, by = owner }: Req
   return [method, `${filled}?${search}`, { token: by.token, body }]
 }
 
-/** Makes the call, which is refused and leaves every table as it was. */
+/** Makes the call, which is rejected and leaves every table unchanged. */
 async function expectRefused(call: Call, code: FaultCode, fields?: FieldFault[]): Promise<void> {
   const before = await contentOf(app)
   const refusal = { status: 422, body: { error_code: code, ...(fields && { fields }) } }
@@ -526,7 +526,7 @@ async function expectRefused(call: Call, code: FaultCode, fields?: FieldFault[])
   expect(await contentOf(app)).toEqual(before)
 }
 
-/** Everything that was signed, and who is what. */
+/** All signed texts, and everyone's role. */
 async function signedTexts(): Promise<Set<string>> {
   const { sql } = app.connection
   const rows = await sql<{ text: string }[]>`
@@ -553,7 +553,7 @@ test('every endpoint by which a session changes something has a verdict', () => 
 describe('a stolen access token', () => {
   for (const [name, verdict] of Object.entries(verdicts)) {
     if ('signed' in verdict) {
-      test(`is refused by ${name} without a signature, and with one by another key`, async () => {
+      test(`a stolen access token is rejected by ${name} without a signature, and with one by another key`, async () => {
         const request = await verdict.signed()
         // If the signature is the request, it counts as a missing field.
         const isRequest = /\.(grant|release)$/.test(name)
@@ -567,13 +567,13 @@ describe('a stolen access token', () => {
         await expectRefused(callOf(name, { ...request, body }), 'link_refused')
       })
     } else if ('password' in verdict) {
-      test(`is asked for the password by ${name}`, async () => {
+      test(`a stolen access token needs the password for ${name}`, async () => {
         const { password, at = 'current_password' } = verdict
         const wrong = [{ path: at, message: WRONG[at] ?? '' }]
         await expectRefused(callOf(name, await password()), 'validation_error', wrong)
       })
     } else if ('free' in verdict) {
-      test(`may call ${name}: ${verdict.because}`, async () => {
+      test(`a stolen access token may call ${name}: ${verdict.because}`, async () => {
         const request = await verdict.free()
         const before = await signedTexts()
         await expectDone(callOf(name, request))
@@ -586,7 +586,7 @@ describe('a stolen access token', () => {
     ['agents.tokens.grant', () => agentToken, ofAgentToken],
     ['workload_tokens.grant', () => workload, ofWorkload],
   ] as const) {
-    test(`spoils no token by ${name}: a grant that comes back brings no other binding`, async () => {
+    test(`a stolen access token spoils no token by ${name}: a grant that returns brings no other binding`, async () => {
       const { sql } = app.connection
       const [grant = {}] = await sql<object[]>`select statement,
         translate(encode(signature, 'base64'), E'\n', '') as signature
@@ -621,7 +621,7 @@ describe('a stolen access token', () => {
 
   for (const [name, verdict] of Object.entries(verdicts)) {
     if (!('stops' in verdict)) continue
-    test(`may stop things by ${name}, and adds nothing that is trusted`, async () => {
+    test(`a stolen access token may stop things by ${name}, and adds no trusted state`, async () => {
       const request = await verdict.stops()
       const before = await signedTexts()
       await expectDone(callOf(name, request))

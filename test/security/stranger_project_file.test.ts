@@ -17,7 +17,7 @@ import { marked } from '../support/canary.ts'
 
 const VALUE = marked('sk_live_stranger_1')
 
-/** Counts what arrives, whatever it is. */
+/** Counts all arriving bytes. */
 function openStranger() {
   const arrived = { connections: 0, bytes: 0 }
   const listener = Bun.listen({
@@ -65,7 +65,7 @@ const UNSET = { SERVICE_SERVER_URL: '', SERVICE_RESOLVER_URL: '' }
 
 type Options = { env?: Record<string, string>; stdin?: string; reveals?: boolean }
 
-/** A folder beside the person's own, with a project file as somebody else wrote it. */
+/** A folder beside the person's own, with a project file that another person wrote. */
 function clone(name: string, projectFile: Record<string, unknown>) {
   const cwd = join(ada.home, 'work', name)
   mkdirSync(cwd)
@@ -81,7 +81,7 @@ function theirs() {
   return { server: stranger.address, resolver: stranger.address, project: 'payments' }
 }
 
-/** Other files of a repository, of which none is read for settings. */
+/** Other files of a repository, none of which is read for settings. */
 function bringAlong(name: string): void {
   const { address } = stranger
   ada.write(join(name, 'some.env'), 'A=1\n')
@@ -93,7 +93,7 @@ function ours() {
   return { server: app.controlPlane, resolver: app.resolver, project: 'payments' }
 }
 
-/** Arguments where a word for each would not do. */
+/** Arguments for commands that need more than one word for each. */
 const ARGUMENTS: Record<string, string[]> = {
   run: ['run', '--', 'echo', 'started'],
   inject: ['inject', '-i', 'some.tpl'],
@@ -112,7 +112,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'proposals create': ['proposals', 'create', '--reason', 'why', '--host', 'api.example.com'],
   'policy set': ['policy', 'set', 'KEY', '--methods', 'GET'],
 }
-/** Commands that talk to no server or to the session's own server; MCP has its own test. */
+/** Commands that contact no server or the session's own server; MCP has its own test. */
 const APART = [
   ...['account list', 'account remove', 'account use'],
   ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],
@@ -121,7 +121,7 @@ const APART = [
   ...['completion', 'config', 'echo', 'trust', 'lock', 'logout', 'mcp', 'unlock', 'help'],
 ]
 
-/** Every command with some argument for each that it needs. */
+/** Every command with a value for each argument that it needs. */
 function commandLines(): string[][] {
   const named = [
     ...topLevel.map(({ usage }) => usage),
@@ -136,7 +136,7 @@ function commandLines(): string[][] {
   })
 }
 
-/** Bad input would be refused before the server's address is looked at. */
+/** Bad input would be rejected before the server's address is checked. */
 function exampleOf(argument: string): string {
   if (/email|member/.test(argument)) return 'eve@stranger-project-file.example'
   if (/domain/.test(argument)) return 'api.example.com'
@@ -159,12 +159,12 @@ async function refusals(way: (args: string[]) => Promise<Run>): Promise<Record<s
 const allRefused = () =>
   Object.fromEntries(commandLines().map((args) => [args.join(' '), 'refused']))
 
-describe('nothing arrives at a stranger', () => {
-  test('from any command, with the session of a person', async () => {
+describe("a stranger's server receives nothing", () => {
+  test("a stranger's server receives nothing from any command, with the session of a person", async () => {
     const { run } = clone('by-session', theirs())
     bringAlong('by-session')
     const way = (args: string[]) => run(args, { stdin: `${PASSWORD}\n` })
-    // These ask for a token before they ask where to.
+    // These ask for a token before they ask for the address.
     const propose = 'proposals create --reason why --host api.example.com'
     expect(await refusals(way)).toEqual({
       ...allRefused(),
@@ -174,7 +174,7 @@ describe('nothing arrives at a stranger', () => {
     expect(stranger.arrived).toEqual({ connections: 0, bytes: 0 })
   }, 300_000)
 
-  test('from any command, with the token of an agent', async () => {
+  test("a stranger's server receives nothing from any command, with the token of an agent", async () => {
     const { run } = clone('by-token', theirs())
     bringAlong('by-token')
     const env = { SERVICE_TOKEN: token, SERVICE_RECOVERY_KEY: 'word' }
@@ -183,7 +183,7 @@ describe('nothing arrives at a stranger', () => {
     expect(stranger.arrived).toEqual({ connections: 0, bytes: 0 })
   }, 300_000)
 
-  test('from the tools of MCP', async () => {
+  test("a stranger's server receives nothing from the tools of MCP", async () => {
     const { cwd } = clone('by-mcp', theirs())
     const client = new Client({ name: 'test', version: '1' })
     const env = { HOME: ada.home, PATH: process.env.PATH ?? '', SERVICE_TOKEN: token }
@@ -208,7 +208,7 @@ describe('nothing arrives at a stranger', () => {
     expect(stranger.arrived).toEqual({ connections: 0, bytes: 0 })
   })
 
-  test('when only the resolver is a stranger', async () => {
+  test("a stranger's resolver receives nothing", async () => {
     const { run } = clone('resolver-only', ours())
     expect((await run(['trust'])).code).toBe(0)
     const changed = { ...ours(), resolver: stranger.address }
@@ -221,7 +221,7 @@ describe('nothing arrives at a stranger', () => {
     expect(stranger.arrived).toEqual({ connections: 0, bytes: 0 })
   })
 
-  test('by way of a redirect of the own server', async () => {
+  test("a stranger's server receives nothing by a redirect of the own server", async () => {
     const redirecting = Bun.serve({
       port: 0,
       fetch: () => Response.redirect(`${stranger.address}/`, 307),
@@ -244,7 +244,7 @@ describe('nothing arrives at a stranger', () => {
 })
 
 describe('after the yes', () => {
-  test('every way works: session, token, resolver', async () => {
+  test('after the yes every way is usable: session, token, resolver', async () => {
     const { cwd, run } = clone('trusted', ours())
     expect((await run(['whoami'])).code).toBe(5)
     expect(await run(['trust'])).toEqual({
@@ -258,7 +258,7 @@ describe('after the yes', () => {
     const reader = { SERVICE_TOKEN: workload }
     expect((await run(['run', '--', 'echo', 'started'], { env: reader })).out).toBe('started\n')
     expect((await run(['proxy', '--', 'echo', 'started'], { env })).out).toBe('started\n')
-    // The resolver's own answer.
+    // The resolver's own error.
     expect((await run(['call', 'https://a.example/'], { env })).err).toContain('domain_blocked')
     const stdin = `${PASSWORD}\n`
     const login = [
@@ -270,7 +270,7 @@ describe('after the yes', () => {
     expect((await run(login, { stdin })).code).toBe(0)
   })
 
-  test('a stranger who is trusted is talked to', async () => {
+  test('after the yes a trusted stranger receives requests', async () => {
     const { run } = clone('theirs', theirs())
     expect((await run(['trust'])).code).toBe(0)
     const before = stranger.arrived.connections
@@ -303,7 +303,7 @@ describe('after the yes', () => {
     expect(inside.code).toBe(5)
   })
 
-  test('it is taken back with --remove', async () => {
+  test('the trust is removed with --remove', async () => {
     const { cwd, run } = clone('taken-back', ours())
     await run(['trust'])
     expect((await run(['status'])).code).toBe(0)
@@ -322,8 +322,8 @@ describe('after the yes', () => {
   })
 })
 
-describe("commands that give the user's consent", () => {
-  test('init, link and config --local do for what they write', async () => {
+describe("commands that imply the user's consent", () => {
+  test('init, link and config --local trust the address that they write', async () => {
     for (const args of [
       ['init', 'payments'],
       ['link', 'payments'],
@@ -337,13 +337,13 @@ describe("commands that give the user's consent", () => {
     }
   })
 
-  test('link makes no project', async () => {
+  test('link creates no project', async () => {
     const { cwd } = clone('mistyped', {})
     const { code, err } = await ada.run(['link', 'paymentz'], { cwd })
     expect([code, err]).toEqual([4, expect.stringContaining('there is no project paymentz')])
   })
 
-  test('init of an own server leaves a resolver of the file a stranger', async () => {
+  test('init of an own server does not trust a resolver in the file', async () => {
     const { cwd, run } = clone('half', { resolver: stranger.address })
     expect((await ada.run(['init', 'payments'], { cwd })).code).toBe(0)
     const { connections } = stranger.arrived
@@ -352,7 +352,7 @@ describe("commands that give the user's consent", () => {
     expect(stranger.arrived.connections).toBe(connections)
   })
 
-  test('a terminal asks once, and no is the answer unless somebody says yes', async () => {
+  test('a terminal asks once, and only yes confirms', async () => {
     const { cwd } = clone('asked', ours())
     const type = async (answer: string) =>
       answering(['status'], {
@@ -368,7 +368,7 @@ describe("commands that give the user's consent", () => {
     expect([again.code, again.screen.includes('Send your')]).toEqual([0, false])
   })
 
-  test('an address that this user set anyway needs no yes', async () => {
+  test('an address that this user set elsewhere needs no confirmation', async () => {
     const { run } = clone('nothing-new', ours())
     const env = { XDG_CONFIG_HOME: join(ada.home, 'other') }
     const logIn = [
@@ -383,18 +383,18 @@ describe("commands that give the user's consent", () => {
   })
 })
 
-test('a token in a project file is refused, not read', async () => {
+test('a token in a project file is rejected, not read', async () => {
   const { run } = clone('with-token', { ...ours(), token })
   const { code, err } = await run(['call', 'https://a.example/'])
   expect([code, err]).toEqual([2, expect.stringContaining('is not a cloakroom settings file')])
 })
 
-test('a session goes to the server that it was made with only', async () => {
+test('a session is sent only to the server that created it', async () => {
   const { code, err } = await ada.run(['whoami', '--server', stranger.address])
   expect([code, err]).toEqual([3, expect.stringContaining('is an account at')])
 })
 
-describe('beyond this machine without encryption', () => {
+describe('other machines without encryption', () => {
   const FAR = 'http://cloakroom.invalid'
   const lines: [string, string[], Record<string, string>][] = [
     ['a flag', ['status', '--server', FAR], {}],
@@ -408,7 +408,7 @@ describe('beyond this machine without encryption', () => {
     ['delivery', ['run', '--', 'true'], { SERVICE_SERVER_URL: FAR }],
   ]
   for (const [name, args, env] of lines) {
-    test(`${name} is refused, and goes on with --insecure-http`, async () => {
+    test(`${name} is rejected, and accepted with --insecure-http`, async () => {
       const all = { SERVICE_TOKEN: token, ...env }
       const refused = await ada.run(args, { env: all })
       expect([refused.code, refused.err]).toEqual([5, expect.stringContaining('--insecure-http')])
@@ -423,7 +423,7 @@ describe('beyond this machine without encryption', () => {
     })
   }
 
-  test('a project file cannot allow it', async () => {
+  test('a project file cannot allow unencrypted addresses', async () => {
     const { run } = clone('far', { server: FAR })
     expect((await run(['trust'])).err).toContain('--insecure-http')
     ada.write('far/.cloakroom.json', JSON.stringify({ server: FAR, insecure_http: true }))

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A template of a cloned repository, which names what its author would like to have: the program beside it
- * reads the file that is made of it. It gets what the command was pointed at, and no other environment.
+ * A template of a cloned repository that names values its author would like to have: the program beside it reads the
+ * resulting file. It gets the environment that the command selected, and no other.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
@@ -32,7 +32,7 @@ const inject = (...args: string[]) =>
 test.each([
   ['another project', 'svc://bank/production/ROOT_KEY', 'bank/production'],
   ['another environment of the project', '{{ svc://toy/production/TOY_KEY }}', 'toy/production'],
-])('it names %s, and nothing is fetched or written', async (_, reference, place) => {
+])('a template that names %s fetches and writes nothing', async (_, reference, place) => {
   ada.write('app.tpl', `port={{ PORT }}\n${reference}\n`)
   const before = await ada.json('audit', 'list', '--limit', '500')
   expect(await inject()).toEqual({
@@ -42,7 +42,7 @@ test.each([
       `cloakroom: 2:1 ${reference} is in ${place}, which this command does not read\n` +
       `nothing was written\n→ to allow it: --from ${place}\n`,
   })
-  // No --force represents it, and naming one environment names no other.
+  // --force does not replace it, and naming one environment names no other.
   expect((await inject('--force', '--from', 'bank/development')).code).toBe(5)
   expect(existsSync(join(ada.cwd, 'app.conf'))).toBe(false)
   expect(await ada.json('audit', 'list', '--limit', '500')).toEqual(before)
@@ -50,7 +50,7 @@ test.each([
   await Bun.file(join(ada.cwd, 'app.conf')).delete()
 })
 
-test('it is a link that leads out of the folder, and is not read', async () => {
+test('a template that is a link out of the folder is not read', async () => {
   mkdirSync(join(ada.cwd, 'clone'))
   ada.write('outside', 'a file of mine')
   symlinkSync('../outside', join(ada.cwd, 'clone', 'app.tpl'))
@@ -63,7 +63,7 @@ test('it is a link that leads out of the folder, and is not read', async () => {
   ])
 })
 
-test('it drives the terminal by what it names', async () => {
+test('a template cannot send escapes to the terminal by the names in it', async () => {
   ada.write('app.tpl', '{{ \u001b]0;owned\u0007 }} {{ \u202eA }}')
   const { code, err } = await inject()
   expect([code, err.includes('\u001b'), err.includes('\u202e')]).toEqual([2, false, false])

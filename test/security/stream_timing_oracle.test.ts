@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * The chunks that a stream holds back do not reveal how guarded values begin (protocol 6.1). Otherwise an agent
- * that has an API repeat its guesses, a chunk for each, would find a value two characters at a time: the chunk
- * that ends in the beginning of a value would wait, and the others would not.
+ * The chunks that a stream holds back do not reveal how guarded values begin (protocol 6.1). Otherwise an agent that
+ * has an API repeat its guesses, one per chunk, would find a value two characters at a time: only the chunk with the
+ * beginning of a value would wait.
  */
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -31,14 +31,14 @@ function likeness(text: string): string {
     .replaceAll(/[G-Z]/g, another('GHIJKLMNOPQRSTUVWXYZ'))
 }
 
-/** How much comes out with each chunk. */
+/** The number of bytes returned with each chunk. */
 function lengthsOf(guard: ReturnType<typeof guardOf>, chunks: string[], frames?: Frames): number[] {
   const stream = guard.stream({ isJson: false, ...(frames ? { frames } : {}) })
   const lengths = chunks.map((chunk) => stream.push(bytes(chunk)).length)
   return [...lengths, stream.flush().length]
 }
 
-/** As an attacker has them repeated: amidst text, each ended by something that is in no value. */
+/** An attacker's guesses, each inside text and ended by a character that is in no value. */
 function probesOf(text: string): string[] {
   return [')', '|', '', ' ', '"'].flatMap((end) => [
     `${'some text before. '.repeat(30)}\n${text}${end}`,
@@ -60,14 +60,14 @@ const forms: Record<string, (text: string) => string> = {
   'numbers of bytes': (text) => JSON.stringify([...Buffer.from(text)], null, 1),
 }
 
-describe.each(Object.entries(VALUES))('beginnings of %s', (_, value) => {
-  // A window of 16 characters that is known as a whole is recognised.
+describe.each(Object.entries(VALUES))('the beginnings of %s', (_, value) => {
+  // A window of 16 known characters is recognised.
   const beginnings = Array.from({ length: 11 }, (_, at) => value.slice(0, at + 2))
   if (!/\S{16}/.test(value)) beginnings.push(value.slice(0, -1))
-  test.each(Object.entries(forms))('written as %s wait like any other text', (_, form) => {
+  test.each(Object.entries(forms))('guesses written as %s wait like any other text', (_, form) => {
     for (const beginning of beginnings) {
       const [probe, other] = [form(beginning), form(likeness(beginning))]
-      // Guesses that are written with other lengths cannot be compared.
+      // Guesses with different encoded lengths cannot be compared.
       if (probe.length !== other.length) continue
       for (const frames of FRAMES) {
         const seen = lengthsOf(guard, probesOf(probe), frames)

@@ -1,7 +1,8 @@
 // tier: quick, both databases in test:all
 /**
- * Somebody writes into the database of a running process, which has itself stored something newer: what it has
- * acknowledged holds, though the rows go back before they were read, and though no row shows the change.
+ * An attacker writes to the database of a running process, which has itself stored a newer state: its acknowledged
+ * changes persist, although the rows return to an older state before they were read, and although no row shows the
+ * change.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -97,7 +98,7 @@ async function expectNotSent(token: string, code: FaultCode): Promise<void> {
 
 type Row = Record<string, string | number | Uint8Array | null>
 
-/** The newest link is taken out of the rows, and put back by what is returned. */
+/** The newest link is removed from the rows. The returned function restores it. */
 async function cutOff(): Promise<() => Promise<void>> {
   const { workspaceId } = project
   const { seq } = await project.chain()
@@ -117,7 +118,7 @@ describe('a change that a process stored is not lost before it was read', () => 
     await disallow(host)
     const putBack = await cutOff()
     await expectNotSent(text, 'unverified_state')
-    // Nor does anybody go on from the state before it, as an admin who was removed would.
+    // Nobody continues from the previous state either, like an admin who was removed would.
     const body = { domain: 'after.example', link: await allowance('after.example') }
     const path = `/api/workspaces/${project.workspaceId}/allowlist/`
     const answer = await stage.app.call('POST', path, { token: project.owner.token, body })
@@ -154,7 +155,7 @@ describe('a change that a process stored is not lost before it was read', () => 
     await expectSent(text, newer)
   })
 
-  test('a process knows nothing of a change that was rolled back, and accepts another in its place', async () => {
+  test('a process does not keep a change that was rolled back, and accepts another in its place', async () => {
     const { text } = await issue()
     const value = marked('sk_live_')
     await store(value)
@@ -195,7 +196,7 @@ describe('a database in which no row shows a change any more', () => {
     await expectSent((await issue()).text, newer)
   })
 
-  test('and, a moment later, by what others stored who share the file', async () => {
+  test('a process also follows, a moment later, the states that other processes with the file stored', async () => {
     const { text } = await issue()
     const value = marked('sk_live_')
     await store(value)

@@ -1,9 +1,9 @@
 // tier: quick, both databases in test:all
 /**
- * An attacker writes in the database of a running installation: each column of each table that a decision
- * depends on, one at a time, in a signed workspace. Callers and clients then get what the members signed or
- * a refusal, and nothing else is sent. Other workspaces are unaffected, and restored rows work again.
- * `bun run test` changes one column of thirty.
+ * An attacker writes to the database of a running installation: each column of each table that a decision depends on,
+ * one at a time, in a signed workspace. Callers and clients then get the data that the members signed or an error,
+ * and nothing else is sent. Other workspaces are unaffected, and restored rows work again. `bun run test` changes one
+ * column of thirty.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
@@ -37,14 +37,14 @@ type Outcome = { got: string } | { refusal: unknown }
 type Outcomes = Record<string, Outcome>
 
 const concerned = Object.keys(verdicts)
-/** A column, or what happens to a row, with its table. */
+/** A column, or a change of a row, with its table. */
 const subjects = concerned.flatMap((table) =>
   Object.keys(verdicts[table] ?? {}).map((subject) => ({ table, subject })),
 )
 const sampled = new Map<string, string[]>()
 for (const { table, subject } of sample('tampering', subjects, 30))
   sampled.set(table, [...(sampled.get(table) ?? []), subject])
-/** More than the time for which anything of a token's row is kept. */
+/** More than the time for which a token's row is cached. */
 const TOKEN_KEPT_MS = 601_000
 
 let stage: Stage
@@ -69,7 +69,7 @@ const gotOf = (outcome: Outcome | undefined) => (outcome && 'got' in outcome ? o
 const gotOfAll = (all: Outcomes) =>
   Object.fromEntries(Object.entries(all).map(([name, each]) => [name, gotOf(each)]))
 
-/** Each way to ask, with what it leads to. */
+/** Each way to read, with its result. */
 async function ask(
   probes = { ...world.probes, ...world.others, ...world.elsewhere },
 ): Promise<Outcomes> {
@@ -82,7 +82,7 @@ async function ask(
   return Object.fromEntries(await Promise.all(all))
 }
 
-/** No server and no process keeps what it read before. */
+/** No server and no process uses its cached data. */
 async function letSee(subject?: string) {
   policyVersion += 10
   if (subject !== 'policy_version')
@@ -92,16 +92,16 @@ async function letSee(subject?: string) {
 
 const refusals = [Refusal, UntrustedKey, Withheld]
 
-/** Said by the server, or found by the client; a crash of either is neither. */
+/** Reported by the server, or detected by the client; a crash of either is neither. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof ApiError || error instanceof Refused) return error.status < 500
   return refusals.some((kind) => error instanceof kind)
 }
 
-/** The names of what is refused now, and was not before. Everything else must be as before. */
+/** The names of newly rejected reads. Everything else must be unchanged. */
 function requireSound(table: string, change: string, after: Outcomes): string[] {
   const name = `${table}, ${change}`
-  // A person is one, wherever they are a member.
+  // A person is one object, in all workspaces.
   const goOn = table === 'users' ? world.others : { ...world.others, ...world.elsewhere }
   const refused: string[] = []
   for (const [asked, outcome] of Object.entries(after)) {
@@ -119,7 +119,7 @@ async function expectWorks() {
   expect(await ask(call && { call })).toEqual({ call: { got: gotOf(before['a call']) ?? '' } })
 }
 
-/** The probes that the change caused to be refused; null if nothing could be changed. */
+/** The probes that the change caused to be rejected; null if nothing could be changed. */
 async function attempt(table: string, { subject, name, apply }: Tampering) {
   if (!(await apply(sql()))) return null
   try {
@@ -134,7 +134,7 @@ async function attempt(table: string, { subject, name, apply }: Tampering) {
   }
 }
 
-test('every probe succeeds or is refused as expected before anything is changed', () => {
+test('every probe succeeds or is rejected as expected before anything is changed', () => {
   expect(
     Object.entries(gotOfAll(before))
       .filter(([, got]) => got === null)
@@ -176,7 +176,7 @@ describe('a database change is refused or has no effect', () => {
   })
 })
 
-/** The server reads these for each call and refuses by itself. It keeps a chain that it has verified. */
+/** The server reads these for each call and rejects by itself. It keeps a chain that it has verified. */
 const ofEachCall = /^(secrets|tokens|token_envelopes|token_grants|manifests)$/
 
 function verdictOf(table: string, refused: string[] | undefined): string {

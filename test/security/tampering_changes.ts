@@ -1,6 +1,6 @@
 /**
- * Each change that somebody who writes in the database could make of one column or one row, generated from the
- * schema: nothing, what another row has, what a row of another workspace has, what it had before.
+ * Each change that an attacker with the database could make to one column or one row, generated from the schema:
+ * empty, another row's value, another workspace's value, or an earlier value.
  */
 import { getTableColumns, is } from 'drizzle-orm'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
@@ -33,7 +33,7 @@ export type RowsOf = {
   used: readonly string[]
   other: string
   foreign: string
-  /** All rows that the target has here, to be deleted together. */
+  /** All rows of the target, to be deleted together. */
   all?: string
   /** The columns that stay when a row becomes another. */
   key: readonly string[]
@@ -44,14 +44,14 @@ export type RowsOf = {
 }
 
 export type Tampering = {
-  /** The column, or what becomes of the row. */
+  /** The column, or the change of the row. */
   subject: string
   name: string
   /** Whether that changed anything. */
   apply(sql: Sql): Promise<boolean>
 }
 
-/** Beside the columns. */
+/** In addition to the columns. */
 export const ROW_SUBJECTS = ['replaced', 'deleted', 'inserted']
 
 export async function keepAs(sql: Sql, name: 'older' | 'saved', tables: readonly string[]) {

@@ -1,4 +1,4 @@
-/** Rows of the world that are written in another way, and other rows to copy from. */
+/** Rows of the world that have a special change, and other rows to copy from. */
 import { API, type Stage } from '../support/agent.ts'
 import { signedId } from '../support/signed.ts'
 import type { RowsOf } from './tampering_changes.ts'

@@ -1,6 +1,6 @@
 /**
- * A running installation that has a history: a signed workspace with a member, agents and tokens, a second one
- * and a plain one beside it; and all that can be asked of the first, as its callers and clients ask it.
+ * A running installation with a history: a signed workspace with a member, agents and tokens, a second one and a
+ * plain one beside it; and all reads of the first one by its callers and clients.
  */
 
 import { standingOf } from '../../src/client/agents/standing.ts'
@@ -120,7 +120,7 @@ async function openWorkspaceOf(stage: Stage) {
 
 type SignedHistory = Awaited<ReturnType<typeof openWorkspaceOf>>
 
-/** After this, no older state may come back. */
+/** After this, no older state may be accepted again. */
 async function goOn(stage: Stage, workspace: SignedHistory): Promise<void> {
   const { workspaceId, owner, helper, agent, ended } = workspace
   const role = 'member'
@@ -177,8 +177,8 @@ export async function openWorld(stage: Stage, keepOlder: () => Promise<void>) {
 let calls = 0
 
 /**
- * The credential that a call brought to the upstream. @throws Refused, and Error if something was sent although
- * it was refused
+ * The credential in the upstream's request.
+ * @throws Refused, and Error if a request was sent although it was rejected
  */
 async function called(stage: Stage, token: string, host = API): Promise<string> {
   calls += 1
@@ -195,7 +195,7 @@ async function called(stage: Stage, token: string, host = API): Promise<string> 
   throw new Refused(status, body)
 }
 
-/** The server refused a request. */
+/** The server rejected a request. */
 export class Refused extends Error {
   readonly status: number
 
@@ -215,7 +215,7 @@ function deliveriesOf({ app }: Stage, token: string): Record<string, Probe> {
     'a sealed delivery': async () => {
       const fetched = await fetchEnvironment(app.controlPlane, token)
       const opened = [...(await fetched.open())].map(([name, { value }]) => [name, value])
-      // A server can withhold a value, by a policy or by leaving it out.
+      // A server can withhold a value, by a policy or by omitting it.
       if (!['KEY', 'OTHER'].every((key) => opened.some(([name]) => name === key)))
         throw new Withheld()
       return JSON.stringify(opened.sort())
@@ -229,7 +229,7 @@ async function changed({ workspaceId, helper }: SignedHistory): Promise<string> 
   return JSON.stringify(await helper.api.call(addToAllowlist, { params, body }))
 }
 
-/** Reads of members' clients, with what these clients already knew. */
+/** Reads of members' clients, with the state that these clients had. */
 function readingsOf(target: SignedProject & SignedHistory) {
   const { owner, helper, workspaceId, projectId, agent, workload } = target
   const params = { workspace_id: workspaceId }

@@ -22,7 +22,7 @@ test.each([
   expect(shown).not.toMatch(/[^\P{Cc}\t\n]/u)
 })
 
-test('and ordinary text stays as it is', () => {
+test('ordinary text is unchanged', () => {
   const text = 'Größe, 漢字, 😀\n\tindented'
   expect(sentences(explain(new CliError('failed', text)))).toEqual([text])
 })
@@ -47,7 +47,7 @@ test.each(UNSEEN)('%j is shown, in names, errors and JSON', (character) => {
 })
 
 test.each(['Größe', '漢字', 'العربية', 'हिन्दी', '👨‍👩‍👧', '👩🏽‍💻', '❤️‍🔥', '1️⃣', 'Zürich – „a“ …'])(
-  '%s stays',
+  '%s stays unchanged',
   (text) => {
     expect(printable(text)).toBe(text)
     expect(printableJson({ text })).toBe(JSON.stringify({ text }))

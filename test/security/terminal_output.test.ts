@@ -1,7 +1,5 @@
 // tier: quick
-/**
- * Answers of APIs and values of other people do not drive a terminal. A pipe and a file get each byte.
- */
+/** Answers of APIs and values of other people send no escapes to a terminal. A pipe and a file get each byte. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +45,7 @@ describe('call', () => {
     answering(line(...options), { cwd: ada.cwd, env: env() })
   const inPipe = (...options: string[]) => ada.run(line(...options), { env: env() })
 
-  test('escapes text and headers on a terminal with one notice', async () => {
+  test('call escapes text and headers on a terminal with one notice', async () => {
     answer = { headers: { 'x-name': ESCAPES }, body: `Größe\r\n\t${ESCAPES}` }
     expect(await onTerminal('-i')).toEqual({
       code: 0,
@@ -55,12 +53,12 @@ describe('call', () => {
     })
   })
 
-  test('prints ordinary text on a terminal as it is', async () => {
+  test('call prints ordinary text on a terminal unchanged', async () => {
     answer = { body: '{"name":"漢字 👨‍👩‍👧"}\r\n' }
     expect(await onTerminal()).toEqual({ code: 0, screen: '{"name":"漢字 👨‍👩‍👧"}\n' })
   })
 
-  test('prints JSON that has the same content and no control characters', async () => {
+  test('call prints JSON that has the same content and no control characters', async () => {
     answer = { body: ESCAPES, headers: { 'x-name': ESCAPES } }
     const { screen } = await onTerminal('--json')
     expect(JSON.parse(screen)).toMatchObject(answer)
@@ -70,7 +68,7 @@ describe('call', () => {
   const BYTES = Uint8Array.of(0xff, 0x1b, 0x5b, 0x32, 0x4a, 0)
   const binary = { body: BYTES.toBase64(), body_encoding: 'base64' }
 
-  test('does not print binary on a terminal, and names the two ways to get it', async () => {
+  test('call does not print binary on a terminal, and names the two ways to get it', async () => {
     answer = binary
     expect(await onTerminal()).toEqual({
       code: 0,
@@ -79,12 +77,12 @@ describe('call', () => {
     })
   })
 
-  test('escapes text that the resolver sent as base64', async () => {
+  test('call escapes text that the resolver sent as base64', async () => {
     answer = { body: Buffer.from(`${ESCAPES}\n`).toString('base64'), body_encoding: 'base64' }
     expect((await onTerminal()).screen).toBe(`${SHOWN}\n${NOTE}\n`)
   })
 
-  test('writes every byte to a pipe', async () => {
+  test('call writes every byte to a pipe', async () => {
     answer = { headers: { 'x-name': ESCAPES }, body: `\r\n${ESCAPES}` }
     const out = `200\nx-name: ${ESCAPES}\n\n\r\n${ESCAPES}`
     expect(await inPipe('-i')).toEqual({ code: 0, out, err: '' })
@@ -92,7 +90,7 @@ describe('call', () => {
     expect(await inPipe()).toEqual({ code: 0, out: Buffer.from(BYTES).toString(), err: '' })
   })
 
-  test('writes every byte to the file of --output', async () => {
+  test('call writes every byte to the file of --output', async () => {
     answer = binary
     expect(await onTerminal('--output', 'answer.bin')).toEqual({
       code: 0,
@@ -112,7 +110,7 @@ describe('call', () => {
   test.each([
     ['exists', 'kept.txt', 'kept.txt exists; nothing was sent'],
     ['is in no folder', 'missing/answer', 'the folder missing does not exist'],
-  ])('is not made when the file of --output %s', async (_, file, problem) => {
+  ])('no call is made when the file of --output %s', async (_, file, problem) => {
     writeFileSync(join(ada.cwd, 'kept.txt'), 'kept')
     const before = calls
     const { code, err } = await inPipe('-o', file)
@@ -120,7 +118,7 @@ describe('call', () => {
     expect([calls, readFileSync(join(ada.cwd, 'kept.txt'), 'utf8')]).toEqual([before, 'kept'])
   })
 
-  test('replaces the file of --output with --force', async () => {
+  test('call replaces the file of --output with --force', async () => {
     writeFileSync(join(ada.cwd, 'kept.txt'), 'kept')
     answer = { body: 'new' }
     expect(await inPipe('-o', 'kept.txt', '--force')).toMatchObject({ code: 0 })
@@ -147,7 +145,7 @@ describe('a value that another person stored', () => {
     ['inject', '-i', 'template'],
   ]
   test.each(commands.map((command) => [command.join(' '), command] as const))(
-    '`%s` drives no terminal, and is whole in a pipe',
+    '`%s` sends no escapes to a terminal, and all bytes to a pipe',
     async (_, command) => {
       const env = {
         HOME: ada.home,
@@ -164,7 +162,7 @@ describe('a value that another person stored', () => {
   )
 })
 
-/** Commands that write past `Output`. What they print has no text of other people, or escapes it. */
+/** Commands that write without `Output`. Their output has no text of other people, or escapes it. */
 const PAST_OUTPUT = [
   'cli/commands/machine/help.ts',
   'cli/commands/machine/version.ts',

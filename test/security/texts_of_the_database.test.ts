@@ -1,8 +1,5 @@
 // tier: all
-/**
- * An attacker who writes the database chooses names that the operator's programs show: none of them controls a
- * terminal.
- */
+/** An attacker with the database chooses names that the operator's programs print: none of them controls a terminal. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readConfig } from '../../src/core/config/config.ts'
 import { openLog } from '../../src/core/log.ts'
@@ -10,7 +7,7 @@ import { openDatabase } from '../../src/database/open.ts'
 import { KEYS, operate } from '../operator/backup/support.ts'
 import { preparedDatabase, type TestDatabase } from '../support/database.ts'
 
-/** Controls of both sets, its own line, and what turns the order of letters. */
+/** Controls of both sets, a line of its text, and characters that reverse the order of letters. */
 const HOSTILE = '9999_\u001b]0;owned\u0007\u009b2J\u202e\ncloakroom: all is well'
 
 let database: TestDatabase
@@ -32,7 +29,7 @@ test.each<[code: number, args: string[]]>([
   [1, ['backup', 'never']],
   [1, ['backup', 'never', '--json']],
 ])(
-  'exit code %i, and a line each: %j',
+  'the command exits with %i, and prints a line each: %j',
   async (code, args) => {
     const ports = { PORT: '0', RESOLVER_PORT: '0' }
     const ran = await operate({ ...database.env, ...ports }, ...args)
@@ -47,7 +44,7 @@ test.each<[code: number, args: string[]]>([
   60_000,
 )
 
-test('a line of the log has them as JSON writes them', () => {
+test('a log line contains them in the escapes of JSON', () => {
   const lines: string[] = []
   openLog('error', (line) => lines.push(line)).error('failed', { name: HOSTILE })
   expect(lines.join('')).not.toMatch(/[^\P{Cc}\n]|[\p{Bidi_Control}]/u)

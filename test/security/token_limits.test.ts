@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Limits of a token: each call over one is refused before anything is sent, and nothing a caller leaves out helps. */
+/** Limits of a token: each call over one is rejected before it is sent, and omitted fields do not bypass it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import type { TokenLimits } from '../../src/core/token_limits.ts'
@@ -63,7 +63,7 @@ async function spentBy({ id }: Limited) {
 }
 
 describe('calls per minute', () => {
-  test('are refused over the limit with the seconds to wait, refused ones included', async () => {
+  test('calls over the limit per minute are rejected with the seconds to wait, rejected ones included', async () => {
     const token = await limited({ calls_per_minute: 2 })
     const blocked = await token.call({ target_url: 'https://not-allowed.example/' })
     expect(blocked.status).toBe(403)
@@ -88,7 +88,7 @@ describe('calls per minute', () => {
 })
 
 describe('calls per day', () => {
-  test('are counted exactly when many come at once, and only those that are sent', async () => {
+  test('calls per day are counted exactly when many are concurrent, and only sent ones count', async () => {
     const token = await limited({ calls_per_day: 5 })
     await token.call({ target_url: 'https://not-allowed.example/' })
     const answers = await Promise.all(Array.from({ length: 12 }, () => token.call()))
@@ -107,7 +107,7 @@ describe('calls per day', () => {
     expect(await spentBy(token)).toMatchObject({ calls_today: 5, running: 0 })
   })
 
-  test('are refused in forward mode in the form of an SDK', async () => {
+  test('calls per day are rejected in forward mode in the form of an SDK', async () => {
     const token = await limited({ calls_per_day: 1 })
     expect((await forwardAs(stage, token, '/x')).status).toBe(200)
     const answer = await forwardAs(stage, token, '/x')
@@ -120,7 +120,7 @@ describe('calls per day', () => {
 })
 
 describe('concurrent calls', () => {
-  test('over the limit are refused, and the place of a call is free when it ends', async () => {
+  test('concurrent calls over the limit are rejected, and the place of a call is free when it ends', async () => {
     const token = await limited({ concurrent_calls: 1 })
     const held = Promise.withResolvers<void>()
     stage.upstream.on('/held', async (_, wire) => {
@@ -140,7 +140,7 @@ describe('concurrent calls', () => {
     for (let call = 0; call < 3; call++) expect((await token.call()).status).toBe(200)
   })
 
-  test('are freed by calls that fail, are refused or left by their caller', async () => {
+  test('concurrent calls release their place when they fail, are rejected or lose their caller', async () => {
     const token = await limited({ concurrent_calls: 1 })
     stage.upstream.on('/broken', (_, wire) => void wire.destroy())
     stage.upstream.on('/silent', () => {})
@@ -168,7 +168,7 @@ describe('concurrent calls', () => {
 })
 
 describe('bytes per day', () => {
-  test('refuse a body that does not fit before it is sent', async () => {
+  test('a body that exceeds the bytes per day is rejected before it is sent', async () => {
     const token = await limited({ bytes_per_day: 100 })
     const before = stage.upstream.received.length
     const answer = await token.call(post('x'.repeat(101)))
@@ -183,7 +183,7 @@ describe('bytes per day', () => {
     expect(await spentBy(token)).toMatchObject({ bytes_today: 50 + '{"ok":true}'.length })
   })
 
-  test('let the call through that crosses the limit, and no other', async () => {
+  test('the call that crosses the bytes per day is sent, and no other', async () => {
     const token = await limited({ bytes_per_day: 15 })
     expect((await token.call()).status).toBe(200)
     expect((await token.call()).status).toBe(200)
@@ -194,7 +194,7 @@ describe('bytes per day', () => {
     ])
   })
 
-  test('count decoded bytes of a compressed answer', async () => {
+  test('bytes per day count decoded bytes of a compressed answer', async () => {
     const token = await limited({ bytes_per_day: 1_000_000 })
     const body = JSON.stringify({ text: 'y'.repeat(50_000) })
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
@@ -203,7 +203,7 @@ describe('bytes per day', () => {
     expect(await spentBy(token)).toMatchObject({ bytes_today: body.length })
   })
 
-  test('end a stream that goes on beyond the limit', async () => {
+  test('bytes per day end a stream that continues beyond the limit', async () => {
     const token = await limited({ bytes_per_day: 1_000 })
     stage.upstream.on('/endless', (_, wire) => {
       wire.write(
@@ -225,7 +225,7 @@ describe('bytes per day', () => {
     expect((await token.call()).status).toBe(429)
   })
 
-  test('count a body without a declared length as it passes', async () => {
+  test('bytes per day count a body without a declared length as it passes', async () => {
     const token = await limited({ bytes_per_day: 1_000_000 })
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -239,7 +239,7 @@ describe('bytes per day', () => {
     await until(async () => (await spentBy(token))?.bytes_today === 3_000 + '{"ok":true}'.length)
   })
 
-  test('count the messages of a WebSocket in both directions, and end it over the limit', async () => {
+  test('bytes per day count the messages of a WebSocket in both directions, and end it over the limit', async () => {
     const token = await limited({ bytes_per_day: 100 })
     stage.upstream.on(
       '/socket',
@@ -271,7 +271,7 @@ describe('model tokens per day', () => {
       chunked(data.map((text) => `data: ${text}\n\n`)),
     ])
 
-  test('are counted as an answer reports them, and over the limit the next call is refused', async () => {
+  test("model tokens are counted from an answer's report, and the next call over the limit is rejected", async () => {
     const token = await limited({ model_tokens_per_day: 150 })
     stage.upstream.on('/json', answerOf(200, { 'content-type': 'application/json' }, usage))
     stage.upstream.on('/stream', stream('{"choices":[]}', usage, '[DONE]'))
@@ -287,7 +287,7 @@ describe('model tokens per day', () => {
     ])
   })
 
-  test('are estimated from bytes in both directions for a stream that does not report them', async () => {
+  test('model tokens are estimated from bytes in both directions for a stream that does not report them', async () => {
     const token = await limited({ model_tokens_per_day: 1_000_000 })
     stage.upstream.on('/silent-usage', stream('{"choices":[]}', '[DONE]'))
     const headers = { 'content-type': 'application/json' }
@@ -297,7 +297,7 @@ describe('model tokens per day', () => {
     await until(async () => (await spentBy(token))?.model_tokens_today === Math.ceil(bytes / 4))
   })
 
-  test("are estimated for a model's answer that was asked to leave out its usage", async () => {
+  test("model tokens are estimated for a model's answer whose caller disabled usage", async () => {
     const token = await limited({ model_tokens_per_day: 1_000_000 })
     const path = '/v1/models/gemini:generateContent'
     const answer = JSON.stringify({ candidates: ['x'.repeat(4_000)] })
@@ -307,7 +307,7 @@ describe('model tokens per day', () => {
     await until(async () => (await spentBy(token))?.model_tokens_today === Math.ceil(bytes / 4))
   })
 
-  test('are estimated for a call that its caller leaves before the answer', async () => {
+  test('model tokens are estimated for a call whose caller disconnects before the answer', async () => {
     const token = await limited({ model_tokens_per_day: 1_000_000 })
     stage.upstream.on('/never', () => {})
     const leaving = new AbortController()
@@ -321,7 +321,7 @@ describe('model tokens per day', () => {
     await until(async () => (await spentBy(token))?.model_tokens_today === 1_000)
   })
 
-  test('are not counted for an upstream that is not reached, nor for other APIs', async () => {
+  test('model tokens are not counted for an unreachable upstream, nor for other APIs', async () => {
     const token = await limited({ model_tokens_per_day: 1_000 })
     stage.upstream.on('/closing', (_, wire) => void wire.destroy())
     await token.call()

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Traces go to a collector: what they tell is what the audit tells, and less. Strangers neither choose the trace
- * that they are found in nor have us export more than a bound, whatever `traceparent` they send.
+ * Traces are sent to a collector: they contain what the audit contains, and less. Strangers neither choose their
+ * trace nor cause more than a bounded number of exports, whatever `traceparent` they send.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
@@ -71,7 +71,7 @@ function resolve(more: object = {}, headers: Record<string, string> = {}) {
 }
 
 describe('a call', () => {
-  test('is one trace, with the steps that it took and the id that the audit has', async () => {
+  test('a call is one trace, with its steps and the ID of its audit record', async () => {
     const response = await resolve()
     expect(response.status).toBe(200)
     const requestId = response.headers.get('x-request-id') ?? ''
@@ -113,7 +113,7 @@ describe('a call', () => {
     expect(await recordOf(stage.app, response)).toMatchObject({ decision: 'allowed' })
   })
 
-  test('that is refused says why, and has no span of a call', async () => {
+  test("a rejected call's trace has the reason, and no span of a call", async () => {
     expect((await resolve({ target_url: 'https://elsewhere.example/' })).status).toBe(403)
     const spans = await spansNow()
     expect(named(spans, 'call')).toEqual([])
@@ -127,7 +127,7 @@ describe('a call', () => {
     expect(decide?.status).toBeUndefined()
   })
 
-  test('has lines in the log with the ids of its trace', async () => {
+  test("a call's log lines have the IDs of its trace", async () => {
     const requestId = (await resolve()).headers.get('x-request-id') ?? ''
     const [root] = named(await spansNow(), 'POST /v1/resolve')
     const line = stage.app.logs.find((one) => one.includes(requestId)) ?? '{}'
@@ -150,7 +150,7 @@ describe('traceparent', () => {
     expect(named(await spansNow(), 'POST /v1/resolve')).toEqual([])
   })
 
-  test("a stranger's traceparent names none of our traces, and its sampling does not count", async () => {
+  test("a stranger's traceparent names no local trace, and its sampling does not count", async () => {
     const wrong = { traceparent, authorization: 'Bearer svc_agt_wrong' }
     expect((await resolve({}, wrong)).status).toBe(401)
     const [root] = named(await spansNow(), 'POST /v1/resolve')
@@ -158,7 +158,7 @@ describe('traceparent', () => {
     expect(root?.parentSpanId).toBeUndefined()
   })
 
-  test('an invalid traceparent begins a trace here', async () => {
+  test('an invalid traceparent starts a new trace', async () => {
     expect((await resolve({}, { traceparent: `00-${TRACE}-${SPAN}-01-more` })).status).toBe(200)
     const [root] = named(await spansNow(), 'POST /v1/resolve')
     expect(root?.traceId).not.toBe(TRACE)
@@ -167,7 +167,7 @@ describe('traceparent', () => {
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(0[01])$/
 
-/** All headers of that name in the newest request that the upstream has. */
+/** All headers of that name in the newest request that the upstream received. */
 function sentOn(): string[] {
   const { headers } = stage.upstream.received.at(-1) ?? { headers: [] }
   return headers.flatMap(([name, value]) => (name.toLowerCase() === 'traceparent' ? [value] : []))
@@ -178,7 +178,7 @@ function forward(headers: Record<string, string> = {}) {
 }
 
 describe('the upstream', () => {
-  test('the upstream receives no traceparent that was not asked to be passed on', async () => {
+  test('the upstream receives no traceparent unless the caller requests it', async () => {
     for (const more of [{}, { trace: false }, { trace: null }]) {
       expect((await resolve(more, { traceparent })).status).toBe(200)
       expect(sentOn()).toEqual([])
@@ -199,14 +199,17 @@ describe('the upstream', () => {
       () => resolve({ trace: true, headers: { TraceParent: 'another' } }, { traceparent }),
     ],
     ['forward mode', () => forward({ 'x-service-trace': 'true', traceparent })],
-  ])('is named the span of its call when %s asks, and no other', async (_, ask) => {
-    const response = await ask()
-    expect(response.status).toBe(200)
-    await response.text()
-    const [call] = named(await spansNow(), 'call')
-    expect(call?.traceId).toBe(TRACE)
-    expect(sentOn()).toEqual([`00-${TRACE}-${call?.spanId}-01`])
-  })
+  ])(
+    'the upstream receives the span of its call when %s requests it, and no other',
+    async (_, ask) => {
+      const response = await ask()
+      expect(response.status).toBe(200)
+      await response.text()
+      const [call] = named(await spansNow(), 'call')
+      expect(call?.traceId).toBe(TRACE)
+      expect(sentOn()).toEqual([`00-${TRACE}-${call?.spanId}-01`])
+    },
+  )
 
   test('the upstream receives the sampling decision of a caller that does not sample', async () => {
     expect((await resolve({ trace: true }, { traceparent: `00-${TRACE}-${SPAN}-00` })).status).toBe(
@@ -218,13 +221,13 @@ describe('the upstream', () => {
     expect(await spansNow()).toEqual([])
   })
 
-  test('the upstream receives our trace if the caller names none', async () => {
+  test('the upstream receives the local trace if the caller names none', async () => {
     expect((await resolve({ trace: true }, { traceparent: 'none' })).status).toBe(200)
     const [call] = named(await spansNow(), 'call')
     expect(sentOn()).toEqual([`00-${call?.traceId}-${call?.spanId}-01`])
   })
 
-  test('is sent one header of that name, even where a signature was to stand in it', async () => {
+  test('the upstream receives one header of that name, even if a signature was to be written to it', async () => {
     await agent.store('SIGN', VALUE, { policy: { allowed_locations: ['sign'] } })
     const sign = { type: 'hmac-sha256', secret: 'SVC_SECRET_SIGN', header: 'traceparent' }
     expect((await resolve({ sign })).status).toBe(200)
@@ -233,18 +236,18 @@ describe('the upstream', () => {
     expect(sentOn()).toEqual([expect.stringMatching(TRACEPARENT)])
   })
 
-  test('that was refused leaves no span of a call', async () => {
+  test('a rejected upstream call leaves no span of a call', async () => {
     const refused = { trace: true, target_url: 'https://elsewhere.example/' }
     expect((await resolve(refused)).status).toBe(403)
     expect(named(await spansNow(), 'call')).toEqual([])
   })
 
-  test.each(['1', 'yes', 'false', ''])('X-Service-Trace: %s is refused', async (value) => {
+  test.each(['1', 'yes', 'false', ''])('X-Service-Trace: %s is rejected', async (value) => {
     expect((await forward({ 'x-service-trace': value })).status).toBe(422)
   })
 })
 
-test('strangers have us export no more than a few traces a second, and known callers go on', async () => {
+test('strangers cause only a few exported traces a second, and known callers are not limited', async () => {
   const began = performance.now()
   const asked = 200
   for (let count = 0; count < asked; count += 1)
@@ -259,8 +262,8 @@ test('strangers have us export no more than a few traces a second, and known cal
   expect(named(spans, 'POST /v1/resolve').length).toBe(1)
 })
 
-describe('the spans that are sent', () => {
-  test('has no value, token, path, query or password in it, whatever is asked for', async () => {
+describe('exported spans', () => {
+  test('exported spans have no value, token, path, query or password, whatever the request', async () => {
     const secrets = [VALUE, OTHER, agent.token, agent.person.token, 'in/the/path', 'query=here']
     await resolve()
     await resolve({ headers: { 'X-Key': 'SVC_SECRET_MISSING' } })
@@ -280,7 +283,7 @@ describe('the spans that are sent', () => {
       expect({ secret, sent: sent.includes(secret) }).toEqual({ secret, sent: false })
   })
 
-  test('names statements by kind and table', async () => {
+  test('exported spans name statements by kind and table', async () => {
     await stage.app.call('GET', '/api/workspaces/', { token: agent.person.token })
     const spans = await spansNow()
     const statements = spans.filter(({ attributes }) => attributes['db.system.name'])
@@ -290,7 +293,7 @@ describe('the spans that are sent', () => {
     expect(statements.map(({ name }) => name)).toContain('select memberships')
   })
 
-  test('comes with the headers of the collector, which no log has', () => {
+  test('exported spans are sent with the headers of the collector, which no log has', () => {
     const [request] = collector.requests
     expect(request?.path).toBe('/v1/traces')
     expect(request?.headers.get('authorization')).toBe('Bearer of-the-collector')

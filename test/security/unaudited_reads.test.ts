@@ -1,5 +1,5 @@
 // tier: quick
-/** Reads of values, and refusals, are in the audit: with names, and never with a value. */
+/** Reads of values, and rejections, are in the audit: with names, and never with a value. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLogs } from '../../src/database/schema/index.ts'
@@ -40,7 +40,7 @@ describe('a read of values by a person', () => {
     ['of a list', '?include=value', 'A,B'],
     ['of a page of a list', '?include=value&limit=1', 'A'],
     ['of old versions', 'B/versions/?include=value', 'B'],
-  ])('%s is one record with the names', async (_, path, name) => {
+  ])('a read %s is one record with the names', async (_, path, name) => {
     const { status, body } = await get(path)
     expect(status).toBe(200)
     const seen = await records({ agent_id: reader.email })
@@ -100,7 +100,7 @@ describe('a read of values by a person', () => {
     })
   })
 
-  test('a read of values that is refused leaves no record', async () => {
+  test('a read of values that is rejected leaves no record', async () => {
     expectFailure(await get('NONE/'), 'not_found')
     expect(await records({ action: 'secret.read', credential: 'NONE' })).toEqual([])
   })
@@ -115,7 +115,7 @@ describe('a refusal by role', () => {
       body: {},
     })
 
-  test('is one record a minute for a person and an action', async () => {
+  test('a rejection by role is one record a minute for a person and an action', async () => {
     await Promise.all(
       ['A', 'A', 'B', 'B'].map(async (key) => expectFailure(await remove(key), 'forbidden')),
     )
@@ -138,7 +138,7 @@ describe('a refusal by role', () => {
     expect(await records({ action: 'access.denied' })).toHaveLength(3)
   })
 
-  test('a refusal by a rule about which roles may change a member is one record, too', async () => {
+  test('a rejection by a rule about which roles may change a member is one record, too', async () => {
     const admin = await team.join('admin')
     const path = `/api/workspaces/${team.workspaceId}/members/${team.owner.userId}/`
     expectFailure(
@@ -150,7 +150,7 @@ describe('a refusal by role', () => {
     expect(seen).toMatchObject({ resource: { name: 'members.remove' }, user_id: admin.userId })
   })
 
-  test("a stranger's refused request leaves no record: to a stranger the workspace does not exist", async () => {
+  test("a stranger's rejected request leaves no record: for a stranger the workspace does not exist", async () => {
     const { owner: stranger } = await openProject(app)
     const path = `/api/secrets/${team.projectId}/A/`
     expectFailure(await app.call('DELETE', path, { token: stranger.token }), 'not_found')

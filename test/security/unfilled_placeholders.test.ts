@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A placeholder that its secret's policy does not let count where it is goes out as text, and an echo of it looks
- * like success: every way of calling names it, and refuses it on request before anything is sent.
+ * A placeholder in a place that its secret's policy does not permit is sent as text, and an echo of it looks like
+ * success: every way of calling names it, and on request rejects it before the call is sent.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Unfilled } from '../../src/core/policy/unfilled.ts'
@@ -71,14 +71,14 @@ const ways: [name: string, send: (sent: Sent) => Promise<Response>, recordedBy: 
 ]
 
 describe.each(ways)('%s', (_, send, recordedBy) => {
-  test.each(places)('names a placeholder that stays text in %s', async (place, sent) => {
+  test.each(places)('an answer names a placeholder that stays text in %s', async (place, sent) => {
     const answer = await send(sent)
     expect([answer.status, answer.headers.get('x-service-unfilled')]).toEqual([200, `KEY;${place}`])
     const { path, body } = stage.upstream.received.at(-1) ?? {}
     expect(`${path}${Buffer.from(body ?? [])}`).toContain(NAME)
   })
 
-  test.each(places)('refuses one in %s on request', async (_, sent) => {
+  test.each(places)('a strict call rejects a placeholder in %s', async (_, sent) => {
     const headers = { ...sent.headers, 'x-service-strict-placeholders': 'true' }
     const answer = await send({ ...sent, headers })
     const { error_code, message } = (await answer.json()) as { error_code: string; message: string }
@@ -88,7 +88,7 @@ describe.each(ways)('%s', (_, send, recordedBy) => {
   })
 
   test.each(escaped)(
-    'names an escaped one in %s, and refuses it on request',
+    'an answer names an escaped placeholder in %s, and a strict call rejects it',
     async (place, sent) => {
       const answer = await send(sent)
       expect([answer.status, answer.headers.get('x-service-unfilled')]).toEqual([
@@ -104,50 +104,56 @@ describe.each(ways)('%s', (_, send, recordedBy) => {
     },
   )
 
-  test.each(streamed)('refuses one in a body of type %s that would stream', async (type) => {
-    const strict = { 'content-type': type, 'x-service-strict-placeholders': 'true' }
-    const pieces = ['{"key":"SVC_', 'SECRET_KEY"}']
-    const piecesOf = () => new Blob(pieces).stream()
-    const sent = (body: BodyInit, headers = strict) =>
-      send({ method: 'POST', headers, body } as Sent)
-    for (const body of [piecesOf(), pieces.join('')]) {
-      const refused = await sent(body)
-      const { error_code } = (await refused.json()) as { error_code: string }
-      expect([refused.status, error_code]).toEqual([422, 'placeholder_not_allowed'])
-    }
-    expect(stage.upstream.received).toEqual([])
-    expect((await sent('key=SVC_SECRET_NONE')).status).toBe(200)
-    expect(
-      (await sent(piecesOf(), { ...strict, 'x-service-strict-placeholders': 'false' })).status,
-    ).toBe(200)
-    expect(stage.upstream.received).toHaveLength(2)
-  })
+  test.each(streamed)(
+    'a strict call rejects a placeholder in a body of type %s that would stream',
+    async (type) => {
+      const strict = { 'content-type': type, 'x-service-strict-placeholders': 'true' }
+      const pieces = ['{"key":"SVC_', 'SECRET_KEY"}']
+      const piecesOf = () => new Blob(pieces).stream()
+      const sent = (body: BodyInit, headers = strict) =>
+        send({ method: 'POST', headers, body } as Sent)
+      for (const body of [piecesOf(), pieces.join('')]) {
+        const refused = await sent(body)
+        const { error_code } = (await refused.json()) as { error_code: string }
+        expect([refused.status, error_code]).toEqual([422, 'placeholder_not_allowed'])
+      }
+      expect(stage.upstream.received).toEqual([])
+      expect((await sent('key=SVC_SECRET_NONE')).status).toBe(200)
+      expect(
+        (await sent(piecesOf(), { ...strict, 'x-service-strict-placeholders': 'false' })).status,
+      ).toBe(200)
+      expect(stage.upstream.received).toHaveLength(2)
+    },
+  )
 
-  test.each([false, true])('puts what stays text on record, refused: %p', async (isStrict) => {
-    const strict = isStrict ? { 'x-service-strict-placeholders': 'true' } : {}
-    const clean = { headers: { authorization: `Bearer ${NAME}` } }
-    const ids: (string | null)[] = []
-    for (const sent of [...places.map(([, one]) => one), clean]) {
-      const answer = await send({ ...sent, headers: { ...sent.headers, ...strict } })
-      await answer.arrayBuffer()
-      ids.push(answer.headers.get('x-service-request-id') ?? answer.headers.get('x-request-id'))
-    }
-    const written = await until(async () => {
-      await stage.app.flushAudit()
-      const records = await stage.records(recordedBy)
-      const found = ids.flatMap(
-        (id) => records.find((record) => record.id === id || record.client_id === id) ?? [],
-      )
-      return found.length === ids.length && found
-    })
-    const status = isStrict ? 422 : 200
-    expect(written.map(({ unfilled, status_code }) => [unfilled, status_code])).toEqual([
-      ...places.map(([place]) => [[{ name: 'KEY', place }], status]),
-      [null, 200],
-    ])
-  })
+  test.each([false, true])(
+    'remaining placeholders are recorded, rejected: %p',
+    async (isStrict) => {
+      const strict = isStrict ? { 'x-service-strict-placeholders': 'true' } : {}
+      const clean = { headers: { authorization: `Bearer ${NAME}` } }
+      const ids: (string | null)[] = []
+      for (const sent of [...places.map(([, one]) => one), clean]) {
+        const answer = await send({ ...sent, headers: { ...sent.headers, ...strict } })
+        await answer.arrayBuffer()
+        ids.push(answer.headers.get('x-service-request-id') ?? answer.headers.get('x-request-id'))
+      }
+      const written = await until(async () => {
+        await stage.app.flushAudit()
+        const records = await stage.records(recordedBy)
+        const found = ids.flatMap(
+          (id) => records.find((record) => record.id === id || record.client_id === id) ?? [],
+        )
+        return found.length === ids.length && found
+      })
+      const status = isStrict ? 422 : 200
+      expect(written.map(({ unfilled, status_code }) => [unfilled, status_code])).toEqual([
+        ...places.map(([place]) => [[{ name: 'KEY', place }], status]),
+        [null, 200],
+      ])
+    },
+  )
 
-  test('names nothing where all count, and no text that is no secret', async () => {
+  test('an answer names nothing if all placeholders count, and no text without a secret', async () => {
     const headers = { authorization: `Bearer ${NAME}` }
     for (const sent of [{ headers }, withBody(TYPES.json, '["SVC_SECRET_NONE"]')]) {
       expect((await send(sent)).headers.get('x-service-unfilled')).toBeNull()
@@ -161,7 +167,7 @@ describe('a call in JSON', () => {
   const inText: (typeof places)[number] = ['body', withBody(TYPES.text, `key=${NAME}`)]
 
   test.each([...places, inText])(
-    'names a placeholder that stays text in %s',
+    'a JSON call names a placeholder that stays text in %s',
     async (place, sent) => {
       const answer = await resolve(sent)
       expect(answer.body).toMatchObject({ unfilled: [{ name: 'KEY', place }] })
@@ -179,13 +185,13 @@ describe('a call in JSON', () => {
     },
   )
 
-  test('has no such field where all count', async () => {
+  test('a JSON call has no such field if all placeholders count', async () => {
     const answer = await resolve({ headers: { 'x-key': NAME } })
     expect(answer.body).not.toHaveProperty('unfilled')
   })
 })
 
-test('a long body is searched for escaped ones in a strict call', () => {
+test('a long body is searched for escaped placeholders in a strict call', () => {
   const body = Buffer.from(`["${'x'.repeat(1_048_576)}","SVC%5FSECRET_KEY"]`)
   const target = { path: '/', search: '' }
   const found = (isStrict: boolean) =>
@@ -203,7 +209,7 @@ test('a record names at most 16 places', async () => {
   expect(unfilledOf(texts, { secrets } as never)).toHaveLength(16)
 })
 
-test('the local proxy shows each of them once at the terminal', async () => {
+test('the local proxy prints each remaining placeholder once on the terminal', async () => {
   const notices: string[] = []
   const answer = () => new Response('', { headers: { 'x-service-unfilled': 'KEY;query, B;json' } })
   const backend = noticingUnfilled(
@@ -217,7 +223,7 @@ test('the local proxy shows each of them once at the terminal', async () => {
   ])
 })
 
-test('an answer names the Set-Cookie that it lost', async () => {
+test('an answer names the Set-Cookie that was dropped', async () => {
   stage.upstream.on(
     '/cookie',
     Buffer.from('HTTP/1.1 200 OK\r\nset-cookie: a=b\r\ncontent-length: 2\r\n\r\nok'),

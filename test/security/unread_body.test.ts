@@ -1,5 +1,5 @@
 // tier: all
-/** Bodies that are refused before they are read: the answer arrives, and nothing stays open for them. */
+/** Bodies that are rejected before they are read: the answer arrives, and no connection stays open for them. */
 import { beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { sharedApp, startTestApp, type TestApp } from '../support/app.ts'
@@ -11,7 +11,7 @@ beforeAll(async () => {
   app = await sharedApp()
 })
 
-/** Sends a body, in one go as Go's client does or with pauses, and resolves when the connection is closed. */
+/** Sends a body, at once like Go's client or with pauses, and resolves when the connection is closed. */
 function send(
   origin: string,
   path: string,
@@ -51,7 +51,7 @@ function send(
   return promise
 }
 
-test('the refusal of a long body reaches a client that is still sending it', async () => {
+test('the rejection of a long body reaches a client that is still sending it', async () => {
   const body = Array.from({ length: 24 }, () => new Uint8Array(MIB))
   const size = Buffer.from(`${MIB.toString(16)}\r\n`)
   const chunks = body.flatMap((piece) => [size, piece, Buffer.from('\r\n')])
@@ -74,9 +74,9 @@ test('the refusal of a long body reaches a client that is still sending it', asy
   await Promise.all(sent)
 }, 60_000)
 
-test('also one that takes a second to send, whenever that begins', async () => {
+test('the rejection reaches a client whose body takes a second, whenever it begins', async () => {
   const body = Array.from({ length: 20 }, () => new Uint8Array(50_000))
-  // The runtime looks for connections that wait every four seconds.
+  // The runtime checks waiting connections every four seconds.
   const sent = Array.from({ length: 8 }, (_, index) => {
     const pausesMs = body.map((_, piece) => (piece === 0 ? index * 500 : 50))
     return send(app.resolver, '/v1/resolve', 'Content-Length: 1000000', body, pausesMs)
@@ -87,14 +87,14 @@ test('also one that takes a second to send, whenever that begins', async () => {
   }
 }, 60_000)
 
-test('one that never ends is cut off, and one that is too long for anything at once', async () => {
+test('an endless body is cut off, and so is one above every limit', async () => {
   const endless = await send(app.resolver, '/v1/resolve', 'Transfer-Encoding: chunked', [])
   expect(endless.answer).toStartWith('HTTP/1.1 401 ')
   const huge = await send(app.resolver, '/v1/resolve', `Content-Length: ${64 * MIB}`, [])
   expect(huge.answer.toLowerCase()).toContain('connection: close')
 }, 60_000)
 
-test('a stop does not wait for what is left of one', async () => {
+test('a stop does not wait for the rest of a rejected body', async () => {
   const own = await startTestApp()
   const response = await fetch(`${own.controlPlane}/api/auth/login/`, {
     method: 'POST',

@@ -1,8 +1,7 @@
 // tier: quick
 /**
- * A value with references is no credential: what it refers to has its own policy, which a call with the
- * composed value would go around. The mark is bound by the ciphertext, so that nobody but its author sets it
- * or removes it.
+ * A value with references is no credential: the referenced secret has its own policy, which a call with the composed
+ * value would bypass. The ciphertext binds the mark, so only the author sets or removes it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy/policy.ts'
@@ -37,7 +36,7 @@ const alter = (key: string, policy: Policy | null) =>
     where key = ${key} and project_id = ${agent.projectId}`
 
 describe('a call', () => {
-  test('with a value that refers to others is refused by name and code, and nothing is sent', async () => {
+  test('a call with an unresolved reference is rejected by name and code, and nothing is sent', async () => {
     const before = stage.upstream.received.length
     const { status, body } = await use('COMPOSED')
     expect({ status, body }).toEqual({
@@ -52,12 +51,12 @@ describe('a call', () => {
     expect(stage.upstream.received.length).toBe(before)
   })
 
-  test('with the same text that is not marked sends it as it is', async () => {
+  test('a call with the same unmarked text sends it unchanged', async () => {
     expect((await use('TEXT')).status).toBe(200)
     expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(TEXT)
   })
 
-  test('does not believe a mark that the database removed, or added', async () => {
+  test('a call ignores a mark that the database removed or added', async () => {
     await alter('COMPOSED', null)
     await alter('TEXT', { references: true })
     const before = stage.upstream.received.length

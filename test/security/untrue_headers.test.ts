@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * Every door drops headers that are not true of what the caller gets: ranges that it cannot have, and digests and
+ * Every route drops headers that are not true for the caller's answer: ranges that it cannot have, and digests and
  * strong tags of bodies that were decoded or redacted, or that may be redacted after their headers (protocol 6.2).
  */
 import { afterAll, describe, expect, test } from 'bun:test'
@@ -38,10 +38,10 @@ const streaming =
 const through = ({ baseUrl }: { baseUrl: string }) =>
   streaming((path, headers) => fetch(`${baseUrl}/${stage.authorityOf()}${path}`, { headers }))
 
-/** Every door through which an answer comes. */
+/** Every route of an answer. */
 const DOORS: Record<string, Ask> = {
   'POST /v1/resolve': async (path, { headers = {}, onHead } = {}) => {
-    // All of the body comes before its head.
+    // All of the body arrives before its head.
     onHead?.()
     const { body } = await agent.resolve({ target_url: stage.url(path), headers })
     const answer = body as { status_code: number; headers: Record<string, string>; body: string }
@@ -65,13 +65,13 @@ const digestsIn = ({ headers }: Shown) => Object.keys(DIGESTS).filter((name) => 
 const LONG = 'plain text, '.repeat(20_000)
 
 describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
-  test('keeps its digests and its tag where it is given as it came', async () => {
+  test('an unchanged answer keeps its digests and its tag', async () => {
     sent({}, 'plain')
     const shown = await ask('/')
     expect([digestsIn(shown), shown.headers.etag]).toEqual([Object.keys(DIGESTS), '"v1"'])
   })
 
-  test('keeps them too where a header alone is redacted', async () => {
+  test('an answer with only a redacted header keeps its digests and its tag', async () => {
     sent({ 'x-key': KEY }, 'plain')
     const shown = await ask('/')
     expect(shown.headers['x-key']).toBe('SVC_SECRET_KEY')
@@ -81,13 +81,16 @@ describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
   test.each([
     ['redacted', {}, `it is ${KEY}`, 'it is SVC_SECRET_KEY'],
     ['decoded', { 'content-encoding': 'gzip' }, gzipSync('plain'), 'plain'],
-  ] as const)('has no digests and a weak tag where it is %s', async (__, headers, body, text) => {
-    sent(headers, body)
-    const shown = await ask('/')
-    expect([digestsIn(shown), shown.headers.etag, shown.body]).toEqual([[], 'W/"v1"', text])
-  })
+  ] as const)(
+    'an answer has no digests and a weak tag if it is %s',
+    async (__, headers, body, text) => {
+      sent(headers, body)
+      const shown = await ask('/')
+      expect([digestsIn(shown), shown.headers.etag, shown.body]).toEqual([[], 'W/"v1"', text])
+    },
+  )
 
-  test('has no digests and a weak tag where a value comes after the headers', async () => {
+  test('an answer with a value after the headers has no digests and a weak tag', async () => {
     const { promise: isGoingOn, resolve: goOn } = Promise.withResolvers<void>()
     const lines = Object.entries({ 'content-type': 'text/plain', etag: '"v1"', ...DIGESTS })
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
@@ -102,14 +105,14 @@ describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
     expect([digestsIn(shown), shown.headers.etag]).toEqual([[], 'W/"v1"'])
   })
 
-  test('keeps its digests and its tag where all of it can be searched before the headers', async () => {
+  test('an answer that can be searched whole before the headers keeps its digests and its tag', async () => {
     sent({}, LONG)
     const shown = await ask('/')
     expect(shown.body).toBe(LONG)
     expect([digestsIn(shown), shown.headers.etag]).toEqual([Object.keys(DIGESTS), '"v1"'])
   })
 
-  test('offers no ranges, and answers a range with all there is', async () => {
+  test('an answer offers no ranges, and a range is answered with the whole', async () => {
     sent({ 'accept-ranges': 'bytes' }, 'plain')
     const shown = await ask('/', {
       headers: { range: 'bytes=2-', 'if-range': '"v1"' },
@@ -133,8 +136,11 @@ describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
     ['deflate', deflateSync('plain'), 'plain'],
     ['deflate', deflateRawSync('plain'), 'plain'],
     ['deflate', deflateRawSync(''), ''],
-  ] as const)('is decoded from %s, empty or not, raw or not', async (coding, body, text) => {
-    sent({ 'content-encoding': coding }, body)
-    expect(await ask('/')).toMatchObject({ status: 200, body: text })
-  })
+  ] as const)(
+    'an answer is decoded from %s, empty or not, raw or not',
+    async (coding, body, text) => {
+      sent({ 'content-encoding': coding }, body)
+      expect(await ask('/')).toMatchObject({ status: 200, body: text })
+    },
+  )
 })

@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * An attacker writes into the database of a running server and has the server's keys. In a signed workspace
- * only what its members signed counts. tampering.test.ts changes every column; here are the attacks that
- * change more than one row, forge signatures, or depend on what the process saw before.
+ * An attacker writes to the database of a running server and has the server's keys. In a signed workspace only data
+ * that its members signed counts. tampering.test.ts changes every column; here are the attacks that change more than
+ * one row, forge signatures, or depend on the state that the process saw earlier.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
@@ -77,7 +77,7 @@ async function expectSent(rows: SignedRows): Promise<void> {
   expect(stage.upstream.received.length).toBe(sent + 1)
 }
 
-/** Refused with this code, on record, and not one byte was sent; the neighbour goes on. */
+/** Rejected with this code, recorded, and no byte was sent; the neighbour continues. */
 async function expectRefused(rows: SignedRows, code: FaultCode, body = call()): Promise<void> {
   const { bytes } = stage.upstream
   const answer = await rows.resolve(body)
@@ -117,7 +117,7 @@ test('a signed workspace is used like any other', async () => {
   await expectRefused(rows, 'unknown_secret', unknown)
 })
 
-describe('a chain is refused', () => {
+describe('a rejected chain', () => {
   refusesAtFirstSight({
     'that is not there': ({ workspaceId }) =>
       sql()`delete from workspace_links where workspace_id = ${workspaceId}`,
@@ -136,7 +136,7 @@ describe('a chain is refused', () => {
         where workspace_id = ${workspaceId} and seq = 2`,
   })
 
-  test('that was cut off after it had been seen; whole again it goes on', async () => {
+  test('a truncated chain is rejected once it was seen whole, and the whole one is accepted again', async () => {
     const rows = await open()
     await rows.link({ type: 'allowlist.changed', body: { add: ['more.example'], remove: [] } })
     await expectSent(rows)
@@ -156,7 +156,7 @@ describe('a chain is refused', () => {
 describe('the signed allowlist decides', () => {
   const elsewhere = () => call('other.upstream.example')
 
-  test('whatever rows say', async () => {
+  test('the signed allowlist decides whatever the rows hold', async () => {
     const rows = await open()
     const domain = stage.authorityOf('other.upstream.example')
     await sql()`insert into allowlist_entries (id, workspace_id, domain)
@@ -165,7 +165,7 @@ describe('the signed allowlist decides', () => {
     await expectSent(rows)
   })
 
-  test('and links are what changes it, for calls that are open, too', async () => {
+  test('links change the signed allowlist, for open calls too', async () => {
     const rows = await open()
     const domain = stage.authorityOf('other.upstream.example')
     await expectRefused(rows, 'domain_blocked', elsewhere())
@@ -175,7 +175,7 @@ describe('the signed allowlist decides', () => {
     await expectRefused(rows, 'domain_blocked', elsewhere())
   })
 
-  test('and so is the epoch', async () => {
+  test('links change the epoch', async () => {
     const rows = await open()
     await sql()`update workspaces set epoch = 7, policy_version = policy_version + 1
       where id = ${rows.workspaceId}`
@@ -198,7 +198,7 @@ describe('a token is refused', () => {
     'with another public key': set('public_key', `decode(repeat('09', 32), 'hex')`),
   })
 
-  test('that ends later than it was granted; one that ends earlier is used', async () => {
+  test('a token with a later end than its grant is rejected; one with an earlier end is used', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000)
     const later = await open({ expiresAt })
     await sql()`update tokens set expires_at = null where id = ${later.tokenId}`
@@ -208,7 +208,7 @@ describe('a token is refused', () => {
     await expectSent(earlier)
   })
 
-  test('that the chain revoked, whatever its row holds: 401', async () => {
+  test('a token that the chain revoked is 401, whatever its row holds', async () => {
     const rows = await open()
     await expectSent(rows)
     await rows.link({ type: 'tokens.revoked', body: { token_ids: [rows.tokenId] } })
@@ -230,7 +230,7 @@ describe('a token is refused', () => {
     await expectSent(rows)
   })
 
-  test('that nobody has granted yet, and that has no key: 409 until both are there', async () => {
+  test('a token without a grant or key is 409 until it has both', async () => {
     const rows = await open()
     await sql()`delete from token_grants where token_id = ${rows.tokenId}`
     await sql()`delete from token_envelopes where token_id = ${rows.tokenId}`
@@ -240,7 +240,7 @@ describe('a token is refused', () => {
     await expectSent(rows)
   })
 
-  test('with an id of the other kind than its workspace has', async () => {
+  test('a token with an ID of the other kind of workspace is rejected', async () => {
     const rows = await open()
     const plain = await insertToken(
       stage.app,
@@ -263,7 +263,7 @@ describe('a token is refused', () => {
   })
 })
 
-describe('an envelope is refused', () => {
+describe('a rejected envelope', () => {
   refusesAtFirstSight({
     'that a stranger signed': (rows) => rows.provision(undefined, stranger),
     'that is not the one that was signed': async (rows) => {
@@ -281,7 +281,7 @@ describe('an envelope is refused', () => {
   })
 })
 
-describe('an environment is refused', () => {
+describe('a rejected environment', () => {
   const insert = async (rows: SignedRows, key: string, value: string) =>
     stage.app.connection.db.insert(secrets).values(await rows.row(key, value))
   const remove = ({ projectId }: SignedRows, key: string) =>
@@ -310,7 +310,7 @@ describe('an environment is refused', () => {
     await expectSent(rows)
   })
 
-  test('an environment is refused if its secrets disappear with their manifest after it was seen', async () => {
+  test('an environment is rejected if its secrets disappear with their manifest after it was seen', async () => {
     const rows = await open()
     await expectSent(rows)
     const { workspaceId } = rows
@@ -325,7 +325,7 @@ describe('an environment is refused', () => {
     await expectSent(rows)
   })
 
-  test('an environment is refused for either token, whichever of them is used', async () => {
+  test('an environment is rejected for either token, whichever of them is used', async () => {
     const rows = await open()
     await rows.provision('staging')
     await rows.store({ STAGED: marked('staged_') }, { environment: 'staging' })
@@ -335,8 +335,8 @@ describe('an environment is refused', () => {
   })
 })
 
-describe('connections that are open and results that are kept', () => {
-  test('ends when the workspace does not verify any more', async () => {
+describe('open connections and cached results', () => {
+  test('an open connection ends when the workspace no longer verifies', async () => {
     const rows = await open()
     const { promise: wire, resolve } = Promise.withResolvers<TLSSocket>()
     stage.upstream.on('/open', (_, socket) => resolve(socket))
@@ -355,7 +355,7 @@ describe('connections that are open and results that are kept', () => {
     await expectSent(neighbour)
   })
 
-  test('is said once in the log, and counted; a grant that is over by the clock of the process is 401', async () => {
+  test('an unverified workspace is logged once, and counted; a grant that expired by the process clock is 401', async () => {
     const rows = await open()
     await sql()`delete from manifests where project_id = ${rows.projectId}`
     const count = async () => {
@@ -394,7 +394,7 @@ describe('connections that are open and results that are kept', () => {
     await expectRefused(rows, 'invalid_token')
   })
 
-  test('a grant that gets over while its verdict is kept is 401, too', async () => {
+  test('a grant that expires while its verdict is cached is 401, too', async () => {
     const rows = await open({ expiresAt: new Date(stage.app.clock.now() + 3_600_000) })
     stage.app.clock.advance(DAY_MS + 3_599_000)
     await expectSent(rows)
@@ -402,7 +402,7 @@ describe('connections that are open and results that are kept', () => {
     await expectRefused(rows, 'invalid_token')
   })
 
-  test('a secret of a large environment is the one that was signed, read by its name', async () => {
+  test('a secret of a large environment is the signed one, read by its name', async () => {
     const rows = await open()
     const large = Object.fromEntries(
       Array.from({ length: 40 }, (_, at) => [`LARGE_${at}`, marked('x'.repeat(2_000))]),
@@ -426,7 +426,7 @@ describe('a delivery', () => {
     callJson(stage.app.controlPlane, 'POST', '/api/workloads/env/', { token, body })
   const reader = () => open({ capabilities: ['use', 'read'], bound: true })
 
-  test('has what was stored, and nothing where that was not signed', async () => {
+  test('a delivery has the stored values, and none that was not signed', async () => {
     const rows = await reader()
     expect(await deliver(rows.token)).toMatchObject({
       status: 200,
@@ -441,7 +441,7 @@ describe('a delivery', () => {
     await expectSent(neighbour)
   })
 
-  test('by the sealed form of a token does not vouch for its chain: the whole token does, or is refused', async () => {
+  test('a delivery to the sealed form of a token does not vouch for its chain: the whole token does, or is rejected', async () => {
     const rows = await reader()
     const [row] = await sql()`select binding from token_grants where token_id = ${rows.tokenId}`
     const bind = (binding: Uint8Array) =>
@@ -455,7 +455,7 @@ describe('a delivery', () => {
     await expectSent(rows)
   })
 
-  test('that is sealed has all that its client checks it by', async () => {
+  test('a sealed delivery has everything that its client verifies', async () => {
     const rows = await reader()
     await rows.store({ HIDDEN: marked('hidden_') }, { policy: { allowed_locations: ['header'] } })
     const { body } = await deliver(rows.sealed)
@@ -509,7 +509,7 @@ describe('the lists that a token receives', () => {
     callJson(stage.app.resolver, 'GET', path, { token: rows.token })
 
   test.each([...LISTS, '/api/workloads/token/'])(
-    '%s, is refused without its grant',
+    '%s is rejected without the grant of the token',
     async (path) => {
       const rows = await open()
       expect((await list(rows, path)).status).toBe(200)
@@ -520,7 +520,7 @@ describe('the lists that a token receives', () => {
     },
   )
 
-  test('are the names that were signed', async () => {
+  test('the listed names are the signed ones', async () => {
     const rows = await open()
     const names = async () =>
       ((await list(rows, '/v1/credentials/')).body as { name: string }[]).map(({ name }) => name)
@@ -529,7 +529,7 @@ describe('the lists that a token receives', () => {
     expect(await names()).toEqual(['KEY', 'OTHER'])
   })
 
-  test('nor does it report to the audit without its grant', async () => {
+  test("a report to the audit is rejected without the token's grant", async () => {
     const rows = await open()
     const report = {
       timestamp: new Date().toISOString(),
@@ -545,7 +545,7 @@ describe('the lists that a token receives', () => {
 })
 
 describe('other effects of a token', () => {
-  test('names are those of the environment that was granted; another project only makes them ambiguous', async () => {
+  test('names are those of the granted environment; another project only makes them ambiguous', async () => {
     const rows = await open()
     const other = Bun.randomUUIDv7()
     const { db } = stage.app.connection
@@ -560,7 +560,7 @@ describe('other effects of a token', () => {
     await expectRefused(rows, 'key_not_provisioned', { ...call(), project_id: other })
   })
 
-  test('a chain whose newest link was replaced by another of the same founder is refused', async () => {
+  test('a chain whose newest link was replaced by another of the same founder is rejected', async () => {
     const rows = await open()
     await rows.link({ type: 'allowlist.changed', body: { add: ['one.example'], remove: [] } })
     await expectSent(rows)
@@ -579,7 +579,7 @@ describe('other effects of a token', () => {
     await expectRefused(rows, 'unverified_state')
   })
 
-  test('calls, while the workspace is written to without a pause', async () => {
+  test('calls succeed while the workspace is written to without a pause', async () => {
     const rows = await open()
     let isOver = false
     const writing = (async () => {

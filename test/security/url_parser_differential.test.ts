@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * Two readers of one URL must see one host: what the allowlist judges is compared with an independent
- * implementation of the URL standard, and what is dialled with an independent list of address ranges.
+ * Two readers of one URL must read one host: the allowlist's reading is compared with an independent implementation
+ * of the URL standard, and the dialled address with an independent list of address ranges.
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ function read(text: string): Target | null {
   }
 }
 
-test('a target that is accepted reads the same to an independent parser', () => {
+test('an accepted target reads the same to an independent parser', () => {
   let accepted = 0
   fc.assert(
     fc.property(urls(), (text) => {
@@ -112,7 +112,7 @@ function rangeOf(text: string): string {
   return ipaddr.fromByteArray(address.toByteArray().slice(-4)).range()
 }
 
-test('the address that is dialled is public to an independent list, and so are its companions', async () => {
+test('the dialled address is public by an independent list, and so are its companions', async () => {
   let dialled = 0
   await fc.assert(
     fc.asyncProperty(answers, async (addresses) => {

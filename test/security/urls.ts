@@ -1,4 +1,4 @@
-/** URLs that two readers could read differently: what the allowlist judges must be what is dialled. */
+/** URLs that two readers could read differently: the host that the allowlist checks must be the dialled one. */
 import fc from 'fast-check'
 
 const label = fc.oneof(
@@ -67,7 +67,7 @@ const port = fc.oneof(
   fc.constantFrom(':443', ':8443', ':0', ':65536', ':00443', ':'),
 )
 
-/** Texts that mostly look like URLs; `more` ports, such as that of a server that listens. */
+/** Texts that mostly look like URLs; `more` ports, such as that of a listening server. */
 export function urls(more: readonly number[] = []): fc.Arbitrary<string> {
   const ports =
     more.length === 0 ? port : fc.oneof(port, fc.constantFrom(...more.map((n) => `:${n}`)))

@@ -1,5 +1,5 @@
 // tier: quick
-/** Requests for approval cost the agent that makes them, and nobody else (protocol 14.2). */
+/** Requests for approval cost the requesting agent, and nobody else (protocol 14.2). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { denyApproval } from '../../src/features/approvals/contract.ts'
 import { openStage, type Stage } from '../support/agent.ts'
@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const WAIT_MS = 120_000
-/** Calls of a workspace that run at once, fewer than wait. */
+/** The number of a workspace's concurrent calls, less than the waiting ones. */
 const CONCURRENCY = 2
 
 let stage: Stage
@@ -47,7 +47,7 @@ const decide = (id: string, body = {}) =>
   })
 
 describe('calls that wait', () => {
-  test('take no place of calls that run, and hold no connection of the database', async () => {
+  test('waiting calls take no place of running calls, and hold no connection of the database', async () => {
     const calls: Promise<{ status: number }>[] = []
     for (let at = 1; at <= 20; at += 1) {
       calls.push(held.resolve(bodyOf(`/echo?${at}`, { approval_wait_ms: WAIT_MS })))
@@ -55,7 +55,7 @@ describe('calls that wait', () => {
     }
     const answers = await Promise.all(Array.from({ length: CONCURRENCY }, () => usual()))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    // One more of the token is refused, and another token's calls are not.
+    // One more of the token is rejected, and another token's calls are not.
     const refused = await held.resolve(bodyOf('/echo?more', { approval_wait_ms: WAIT_MS }))
     expect(refused).toMatchObject({ status: 429, body: { error_code: 'rate_limited' } })
     expect((await usual(await held.issue())).status).toBe(200)
@@ -63,7 +63,7 @@ describe('calls that wait', () => {
     for (const { status } of await Promise.all(calls)) expect(status).toBe(403)
   })
 
-  test('go on when one release fits, and wait on otherwise', async () => {
+  test('waiting calls continue when one release fits, and wait on otherwise', async () => {
     const [first, second] = [1, 2].map((at) =>
       held.resolve(bodyOf(`/echo?${at}`, { approval_wait_ms: WAIT_MS })),
     )
@@ -79,7 +79,7 @@ describe('calls that wait', () => {
     ])
   })
 
-  test('end with their caller, and their release is not used', async () => {
+  test('waiting calls end with their caller, and their release is not used', async () => {
     const leaving = new AbortController()
     const call = fetch(`${stage.app.resolver}/v1/resolve`, {
       method: 'POST',
@@ -105,7 +105,7 @@ describe('calls that wait', () => {
 })
 
 describe('requests', () => {
-  test('requests of a token that has 20 pending ones are refused, however many it makes', async () => {
+  test('requests of a token with 20 pending ones are rejected, however many it makes', async () => {
     for (let at = 0; at < 20; at += 1) await held.request(bodyOf(`/echo?${at}`))
     for (let at = 20; at < 30; at += 1)
       expect(await held.resolve(bodyOf(`/echo?${at}`))).toMatchObject({ status: 429 })
@@ -113,7 +113,7 @@ describe('requests', () => {
     expect((await usual()).status).toBe(200)
   })
 
-  test('beyond 60 an hour are refused, though each is denied', async () => {
+  test('requests beyond 60 an hour are rejected, although each is denied', async () => {
     let made = 0
     for (let at = 0; at < 70; at += 1) {
       const { status } = await held.resolve(bodyOf(`/echo?${at}`))
@@ -123,7 +123,7 @@ describe('requests', () => {
     expect(made).toBe(60)
   })
 
-  test('requests of a muted token are refused for these secrets, whatever the call is', async () => {
+  test('requests of a muted token are rejected for these secrets, whatever the call', async () => {
     await held.store('OTHER', marked('other_'), HELD)
     await decide(await held.request(bodyOf('/echo')), { mute_seconds: 7_200 })
     for (const path of ['/echo?1', '/elsewhere'])
@@ -135,7 +135,7 @@ describe('requests', () => {
     await held.request(bodyOf('/echo'), await held.issue())
   })
 
-  test('carry no reason with a token or a value', async () => {
+  test('requests carry no reason with a token or a value', async () => {
     const value = held.values.USUAL ?? ''
     for (const reason of [`look: ${value}`, btoa(value), held.token.text])
       expect(await held.resolve(bodyOf('/echo', { reason }))).toMatchObject({
@@ -146,7 +146,7 @@ describe('requests', () => {
     await held.request(bodyOf('/echo', { reason: 'refund order 41' }))
   })
 
-  test('are deleted in time: details a day after the end, rows after 30 days', async () => {
+  test('requests are deleted in time: details a day after the end, rows after 30 days', async () => {
     const id = await held.request(bodyOf('/echo'))
     const { sql } = stage.app.connection
     const age = (days: number) =>
@@ -163,7 +163,7 @@ describe('requests', () => {
   })
 })
 
-test('a workspace keeps the details of 500 ended requests, also of those that nobody decided', async () => {
+test('a workspace keeps the details of 500 ended requests, also of undecided ones', async () => {
   const { sql } = stage.app.connection
   const { workspaceId } = held.project
   await held.request(bodyOf('/echo'))

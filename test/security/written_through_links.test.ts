@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * A repository that somebody clones may hold links, and a file may have other names: what the command line
- * writes goes into a new file of the right mode, and nowhere else.
+ * A cloned repository may contain links, and a file may have other names: the command line writes to a new file with
+ * the right mode, and to no other.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -43,7 +43,7 @@ describe('pull', () => {
     ['other content', 'MINE=1\n'],
     ['the same content', "ONE_KEY='first value'\n"],
   ])(
-    'leaves another name of a file with %s as it was, and makes the file private',
+    'pull does not change another name of a file with %s, and makes the file private',
     async (_, text) => {
       writeFileSync(at('.env'), text)
       chmodSync(at('.env'), 0o666)
@@ -56,7 +56,7 @@ describe('pull', () => {
     },
   )
 
-  test('does not go through a folder that is a link out of the current one', async () => {
+  test('pull does not write through a folder that is a link out of the current one', async () => {
     symlinkSync(elsewhere, at('config'))
     const { code, err } = await ada.run(['secrets', 'pull', 'config/.env'])
     expect([code, err]).toEqual([
@@ -66,7 +66,7 @@ describe('pull', () => {
     expect(existsSync(join(elsewhere, '.env'))).toBe(false)
   })
 
-  test('nor do inject and the fallback of run', async () => {
+  test('inject and the fallback of run do not write through links either', async () => {
     ada.write('app.tpl', '{{ ONE_KEY }}')
     for (const args of [
       ['inject', '-i', 'app.tpl', '-o', 'config/made'],
@@ -81,7 +81,7 @@ describe('pull', () => {
     expect(existsSync(join(elsewhere, 'made'))).toBe(false)
   })
 
-  test('goes through one that stays in it, and to any other place that is named', async () => {
+  test('pull writes through a link that stays in the folder, and to any other named place', async () => {
     mkdirSync(at('real'))
     symlinkSync('real', at('alias'))
     await ada.must('secrets', 'pull', 'alias/.env')
@@ -101,7 +101,7 @@ describe('the project file', () => {
     return (args: string[]) => ada.run(args, { cwd: at(name) })
   }
 
-  test('that is a link is neither read nor written, whatever it leads to', async () => {
+  test('a project file that is a link is neither read nor written, whatever its target', async () => {
     const precious = join(elsewhere, 'precious.json')
     writeFileSync(precious, '{}')
     const targets = { live: precious, dangling: join(elsewhere, 'made.json') }
@@ -115,7 +115,7 @@ describe('the project file', () => {
     expect([readFileSync(precious, 'utf8'), existsSync(targets.dangling)]).toEqual(['{}', false])
   })
 
-  test('that is a file is written for everybody to read, in the place of the old one', async () => {
+  test('a project file is written readable for everybody, in place of the old one', async () => {
     mkdirSync(at('usual'))
     writeFileSync(at('usual', '.cloakroom.json'), '{}')
     linkSync(at('usual', '.cloakroom.json'), join(elsewhere, 'project-file'))

@@ -1,5 +1,5 @@
 // tier: quick
-/** Ports are found taken before anything is touched, and free ones are each another. */
+/** Occupied ports are detected before anything is touched, and free ones all differ. */
 import { expect, test } from 'bun:test'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { claimPorts, PortsTaken } from '../../src/server/claim_ports.ts'
@@ -21,7 +21,7 @@ function listen(port: number): Promise<Server> {
   })
 }
 
-test('free ports are different ones, and free again afterwards', async () => {
+test('the picked ports differ, and are free again after the test', async () => {
   for (let round = 0; round < 20; round += 1) {
     const claimed = Object.values(await claimPorts(config))
     expect(new Set(claimed).size).toBe(3)
@@ -30,7 +30,7 @@ test('free ports are different ones, and free again afterwards', async () => {
   }
 })
 
-test('each port that is taken is named, and those that were free are let go', async () => {
+test('each occupied port is named, and the free ones are released', async () => {
   const taken = await listen(0)
   const { port } = taken.address() as AddressInfo
   const { RESOLVER_PORT = 0 } = await claimPorts({ ...config, ADMIN_PORT: undefined })

@@ -8,7 +8,7 @@ import { watched } from '../support/watched.ts'
 
 const MODULE = join(import.meta.dir, '../../src/core/clean_environment.ts')
 
-test('a server keeps its compiled code while it rests, whatever the environment says', () => {
+test('an idle server keeps its compiled code, whatever the environment sets', () => {
   const given = {
     PATH: '/usr/bin',
     BUN_INSTALL: '/opt/bun',
@@ -24,7 +24,7 @@ test('a server keeps its compiled code while it rests, whatever the environment 
   })
 })
 
-test('a server names the variables for proxies that it ignores, and no empty ones', () => {
+test('a server names the ignored proxy variables, and no empty ones', () => {
   const url = 'http://user:password@127.0.0.1:9'
   expect(ignoredProxies({ PATH: '/bin', no_proxy: '', MY_HTTPS_PROXY: url })).toBeNull()
   expect(ignoredProxies({ NO_PROXY: 'a', HTTPS_PROXY: url, all_proxy: url })).toBe(
@@ -32,7 +32,7 @@ test('a server names the variables for proxies that it ignores, and no empty one
   )
 })
 
-test('serve warns once of the variables that it ignores, without their values', async () => {
+test('serve warns once about the variables that it ignores, without their values', async () => {
   const main = join(import.meta.dir, '../../src/main.ts')
   const env = { PATH: process.env.PATH ?? '', HTTPS_PROXY: 'http://127.0.0.1:9', PORT: 'none' }
   const child = watched(

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { startTestApp } from '../support/app.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 
-test('a stopping server reports it in its health, still answers, ends kept connections, and then closes its ports', async () => {
+test('a stopping server reports so in its health, still answers, closes idle connections, and then closes its ports', async () => {
   const timers = new FakeTimers()
   const app = await startTestApp({ DRAIN_SECONDS: '60' }, { timers })
   const { controlPlane, resolver } = app
@@ -33,7 +33,7 @@ test('a stopping server reports it in its health, still answers, ends kept conne
   await expect(fetch(health)).rejects.toThrow()
 })
 
-test('without DRAIN_SECONDS a stop does not wait', async () => {
+test('without DRAIN_SECONDS a server stops without a wait', async () => {
   const app = await startTestApp()
   const stopped = app.stop()
   await stopped

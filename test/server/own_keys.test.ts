@@ -27,7 +27,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 const read = (directory = home) => readOwnKeys(directory, (text) => notices.push(text))
 
-test('keys are made once, for their owner only, and said where', () => {
+test('keys are created once, readable by their owner only, and the output names their file', () => {
   const directory = join(home, 'deep', 'data')
   const first = read(directory)
   expect(read(directory)).toEqual(first)
@@ -40,7 +40,7 @@ test('keys are made once, for their owner only, and said where', () => {
   for (const key of Object.values(first)) expect(notices[0]).not.toContain(key)
 })
 
-test('a file of keys that cannot be read is reported in one line, with its owner', () => {
+test('an unreadable key file is reported in one line, with its owner', () => {
   mkdirSync(join(home, KEYS_FILE))
   expect(() => read()).toThrow(ConfigError)
   expect(() => read()).toThrow(
@@ -48,13 +48,13 @@ test('a file of keys that cannot be read is reported in one line, with its owner
   )
 })
 
-test('the configuration accepts what was made', () => {
+test('the configuration accepts the generated keys', () => {
   const keys = generateKeys()
   expect(readConfig(keys, generateKeys)).toMatchObject(keys)
   expect(generateKeys()).not.toEqual(keys)
 })
 
-test('two that start at once have the same keys', async () => {
+test('two servers that start at the same time have the same keys', async () => {
   const script = `
     import { readOwnKeys } from ${JSON.stringify(join(import.meta.dir, '../../src/operator/own_keys.ts'))}
     console.log(JSON.stringify(readOwnKeys(${JSON.stringify(home)}, () => {})))`
@@ -68,15 +68,15 @@ test('two that start at once have the same keys', async () => {
   expect(readdirSync(home)).toEqual([KEYS_FILE])
 }, 30_000)
 
-describe('keys of data that is there', () => {
-  test('are never replaced when they are missing', () => {
+describe('keys of an existing database', () => {
+  test('missing keys of an existing database are never replaced', () => {
     mkdirSync(join(home, CLUSTER))
     expect(() => read()).toThrow(ConfigError)
     expect(readdirSync(home)).toEqual([CLUSTER])
   })
 
   test.each(['', 'SECRET_KEY=a', 'ENCRYPTION_KEY=a', 'garbage', 'SECRET_KEY=\nENCRYPTION_KEY=\n'])(
-    'are never repaired: %j',
+    'invalid keys of an existing database are never repaired: %j',
     (text) => {
       writeFileSync(join(home, KEYS_FILE), text)
       expect(() => read()).toThrow(ConfigError)

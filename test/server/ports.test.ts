@@ -4,7 +4,7 @@ import { adminPortOf, configuredPorts } from '../../src/server/app.ts'
 
 const ports = { PORT: 8000, RESOLVER_PORT: 8080, ADMIN_PORT: undefined, WORKERS: 1 }
 
-test('the ports of all workers and of both listeners are ours, whichever of them a process opens', () => {
+test('the server recognizes the ports of all workers and both listeners, whichever process opens them', () => {
   expect(configuredPorts(ports)).toEqual([8000, 8080])
   expect(configuredPorts({ ...ports, ADMIN_PORT: 9090 })).toEqual([8000, 8080, 9090])
   expect(configuredPorts({ ...ports, ADMIN_PORT: 9090, WORKERS: 3 })).toEqual([
@@ -12,11 +12,11 @@ test('the ports of all workers and of both listeners are ours, whichever of them
   ])
 })
 
-test('a port that the system picks is not known before', () => {
+test('a port that the system picks is unknown in advance', () => {
   expect(configuredPorts({ ...ports, PORT: 0, RESOLVER_PORT: 0, ADMIN_PORT: 0 })).toEqual([])
 })
 
-test('each worker has its own port for its figures', () => {
+test('each worker has its own port for metrics', () => {
   expect([0, 1, 2].map((worker) => adminPortOf({ ADMIN_PORT: 9090 }, worker))).toEqual([
     9090, 9091, 9092,
   ])

@@ -1,12 +1,12 @@
 // tier: quick
-/** The printed command to try works: curl is run with it, in each kind of installation. */
+/** The printed command to try succeeds: curl runs it, in each kind of installation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hostCheck } from '../../src/core/net/host.ts'
 import { readyText } from '../../src/server/ready_text.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 
-/** Says 200 to what would be let in. */
+/** Returns 200 for requests that would be admitted. */
 let allowed: string[] = []
 const servers: Bun.Server<undefined>[] = []
 let [all, loopback, sixth] = ['', '', '']
@@ -53,7 +53,7 @@ test.each<[string[], string | undefined, () => string, (port: string) => string]
     () => 'https://vault.example.com/console/',
   ],
 ])(
-  'of %j and %s the console can be opened',
+  "the console's address opens with %j and %s",
   async (names, SERVICE_SERVER_URL, origin, expected) => {
     allowed = names
     const config = { ALLOWED_HOSTS: names, SERVICE_SERVER_URL }
@@ -77,7 +77,7 @@ requires('curl').test.each([
   ['all addresses and a host name', ['vault.example.com'], () => all, ASK],
   ['IPv6', ['[::1]'], () => sixth, ASK],
   ['the resolver alone', ['resolver.example.com'], () => all, '/healthz'],
-])('%s: the line that is to be tried works', async (_, names, origin, path) => {
+])('%s: the printed command succeeds', async (_, names, origin, path) => {
   allowed = names
   const isResolver = path === '/healthz'
   const line = tryLine({

@@ -57,7 +57,7 @@ async function timed(work: PromiseLike<unknown>): Promise<number> {
   return performance.now() - started
 }
 
-test.concurrent('a timer fires once after its time, starts again on request, and not after a cancel', async () => {
+test.concurrent('a timer fires once after its time, restarts on request, and never fires after a cancel', async () => {
   const fired: string[] = []
   const once = new Promise<void>((resolve) => void systemTimers.setTimer(100, resolve))
   const cancelled = systemTimers.setTimer(50, () => fired.push('cancelled'))
@@ -76,7 +76,7 @@ test.concurrent('a timer fires once after its time, starts again on request, and
   expect(fired).not.toContain('cancelled')
 })
 
-test.concurrent('a deadline ends its work after its time', async () => {
+test.concurrent('a deadline cancels its work when the time is over', async () => {
   const over = new Promise<void>((resolve) => new CallDeadline(200).afterwards(resolve))
   expect(await timed(over)).toBeGreaterThanOrEqual(199)
 })
@@ -85,7 +85,7 @@ test.concurrent('a drain of a second takes a second', async () => {
   expect(await timed(openDrain({ DRAIN_SECONDS: 1 }).beginStop())).toBeGreaterThanOrEqual(999)
 })
 
-test.concurrent('a call waits a second for a place', async () => {
+test.concurrent('a call waits one second for a free slot', async () => {
   const bulkheads = new Bulkheads({ width: 1 })
   await bulkheads.enter('a', never)
   const refused = Promise.resolve(bulkheads.enter('a', never)).then(
@@ -96,7 +96,7 @@ test.concurrent('a call waits a second for a place', async () => {
   expect(await refused).toBe('rate_limited')
 })
 
-test.concurrent('open calls of the resolver are judged within seconds', async () => {
+test.concurrent('open calls of the resolver are checked again within seconds', async () => {
   const calls = new LiveCalls({
     tokens: { versions: async () => new Map() },
     snapshots: { isOver: () => false } as unknown as SnapshotCache,
@@ -115,7 +115,7 @@ test.concurrent('open calls of the resolver are judged within seconds', async ()
   calls.close()
 })
 
-test.concurrent('open calls of the local proxy are judged within a second', async () => {
+test.concurrent('open calls of the local proxy are checked again within a second', async () => {
   const vault = { current: () => Promise.reject(new Fault('forbidden')) }
   const calls = new LocalCalls({ vault, place: { projectId: 'one', environment: 'x' } })
   const ended = new Promise<Fault>((resolve) => void calls.hold(basis, resolve))
@@ -124,7 +124,7 @@ test.concurrent('open calls of the local proxy are judged within a second', asyn
   calls.close()
 })
 
-test.concurrent('the outbox is sent by itself, and again after a failure', async () => {
+test.concurrent('the outbox is sent without a trigger, and retried after a failure', async () => {
   const owner = { server: 'http://one', email: 'ada@x.example', workspace_id: 'w', agent: null }
   const outbox = new Outbox(directory, owner)
   const scope = { projectId: '0190f6a0-0000-7000-8000-000000000000', environment: 'development' }
@@ -180,7 +180,7 @@ test.concurrent('a span is exported within seconds', async () => {
   await collector.stop()
 })
 
-test('text that only began like a masked value appears after a second of silence', async () => {
+test('text that only starts like a masked value appears after a second of silence', async () => {
   let shown = ''
   const mask = prepareMask({ KEY: 'sk_live_4eC39HqLyjWDarjtT1zdp7dc' })((text) => {
     shown += Buffer.from(text).toString()
@@ -192,7 +192,7 @@ test('text that only began like a masked value appears after a second of silence
 {
   const { test } = requires('postgresql')
 
-  test('notices show within seconds that their connection is alive', async () => {
+  test('the notice connection sends a heartbeat within seconds', async () => {
     const { socketDir, createDatabase } = await sharedCluster()
     const database = await createDatabase()
     const connect = () => postgres({ host: socketDir, user: 'cloakroom', database, max: 1 })

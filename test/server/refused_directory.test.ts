@@ -1,5 +1,5 @@
 // tier: all
-/** A start on a DATA_DIR that cannot be used: what it says, and whether a service manager should try again. */
+/** A start with an unusable DATA_DIR: its message, and whether a service manager should retry. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ afterAll(() => files.remove())
 
 const start = (DATA_DIR: string) => operate({ DATA_DIR, PORT: '0', RESOLVER_PORT: '0' }, 'serve')
 
-test('a problem that every other start would find exits with 78, with the problem first', async () => {
+test('a permanent start problem exits with 78, with the problem in the first line', async () => {
   const foreign = files.at('foreign')
   mkdirSync(foreign)
   writeFileSync(join(foreign, 'thesis.txt'), 'mine')
@@ -42,7 +42,7 @@ test('a problem that every other start would find exits with 78, with the proble
     expect(await start(place)).toEqual({ code: 78, out: '', err: `cloakroom: ${line}\n` })
 }, 60_000)
 
-test('a problem that passes exits with 1', async () => {
+test('a transient start problem exits with 1', async () => {
   const used = files.at('used')
   const database = await openEmbedded({ dataDir: used, onFailure: () => {} })
   expect(await start(used)).toEqual({
@@ -75,7 +75,7 @@ test.each(['doctor', 'backup', 'rekey-outer'])(
   60_000,
 )
 
-test('a disk without room for a first start is named', async () => {
+test('a disk without room for a first start is reported as such', async () => {
   const disk = makeDisk(64)
   try {
     const { code, err } = await start(join(disk.path, 'data'))
@@ -88,7 +88,7 @@ test('a disk without room for a first start is named', async () => {
   }
 }, 60_000)
 
-test('a database is not recovered on a nearly full disk, and opens unchanged once there is room', async () => {
+test('a database is not recovered on a nearly full disk, and opens unchanged once there is space', async () => {
   const disk = makeDisk(256)
   const dataDir = join(disk.path, 'data')
   try {

@@ -1,5 +1,5 @@
 // tier: all
-/** PostgreSQL refuses who comes: each command of an operator says what is to be looked at. */
+/** PostgreSQL rejects the connection: each operator's command prints what to check. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { operate, scratch } from '../operator/backup/support.ts'
 import { marked } from '../support/canary.ts'
@@ -39,7 +39,7 @@ const COMMANDS = [
 ]
 
 test.each(COMMANDS)(
-  '%s says what to check of a wrong password',
+  '%s reports what to check after a wrong password',
   async (...args) => {
     const given = { DB_PASSWORD: marked('database-password-') }
     const { code, text } = await said('28P01', given, ...args)
@@ -57,7 +57,7 @@ test.each<[command: string, ...rest: string[]]>([
   ['rekey-outer', '--dry-run'],
   ['calculate_metrics'],
 ])(
-  '%s says at once that nothing listens, whatever a start waits',
+  '%s reports immediately that nothing listens, whatever DB_WAIT_SECONDS is',
   async (command, ...args) => {
     const unreachable = { DB_PORT: '1', DB_WAIT_SECONDS: '3600' }
     const { code: exitCode, text } = await said('', unreachable, command, ...args)
@@ -67,7 +67,7 @@ test.each<[command: string, ...rest: string[]]>([
   60_000,
 )
 
-test('one that is not set is said to be so, a missing database is named', async () => {
+test('a password that is not set is reported as unset, and a missing database is named', async () => {
   expect((await said('28P01', {}, 'doctor')).text).toEndWith('DB_PASSWORD, which is not set\n')
   expect((await said('28000', {}, 'doctor')).text).toEndWith('not set, and pg_hba.conf\n')
   expect((await said('3D000', {}, 'doctor')).text).toContain('there is no database vault (3D000)')

@@ -12,7 +12,7 @@ export type Call = {
   body: unknown
 }
 
-/** Prepares what it needs once, and then each request. */
+/** Prepares its data once, and then each request. */
 type Case = (stage: Stage) => Promise<() => Promise<Call> | Call>
 
 const COUNT = 100

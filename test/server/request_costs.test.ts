@@ -29,8 +29,8 @@ const FILE = join(import.meta.dir, 'request_costs.json')
 const isRecording = process.env.RECORD_COSTS === 'true'
 const WARMING = 2
 /**
- * Requests that are measured. Always as many, because each leaves something that a later request lists. The first ones
- * on another connection have its statements prepared.
+ * The number of measured requests. It is constant, because each leaves data that a later request lists. The first
+ * ones on another connection have its statements prepared.
  */
 const MEASURED = 8
 /** On a busy machine requests take more round trips: each is measured until its lowest numbers appear twice. */
@@ -42,7 +42,7 @@ const MAX_MORE_BYTES = 1.1
 /** A record above this share of the cost is out of date. */
 const MAX_STALE = 1.2
 const PLENTY = '1000000/1'
-/** Letters of a statement that a failure shows. */
+/** The number of letters of a statement that a failure shows. */
 const SHOWN = 100
 /** It never ends. */
 const ENDLESS = ['audit.watch']
@@ -75,7 +75,7 @@ afterAll(async () => {
   meter.stop()
 })
 
-test('no request costs the database more than recorded', async () => {
+test('no request runs more database statements than recorded', async () => {
   const measured = new Map<string, Measured>()
   const requests = await listRequests()
   await stage.app.flushAudit()
@@ -95,9 +95,9 @@ test('no request costs the database more than recorded', async () => {
   expect(findings).toEqual([])
 }, 180_000)
 
-/** The endpoints of a resource share a workspace, and those that only read come first: rows are of what is there. */
+/** The endpoints of a resource share a workspace, and read-only ones run first, because rows accumulate. */
 async function listRequests(): Promise<[string, Prepare][]> {
-  // It is the first that registers, so its owner is the owner of the installation.
+  // It registers first, so its owner is the owner of the installation.
   const first = await buildWorld(stage.app, { isStaffed: false })
   const worlds = new Map<string, World>()
   const worldOf = async ({ name }: Endpoint) => {
@@ -178,7 +178,7 @@ function tableOf(costs: ReadonlyMap<string, WireCost>): string {
   return markdownTable(['endpoint', ...COSTS], lines)
 }
 
-/** One line an endpoint, with its numbers in the order of `COSTS`. */
+/** One line per endpoint, with its numbers in the order of `COSTS`. */
 function fileOf(costs: ReadonlyMap<string, WireCost>): string {
   const lines = [...costs].map(([name, cost]) => {
     const numbers = COSTS.map((what) => cost[what]).join(', ')

@@ -10,10 +10,10 @@ import { watched } from '../support/watched.ts'
 const files = scratch()
 afterAll(() => files.remove())
 
-test('without a terminal, as under nohup or a service manager, it serves on', async () => {
+test('without a terminal, as under nohup or a service manager, the server keeps running', async () => {
   const server = await startServer({ DATA_DIR: files.at('alone') })
   for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP', 'SIGUSR1'] as const) server.kill(signal)
-  // The last is acted on behind the others.
+  // The last one is handled after the others.
   await until(() => server.output().includes('a report was written'))
   expect((await fetch(`${server.controlPlane}/api/status/health/`)).status).toBe(200)
   server.kill('SIGTERM')
@@ -24,7 +24,7 @@ test.each([
   ['where its log is elsewhere', (log: string) => `2>${log}`],
   ['where its log was there too', () => ''],
 ])(
-  'it stops gracefully with its terminal, %s',
+  'a server stops gracefully with its terminal, %s',
   async (name, redirect) => {
     const log = files.at(`${name}.log`.replaceAll(' ', '_'))
     const line = `exec "$0" "$1" serve ${redirect(log)}`

@@ -45,7 +45,7 @@ async function startAll({ supervisor, spawned }: ReturnType<typeof stage>): Prom
   return started
 }
 
-test('the start resolves when every worker is ready', async () => {
+test('the start resolves once every worker is ready', async () => {
   expect(await startAll(stage({ count: 3 }))).toEqual(['worker 0', 'worker 1', 'worker 2'])
 })
 
@@ -61,12 +61,12 @@ test('a worker that ends before all are ready fails the start and stops the othe
   expect([scene.spawned.length, scene.timers.pending]).toEqual([2, 0])
 })
 
-test('the wait before a restart doubles from a tenth of a second to ten seconds', () => {
+test('the delay before a restart doubles from a tenth of a second to ten seconds', () => {
   const waits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 60].map(restartWait)
   expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000])
 })
 
-test('a worker that ends is restarted after a growing wait, which a healthy minute resets', async () => {
+test('a worker that ends is restarted after a growing delay, which a healthy minute resets', async () => {
   const scene = stage()
   await startAll(scene)
   const restarts = [
@@ -85,7 +85,7 @@ test('a worker that ends is restarted after a growing wait, which a healthy minu
   }
 })
 
-test('a stopped supervisor starts no worker, not even one that was waiting for its restart', async () => {
+test('a stopped supervisor starts no worker, not even one that was due for a restart', async () => {
   const scene = stage({ count: 2 })
   await startAll(scene)
   scene.spawned[0]?.end(1)
@@ -97,7 +97,7 @@ test('a stopped supervisor starts no worker, not even one that was waiting for i
   expect(scene.spawned.map(({ signals }) => signals)).toEqual([[], ['SIGTERM']])
 })
 
-test('workers that do not finish in time are killed, and the stop reports it', async () => {
+test('workers that do not finish in time are killed, and the supervisor reports it', async () => {
   const scene = stage({ count: 2, obeys: false })
   await startAll(scene)
   const stopped = scene.supervisor.stop(60_000)

@@ -1,5 +1,5 @@
 // tier: quick
-/** The valid forms of a text, and the cost of refusing others. */
+/** The valid forms of a text, and the cost of rejecting others. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
@@ -20,7 +20,7 @@ function reasonOf(statement: string): unknown {
 }
 
 describe('a text', () => {
-  test('is read in its one spelling', () => {
+  test('a text is read in its one spelling', () => {
     expect(reasonOf(text)).toMatchObject({ type: 'allowlist.changed', seq: 3 })
   })
 
@@ -41,11 +41,11 @@ describe('a text', () => {
     ['is null', 'null'],
     ['is empty', ''],
     ['has NUL at its end', `${text}\0`],
-  ])('is refused when it %s', (_, statement) => {
+  ])('a text is rejected when it %s', (_, statement) => {
     expect(reasonOf(statement)).toMatchObject({ name: 'Refusal', reason: 'form' })
   })
 
-  test('is refused whatever it is, with a code', () => {
+  test('an invalid text of any kind is rejected with a code', () => {
     const any = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.json(),
@@ -60,7 +60,7 @@ describe('a text', () => {
 })
 
 describe('a list', () => {
-  test('is read no further than to the first element that is wrong', () => {
+  test('a list is read only up to its first invalid element', () => {
     let read = 0
     const even = z.number().refine((number) => {
       read++
@@ -86,10 +86,10 @@ describe('a domain', () => {
     .tuple(fc.constantFrom('', '*.', '**.', '*'), name, port, fc.constantFrom('', '.', '/', ' '))
     .map(([wildcard, labels, port, end]) => wildcard + labels.join('.') + port + end)
 
-  test('is what the allowlist stores, but for lists and tables that change with time', () => {
+  test('a domain is what the allowlist stores, except for lists and tables that change over time', () => {
     fc.assert(
       fc.property(fc.oneof(domain, fc.string()), (text) => {
-        // Unicode and public suffixes are looked at when a domain is added, not when links are verified.
+        // Unicode and public suffixes are checked when a domain is added, not when links are verified.
         const isTimeless = !text.includes('xn--') && !text.startsWith('*.')
         const isStored = parseDomain(text)?.text === text
         if (isStored) expect(isDomain(text)).toBe(true)
@@ -100,7 +100,7 @@ describe('a domain', () => {
   })
 
   test.each(['*.example.com', '*.example.com:8443', 'localhost', 'xn--bcher-kva.example', 'a.b:1'])(
-    'is %s',
+    'a valid domain is %s',
     (text) => expect(isDomain(text)).toBe(true),
   )
 
@@ -120,5 +120,5 @@ describe('a domain', () => {
     'a.b:0',
     'a_b.c',
     'a/b',
-  ])('is not %p', (text) => expect(isDomain(text)).toBe(false))
+  ])('an invalid domain is %p', (text) => expect(isDomain(text)).toBe(false))
 })

@@ -1,6 +1,6 @@
 /**
- * Histories of workspaces, made at random, with its own opinion on what each member may sign: the
- * rules are written here a second time, as a table and over copies of whole states, to compare.
+ * Random histories of workspaces, with an independent decision on what each member may sign: the rules are written
+ * here a second time, as a table and over copies of whole states, to compare.
  */
 import fc from 'fast-check'
 import {
@@ -16,7 +16,7 @@ import {
 export type Role = 'owner' | 'admin' | 'member' | 'read_only'
 type Somebody = { role: Role; keys: number }
 
-/** The state of a workspace after a link: people by number, with their role and how often they had new keys. */
+/** The state of a workspace after a link: people by number, with their role and the number of their key changes. */
 export type Model = {
   members: ReadonlyMap<number, Somebody>
   allowlist: ReadonlySet<string>
@@ -30,7 +30,7 @@ export type History = {
   links: SignedText[]
   /** The state after each link. */
   models: Model[]
-  /** Links that were tried in between and must be refused, with the number of links before them. */
+  /** Links that were tried in between and must be rejected, with the number of links before them. */
   wrong: { after: number; link: SignedText }[]
 }
 
@@ -45,7 +45,7 @@ const emailOf = (person: number) => `person${person}@example.com`
 
 const identities = new Map<string, Promise<Identity>>()
 
-/** The keys of somebody, the first ones and those after each rotation. */
+/** A person's keys, the first ones and those after each rotation. */
 export function keysOf(person: number, version: number): Promise<Identity> {
   const name = `${person}.${version}`
   const made =
@@ -170,7 +170,7 @@ export async function personOf(person: number, version: number) {
   return { user_id: userId(person), email: emailOf(person), signing_key, public_key }
 }
 
-/** Takes what is right, one link after the other, and remembers what is wrong. */
+/** Accepts valid links, one after the other, and remembers invalid ones. */
 export async function historyOf(workspaceId: string, tried: readonly Step[]): Promise<History> {
   const founder = await personOf(0, 0)
   const body = { founder, epoch: 1, key_commitment: COMMITMENT } as const

@@ -55,7 +55,7 @@ describe('membership changes by role', () => {
     expect(roles.filter((role) => mayChangeMember(role, change))).toEqual(who)
   })
 
-  test.each([...roles])('leave, as %s', (role) => {
+  test.each([...roles])('members leave, as %s', (role) => {
     expect(mayChangeMember(role, { kind: 'remove', from: role, self: true })).toBe(true)
   })
 })

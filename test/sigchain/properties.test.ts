@@ -1,5 +1,5 @@
 // tier: quick
-/** Properties of every history of a workspace, and links that are refused of each. */
+/** Properties of every history of a workspace, and links that are rejected in each. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -19,7 +19,7 @@ const THERE = '01920000-0000-8000-8000-000000000101'
 const numRuns = effort(40, 200)
 const index = fc.nat({ max: 1_000_000 })
 
-/** A number of places in a list, from any number. */
+/** The given number of positions in a list, from any number. */
 const at = (number: number, length: number) => number % length
 
 async function refused(work: Promise<unknown>): Promise<void> {
@@ -46,7 +46,7 @@ function expected({ members, allowlist, revoked, epoch, isDeleted }: Model) {
   }
 }
 
-/** A text in which the character at a place is another one. */
+/** A text with a different character at one position. */
 function changed(text: string, place: number, shift: number): string {
   const code = text.charCodeAt(at(place, text.length))
   const other = String.fromCharCode(((code - 32 + 1 + at(shift, 94)) % 95) + 32)
@@ -55,7 +55,7 @@ function changed(text: string, place: number, shift: number): string {
 }
 
 describe('any history', () => {
-  test('is accepted link by link, and leads to the same state', async () => {
+  test('any history is accepted link by link, and results in the same state', async () => {
     const property = fc.asyncProperty(steps, async (tried) => {
       const { links, models } = await historyOf(HERE, tried)
       for (const [place, model] of models.entries()) {
@@ -65,7 +65,7 @@ describe('any history', () => {
     await fc.assert(property, { numRuns })
   })
 
-  test('is refused with a link that its signer may not sign or that does not fit', async () => {
+  test('any history is rejected with a link that its signer may not sign or that does not fit', async () => {
     let wrong = 0
     const property = fc.asyncProperty(steps, async (tried) => {
       const history = await historyOf(HERE, tried)
@@ -78,7 +78,7 @@ describe('any history', () => {
     expect(wrong).toBeGreaterThan(numRuns)
   })
 
-  test('is continued from any link, on a copy of the state, which stays as it is', async () => {
+  test('any history is continued from any link, on a copy of the state, which stays unchanged', async () => {
     const property = fc.asyncProperty(steps, index, async (tried, place) => {
       const { links } = await historyOf(HERE, tried)
       const border = at(place, links.length + 1)
@@ -91,8 +91,8 @@ describe('any history', () => {
   })
 })
 
-describe('refused of any history is', () => {
-  /** Lets a property damage a valid list of links; what it returns must not verify. */
+describe('changes of any history that are rejected', () => {
+  /** Lets a property damage a valid list of links; the returned list must not verify. */
   async function neverVerifies(
     damage: (links: SignedText[], one: number, other: number) => SignedText[] | null,
     workspaceId = HERE,
@@ -109,7 +109,7 @@ describe('refused of any history is', () => {
     expect(damaged).toBeGreaterThan(numRuns)
   }
 
-  test('a text with another byte', () =>
+  test('a text with another byte is rejected', () =>
     neverVerifies((links, one, other) => {
       const link = links[at(one, links.length)]
       if (link === undefined) return null
@@ -117,7 +117,7 @@ describe('refused of any history is', () => {
       return links.with(at(one, links.length), { ...link, statement })
     }))
 
-  test('a signature with another byte', () =>
+  test('a signature with another byte is rejected', () =>
     neverVerifies((links, one, other) => {
       const link = links[at(one, links.length)]
       if (link === undefined) return null
@@ -125,7 +125,7 @@ describe('refused of any history is', () => {
       return links.with(at(one, links.length), { ...link, signature })
     }))
 
-  test('a text that is cut', () =>
+  test('a truncated text is rejected', () =>
     neverVerifies((links, one, other) => {
       const link = links[at(one, links.length)]
       if (link === undefined) return null
@@ -133,7 +133,7 @@ describe('refused of any history is', () => {
       return links.with(at(one, links.length), { ...link, statement })
     }))
 
-  test('another order of the links', () =>
+  test('another order of the links is rejected', () =>
     neverVerifies((links, one, other) => {
       const [a, b] = [at(one, links.length), at(other, links.length)]
       const [first, second] = [links[a], links[b]]
@@ -141,20 +141,20 @@ describe('refused of any history is', () => {
       return links.with(a, second).with(b, first)
     }))
 
-  test('a link left out before the last', () =>
+  test('a link missing before the last is rejected', () =>
     neverVerifies((links, one) =>
       links.length < 2 ? null : links.toSpliced(at(one, links.length - 1), 1),
     ))
 
-  test('a link once more', () =>
+  test('a repeated link is rejected', () =>
     neverVerifies((links, one, other) => {
       const link = links[at(one, links.length)]
       return link === undefined ? null : links.toSpliced(at(other, links.length + 1), 0, link)
     }))
 
-  test('all of it in another workspace', () => neverVerifies((links) => links, THERE))
+  test('the history is rejected in another workspace', () => neverVerifies((links) => links, THERE))
 
-  test('a link of another workspace of the same people', async () => {
+  test('a link of another workspace of the same people is rejected', async () => {
     const property = fc.asyncProperty(steps, index, index, async (tried, one, other) => {
       const { links } = await historyOf(HERE, tried)
       const theirs = await historyOf(THERE, tried)
@@ -167,7 +167,7 @@ describe('refused of any history is', () => {
     await fc.assert(property, { numRuns })
   })
 
-  test('one that is cut or replaced after what was seen', async () => {
+  test('a history that is shortened or replaced after the known part is rejected', async () => {
     const property = fc.asyncProperty(steps, steps, index, async (tried, otherwise, place) => {
       const { links } = await historyOf(HERE, tried)
       const full = await replay(HERE, links)

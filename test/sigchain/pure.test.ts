@@ -1,5 +1,5 @@
 // tier: quick
-/** The module is the same for servers, workers and browsers: it needs nothing that only one of them has. */
+/** The module is the same for servers, workers and browsers: it uses no feature that only one of them has. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createContext, runInContext } from 'node:vm'
@@ -8,12 +8,12 @@ import { links, workspaceId } from './vector_support.ts'
 
 const FOLDER = join(import.meta.dir, '../../src/sigchain')
 
-test('runs where there is nothing but the language and Web Crypto', async () => {
+test('the code runs with only the language and Web Crypto', async () => {
   const { outputs } = await Bun.build({
     entrypoints: [join(FOLDER, 'index.ts')],
     target: 'browser',
     format: 'cjs',
-    // The bundler would replace these in silence; left as they are, they fail here.
+    // The bundler would silently replace these; unchanged, they fail here.
     external: ['node:*', 'bun', 'bun:*'],
   })
   const module: { exports: { replay?: typeof replay } } = { exports: {} }

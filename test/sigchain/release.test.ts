@@ -1,5 +1,5 @@
 // tier: quick
-/** Releases of held secrets (protocol 14.3): their form, and whose count. */
+/** Releases of held secrets (protocol 14.3): their form, and the signers who count. */
 import { describe, expect, test } from 'bun:test'
 import {
   type HeldRelease,
@@ -24,7 +24,7 @@ async function keyOf(name: string, seed?: string): Promise<CryptoKey> {
   return (await identityOf(Uint8Array.fromHex(seed ?? account?.seed ?? ''))).signingKey
 }
 
-/** Signs as somebody, who knew the chain up to a link. */
+/** Signs as a person with the given newest link. */
 async function signBy(name: string, headSeq: number, seed?: string, change: object = {}) {
   const signer = v2.accounts.find((person) => person.name === name)?.user_id ?? ''
   const head = await hashOf(links[headSeq - 1]?.statement ?? '')
@@ -38,7 +38,7 @@ async function reasonFor(work: Promise<unknown>): Promise<string | null> {
   return (error as Refusal).reason
 }
 
-test('the releases of the vectors verify, signed again by their signer to the same bytes', async () => {
+test("the vectors' releases verify, and their signer signs the same bytes again", async () => {
   const chain = await replay(workspaceId, links)
   for (const by of ['member', 'admin'] as const) {
     expect(await verifyRelease(chain, vectors.release, by)).toEqual(release)
@@ -76,7 +76,7 @@ describe('a release counts by its signer', () => {
   })
 })
 
-test('a release of another workspace, of an unknown link or of another kind is refused', async () => {
+test('a release of another workspace, of an unknown link or of another kind is rejected', async () => {
   const chain = await replay(workspaceId, links)
   const other = { workspace_id: '01920000-0000-8000-8000-000000000101' }
   const foreign = await signBy('bob', 10, undefined, other)
@@ -88,7 +88,7 @@ test('a release of another workspace, of an unknown link or of another kind is r
   expect(await reasonFor(verifyRelease(chain, link, 'member'))).toBe('form')
 })
 
-test('a release with another character in its text or signature is refused', async () => {
+test('a release with another character in its text or signature is rejected', async () => {
   const chain = await replay(workspaceId, links)
   for (const field of ['statement', 'signature'] as const) {
     const text = vectors.window[field]
@@ -100,7 +100,7 @@ test('a release with another character in its text or signature is refused', asy
   }
 })
 
-describe('a release of this form is refused', () => {
+describe('a release of this form is rejected', () => {
   const many = Array.from({ length: 17 }, (_, at) => ({
     ...secret,
     key: `KEY_${String(at).padStart(2, '0')}`,

@@ -1,5 +1,5 @@
 // tier: quick
-/** Rules that random histories rarely meet, each beside what must go on working. */
+/** Rules that random histories rarely reach, each beside a case that must stay valid. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import {
@@ -57,7 +57,7 @@ async function rotate(person: number, keys: number): Promise<Said> {
   return { type: 'keys.rotated', body: { signing_key, public_key } }
 }
 
-/** The results for a grant and an envelope statement of a signer who knows the newest link. */
+/** The results for a grant and an envelope statement of a signer with the newest link. */
 async function grantAndEnvelope(chain: Chain, signer: number): Promise<string[]> {
   const { signingKey, public_key } = await keysOf(signer, 0)
   const place = { token_id: TOKEN, project_id: PROJECT, environment: 'production' }
@@ -88,14 +88,14 @@ async function grantAndEnvelope(chain: Chain, signer: number): Promise<string[]>
 
 const isRule = (detail: string) => ({ reason: 'rule', subject: 'link 3', detail })
 
-describe('a link that names twice', () => {
-  test('a link that removes a member twice is refused', async () => {
+describe('a link that names an object twice', () => {
+  test('a link that removes a member twice is rejected', async () => {
     const twice = say(chain, 0, remove(2, 2))
     await expect(twice).rejects.toMatchObject(isRule('it names something twice'))
     expect((await say(chain, 0, remove(2, 1))).members.size).toBe(1)
   })
 
-  test('a token that is revoked', async () => {
+  test('a link that revokes a token twice is rejected', async () => {
     const revoke = (...token_ids: string[]) =>
       say(chain, 1, { type: 'tokens.revoked', body: { token_ids } })
     await expect(revoke(TOKEN, TOKEN)).rejects.toMatchObject(isRule('it revokes a token twice'))
@@ -103,7 +103,7 @@ describe('a link that names twice', () => {
   })
 })
 
-describe('addresses and keys are free again', () => {
+describe('addresses and keys become free again', () => {
   test('the address and keys of a removed member are free for another person', async () => {
     const { email, ...keys } = await personOf(2, 0)
     const successor = { ...keys, email, user_id: userId(3), role: 'member' as const }
@@ -113,7 +113,7 @@ describe('addresses and keys are free again', () => {
     expect(after.members.get(userId(3))?.email).toBe(email)
   })
 
-  test('after a rotation, but not to those who may not have taken them before', async () => {
+  test('the old keys are free after a rotation, but only for people who could have taken them before', async () => {
     const old = await personOf(2, 0)
     const said: Said = {
       type: 'members.put',
@@ -139,7 +139,7 @@ describe('keys', () => {
     }
   })
 
-  test('that somebody else has are no rotation, in either place', async () => {
+  test("another person's keys are no rotation, in either place", async () => {
     const [theirs, next] = [await keysOf(1, 0), await keysOf(2, 1)]
     for (const body of [
       { signing_key: theirs.signing_key, public_key: next.public_key },
@@ -150,7 +150,7 @@ describe('keys', () => {
     }
   })
 
-  test('sign from the next link on', async () => {
+  test('new keys sign from the next link on', async () => {
     const rotated = await say(chain, 1, await rotate(1, 1))
     const allow: Said = { type: 'allowlist.changed', body: { add: ['a.example'], remove: [] } }
     await expect(say(rotated, 1, allow)).rejects.toMatchObject({ reason: 'signature' })
@@ -158,7 +158,7 @@ describe('keys', () => {
   })
 })
 
-describe('without the right to it', () => {
+describe('a signer without permission', () => {
   const others: Said[] = [
     { type: 'allowlist.changed', body: { add: ['a.example'], remove: [] } },
     { type: 'tokens.revoked', body: { token_ids: [TOKEN] } },
@@ -194,7 +194,7 @@ describe('without the right to it', () => {
 })
 
 describe('a refusal', () => {
-  test('says which link, and why, in a sentence without what was submitted', async () => {
+  test('an error names the link, and the reason, without submitted text', async () => {
     await expect(say(chain, 1, remove(0))).rejects.toThrow(
       'link 3 is refused: its signer may not do that',
     )
@@ -203,7 +203,7 @@ describe('a refusal', () => {
     )
   })
 
-  test('leaves the chain as it was, and what is right goes on', async () => {
+  test('an error leaves the chain unchanged, and valid links continue it', async () => {
     const before = structuredClone(chain)
     await expect(say(chain, 0, remove(1, 0))).rejects.toMatchObject({ reason: 'last_owner' })
     expect(chain).toEqual(before)
@@ -223,14 +223,14 @@ describe('a rekey is due', () => {
     ['when somebody left', 2, () => remove(2)],
     ['when somebody may only read any more', 0, readOnly],
     ['when somebody has new keys', 2, () => rotate(2, 1)],
-  ])('%s, until the key is a new one', async (_, signer, change) => {
+  ])('a rekey is due %s, until the key is a new one', async (_, signer, change) => {
     const changed = await say(chain, signer, await change())
     expect([isRekeyDue(chain), isRekeyDue(changed)]).toEqual([false, true])
     const next = await say(changed, 0, rekey)
     expect(isRekeyDue(next)).toBe(false)
   })
 
-  test('by nothing that gives: who comes, in whatever role, or may do more', async () => {
+  test('no rekey is due after new members, in any role, or more permissions', async () => {
     const came = await say(chain, 0, await put({ person: 3, keys: 0, role: 'read_only' }))
     const rose = await say(came, 0, await put({ person: 3, keys: 0, role: 'member' }))
     const fell = await say(rose, 0, await put({ person: 1, keys: 0, role: 'member' }))

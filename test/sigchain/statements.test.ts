@@ -1,5 +1,5 @@
 // tier: quick
-/** Grants, envelope statements and manifests on any history: whose count, and for how long. */
+/** Grants, envelope statements and manifests on any history: the signers who count, and for how long. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
@@ -94,7 +94,7 @@ function couldWrite(model: Model | undefined, { signer, keys }: Signing): boolea
   return somebody?.keys === keys && somebody.role !== 'read_only'
 }
 
-/** Any history with any signing on it, and what it leads to; some must be good, and some not. */
+/** Any history with any signing on it, and its result; some must be valid, and some not. */
 async function forAny(
   check: (history: History, chain: Chain, signing: Signing, last: Model) => Promise<boolean>,
 ): Promise<void> {
@@ -113,8 +113,8 @@ async function forAny(
   expect(Math.min(counts.good, counts.bad)).toBeGreaterThan(numRuns / 50)
 }
 
-describe('on any history', () => {
-  test('a grant counts by who has been an administrator without a break, with these keys', () =>
+describe('any history', () => {
+  test('a grant counts while its signer stays an administrator without interruption, with these keys', () =>
     forAny(async (history, chain, signing) => {
       const signed = await signGrant(history, signing)
       const isGood = await outcome(verifyGrant(chain, signed, { id: TOKEN }, NOW))
@@ -122,7 +122,7 @@ describe('on any history', () => {
       return isGood
     }))
 
-  test('so does the statement of an envelope, of the epoch of now, signed in it', () =>
+  test('the statement of an envelope counts by the same rule, in the current epoch, signed in it', () =>
     forAny(async (history, chain, signing, { epoch }) => {
       const entry = { tokenId: TOKEN, ...scope, epoch, envelope }
       const signed = await signEnvelope(history, signing, epoch)
@@ -132,7 +132,7 @@ describe('on any history', () => {
       return isGood
     }))
 
-  test('a manifest counts by who could write at its head, of the epoch of now, signed in it', () =>
+  test('a manifest counts if its signer could write at its head, in the current epoch, signed in it', () =>
     forAny(async (history, chain, signing, { epoch }) => {
       const signed = await signManifest(history, signing, epoch)
       const isGood = await outcome(verifyManifest(chain, signed, { ...scope, rows }))
@@ -142,7 +142,7 @@ describe('on any history', () => {
     }))
 })
 
-describe('a manifest after the one that was seen', () => {
+describe('a manifest after a known one', () => {
   async function shown(revision: number, headSeq: number, seen?: SeenManifest) {
     const step = { signer: 0, some: [1], others: [], roles: ['member' as const] }
     const history = await historyOf(HERE, [{ kind: 'put', ...step }])
@@ -153,14 +153,14 @@ describe('a manifest after the one that was seen', () => {
   }
   const seen = { revision: 7, root: '', headSeq: 2 }
 
-  test('names no older link than that', async () => {
+  test('a manifest names no older link than the known one', async () => {
     expect(await shown(8, 2, seen)).toBe(true)
     expect(await shown(8, 1, seen)).toBe(false)
-    // Kept by a client that did not know.
+    // Kept by a client without the newer state.
     expect(await shown(8, 1, { ...seen, headSeq: undefined })).toBe(true)
   })
 
-  test('has no revision that leaves none to write with', async () => {
+  test('a manifest has no revision that leaves none to write with', async () => {
     expect(await shown(2 ** 30, 2)).toBe(true)
     expect(await shown(2 ** 31 - 1, 2)).toBe(false)
     expect(await shown(7 + 2 ** 20, 2, seen)).toBe(true)
@@ -168,7 +168,7 @@ describe('a manifest after the one that was seen', () => {
   })
 })
 
-test("a person who comes back under a member's id with other keys has nothing that the member signed, and cannot sign for that time", async () => {
+test("a person who returns under a member's ID with other keys has none of the member's signatures, and cannot sign for that time", async () => {
   const [founder, first, second] = [await keysOf(0, 0), await keysOf(1, 0), await keysOf(1, 1)]
   const by = { at: NOW.toISOString(), signer: userId(0) }
   const admin = (keys: typeof first, email: string) => ({
@@ -201,7 +201,7 @@ test("a person who comes back under a member's id with other keys has nothing th
     const signed = await signManifest(history, { signer: 1, keys, headSeq }, 1)
     return outcome(verifyManifest(chain, signed, { ...scope, rows }))
   }
-  // Stored values stay valid, and are not ones that the other could have signed.
+  // Stored values stay valid, and are not ones that the other person could have signed.
   expect(await stores(0, 2)).toBe(true)
   expect(await stores(1, 2)).toBe(false)
   expect(await stores(0, 4)).toBe(false)
@@ -210,7 +210,7 @@ test("a person who comes back under a member's id with other keys has nothing th
 describe('a statement', () => {
   const founding = { signer: 0, keys: 0, headSeq: 1 }
 
-  test('with another character in its text or signature is refused', async () => {
+  test('a statement with another character in its text or signature is rejected', async () => {
     const history = await historyOf(HERE, [])
     const chain = await replay(HERE, history.links)
     const grant = await signGrant(history, founding)
@@ -227,7 +227,7 @@ describe('a statement', () => {
     expect(await outcome(verifyGrant(chain, grant, { id: TOKEN }, NOW))).toBe(true)
   })
 
-  test('has at most 64 KiB, in bytes, and no lone surrogate', async () => {
+  test('a statement has at most 64 KiB, in bytes, and no lone surrogate', async () => {
     const history = await historyOf(HERE, [])
     const chain = await replay(HERE, history.links)
     const signLabel = (label: string) => signGrant(history, founding, null, label)
@@ -243,7 +243,7 @@ describe('a statement', () => {
     await expect(verified).rejects.toMatchObject({ reason: 'form', subject: 'the grant' })
   })
 
-  test('counts nothing in a workspace that was deleted', async () => {
+  test('a statement counts for nothing in a deleted workspace', async () => {
     const step = { kind: 'delete' as const, signer: 0, some: [0], others: [], roles: [] }
     const history = await historyOf(HERE, [step])
     const chain = await replay(HERE, history.links)
@@ -268,7 +268,7 @@ describe('a grant', () => {
     expect(await outcome(verifyGrant(chain, grant, { id: TOKEN }, now))).toBe(isGood)
   })
 
-  test('signed again says the same but for head and signer', async () => {
+  test('a grant that is signed again states the same, except for head and signer', async () => {
     const history = await historyOf(HERE, [])
     const signed = await signGrant(history, { signer: 0, keys: 0, headSeq: 1 })
     const chain = await replay(HERE, history.links)

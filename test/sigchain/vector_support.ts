@@ -20,7 +20,7 @@ export const workspaceId = vectors.chain.workspace_id
 export const links: readonly SignedText[] = vectors.chain.links
 export const bytes = (text: string) => fromBase64(text) ?? new Uint8Array(0)
 
-/** Rows by the hash of what is stored, as a manifest covers them. */
+/** Rows by the hash of the stored data, in the form that a manifest covers. */
 export function hashesOf(values: Record<string, string>) {
   return new Map(Object.entries(values).map(([name, value]) => [name, sha256(bytes(value))]))
 }

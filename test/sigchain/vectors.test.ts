@@ -27,7 +27,7 @@ const hex = (text: string) => Uint8Array.fromHex(text)
 const NONE = new Uint8Array(0)
 
 describe('outputs', () => {
-  test.each(accounts)('identity of $name', async (account) => {
+  test.each(accounts)('the identity of $name equals the vector', async (account) => {
     const seed = hex(account.seed)
     const identity = await identityOf(seed)
     expect(hkdf(seed, NONE, 'cloakroom/v2/account-ed25519').toHex()).toBe(
@@ -40,17 +40,20 @@ describe('outputs', () => {
     expect(await identityFingerprint(identity)).toBe(account.fingerprint)
   })
 
-  test('identity after a rotation', async () => {
+  test('the identity after a rotation equals the vector', async () => {
     const { seed, ...keys } = vectors.carol_after_rotation
     expect(await identityOf(hex(seed))).toMatchObject(keys)
   })
 
-  test.each(vectors.key_commitments)('commitment of epoch $epoch', (given) => {
-    const { workspace_id, epoch, workspace_key, key_commitment } = given
-    expect(keyCommitment(workspace_id, epoch, hex(workspace_key))).toBe(key_commitment)
-  })
+  test.each(vectors.key_commitments)(
+    'the commitment of epoch $epoch equals the vector',
+    (given) => {
+      const { workspace_id, epoch, workspace_key, key_commitment } = given
+      expect(keyCommitment(workspace_id, epoch, hex(workspace_key))).toBe(key_commitment)
+    },
+  )
 
-  test.each(vectors.chain.states)('state after link $seq', async (state) => {
+  test.each(vectors.chain.states)('the state after link $seq equals the vector', async (state) => {
     const chain = await replay(workspaceId, links.slice(0, state.seq))
     expect<unknown>(shown(chain)).toEqual(state)
     expect(chain.head).toBe(vectors.chain.hashes[state.seq - 1] ?? 'missing')
@@ -70,7 +73,7 @@ describe('outputs', () => {
     },
   )
 
-  test('token and binding', async () => {
+  test('the token and its binding equal the vectors', async () => {
     const secret = hex(token.secret)
     expect(formatToken('agt', token.token_id, secret)).toBe(token.token)
     expect(tokenKeyPair(token.token_id, secret).publicKey.toBase64()).toBe(token.public_key)
@@ -81,7 +84,7 @@ describe('outputs', () => {
     expect(await makeBinding({ id: token.token_id, secret }, first)).toBe(token.binding)
   })
 
-  test('root of rows', async () => {
+  test('the root of rows equals the vector', async () => {
     const hashes = hashesOf(rows.values)
     const shown = [...hashes].map(([name, hash]) => [name, toBase64Url(hash)])
     expect(Object.fromEntries(shown)).toEqual(rows.value_sha256)
@@ -95,7 +98,7 @@ describe('outputs', () => {
 const isOurs = ({ kind }: { kind: string }) => kind !== 'seed'
 
 describe('accepted', () => {
-  test('there are 23', () => expect(vectors.good).toHaveLength(23))
+  test('the list has 23 cases', () => expect(vectors.good).toHaveLength(23))
 
   test.each(vectors.good.filter(isOurs))('$name', async (given) => {
     await verifyVector(given)
@@ -103,7 +106,7 @@ describe('accepted', () => {
 })
 
 describe('refused', () => {
-  test('there are 171', () => expect(vectors.hostile).toHaveLength(171))
+  test('the list has 171 cases', () => expect(vectors.hostile).toHaveLength(171))
 
   test.each(vectors.hostile.filter(isOurs))('$name: $why', async (given) => {
     const refusal = await verifyVector(given).catch((error: unknown) => error)

@@ -1,6 +1,6 @@
 /**
- * The stage of the resolver's tests: the whole application, an API outside, and somebody whose agent
- * holds a provisioned token. Keys, envelopes and ciphertexts are made by the client's own code.
+ * The stage of the resolver's tests: the whole application, an external API, and a person whose agent has a
+ * provisioned token. Keys, envelopes and ciphertexts are created by the client's own code.
  */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -42,9 +42,9 @@ export type Stage = {
   /** `host:port` of the upstream under its usual name. */
   authorityOf(host?: string): string
   url(path: string, host?: string): string
-  /** Addresses by name; a name that is not there does not exist. */
+  /** Addresses by name; a missing name does not exist. */
   names: Map<string, string[] | (() => Promise<string[]>)>
-  /** Seconds for which addresses may be kept; none unless given. */
+  /** The time to live of addresses in seconds; none by default. */
   ttls: Map<string, number>
   /** Every name that was looked up, in order. */
   lookups: string[]
@@ -53,13 +53,13 @@ export type Stage = {
 
 type StageOptions = {
   env?: Record<string, string>
-  /** Further names of the upstream's certificate. */
+  /** Additional names in the upstream's certificate. */
   names?: readonly string[]
-  /** The test's own; the system's unless given. */
+  /** The test's own; the system's by default. */
   timers?: Timers
 }
 
-/** The world outside, for an app: its names, and the authority that signs its certificates. */
+/** The network of an app: its names, and the authority that signs its certificates. */
 type World = Pick<Stage, 'names' | 'ttls' | 'lookups' | 'authority' | 'caFile'> & {
   directory: string
 }
@@ -84,7 +84,7 @@ export async function openStage({
 }
 
 let shared: Promise<{ world: World; app: TestApp }> | undefined
-/** The timers of the stage that is open. */
+/** The timers of the open stage. */
 let sharedTimers: Timers = systemTimers
 const currentTimers: Timers = {
   setTimer: (...args) => sharedTimers.setTimer(...args),
@@ -93,9 +93,8 @@ const currentTimers: Timers = {
 }
 
 /**
- * A stage on the one application that all stages of this process share, with a separate upstream. One
- * is open at a time: `stop` closes the upstream, and the application stays. `app.logs` and `lookups` begin
- * empty.
+ * A stage on the one application that all stages of this process share, with a separate upstream. One is open at a
+ * time: `stop` closes the upstream, and the application stays. `app.logs` and `lookups` begin empty.
  */
 export async function sharedStage({
   names = [],
@@ -145,7 +144,7 @@ function startIn(
   return startTestApp({ ...networks, ...env }, { lookup, timers, ...(database && { database }) })
 }
 
-/** An upstream beside the app, whose names lead to it. */
+/** An upstream beside the app, whose names resolve to it. */
 async function stageIn(
   { directory: _, ...world }: World,
   app: TestApp,
@@ -171,12 +170,12 @@ export type Agent = {
   resolve(body: unknown, origin?: string): Promise<Answer>
   allow(...domains: string[]): Promise<void>
   disallow(domain: string): Promise<void>
-  /** Seals and uploads a secret; in the agent's project and environment unless said otherwise. */
+  /** Seals and uploads a secret; in the agent's project and environment by default. */
   store(key: string, value: string, options?: StoreOptions): Promise<void>
   addProject(name: string): Promise<string>
   /** Gives a token the key of a project's environment. */
   provision(token?: IssuedToken, projectId?: string, environment?: string): Promise<void>
-  /** A further token of this agent. */
+  /** One more token of this agent. */
   issue(order?: TokenOrder): Promise<IssuedToken>
   revoke(tokenId?: string): Promise<void>
 }
@@ -196,11 +195,11 @@ type StoreOptions = { policy?: Policy; projectId?: string; environment?: string 
 type AgentOptions = {
   /** Values by name, stored before the first call. */
   secrets?: Record<string, string>
-  /** Domains of the allowlist; the upstream's unless given. */
+  /** Domains of the allowlist; the upstream's by default. */
   domains?: readonly string[]
   /** Whether the token belongs to the project; otherwise to the whole workspace. */
   ofProject?: boolean
-  /** The capabilities of the first token; an agent's token has the usual ones unless given. */
+  /** The capabilities of the first token; the usual ones of an agent's token by default. */
   capabilities?: Capability[]
 }
 
@@ -290,7 +289,7 @@ export async function resolveAs(origin: string, token: string, body: unknown): P
 
 export type AuditRow = Record<string, unknown>
 
-/** The audit record of a call, once its outcome is there; `null` when the call left none. */
+/** The audit record of a call, once its outcome is stored; `null` when the call left none. */
 export async function recordOf(
   { connection: { sql }, flushAudit }: Pick<TestApp, 'connection' | 'flushAudit'>,
   { headers }: Pick<Answer, 'headers'>,
@@ -304,7 +303,7 @@ export async function recordOf(
   return row ?? null
 }
 
-/** The message of a refusal: for a domain it names the domain, for a target it names the error. */
+/** The message of an error: for a domain it names the domain, for a target it names the error. */
 function sentenceOf(code: FaultCode, body: unknown): string {
   if (code !== 'domain_blocked' && code !== 'invalid_target') return messageOf(code)
   const { target_url } = body as { target_url: string }
@@ -322,7 +321,7 @@ function objectionTo(targetUrl: string): string {
   }
 }
 
-/** The rule in the record of a refusal by a policy, from which a person may propose to allow the call. */
+/** The rule in the record of a policy's rejection, from which a person may propose to allow the call. */
 function ruleIn(message: string): unknown {
   const [, secret] = /secret (\w+)/.exec(message) ?? []
   const [, rule = expect.stringMatching(/^[a-z_]+$/)] = /\((\w+): /.exec(message) ?? []
@@ -344,8 +343,8 @@ function fixFor(code: FaultCode, body: unknown): unknown {
 }
 
 /**
- * Makes the call and expects the refusal as a whole: status, body, headers, an audit record that says
- * the same, and an upstream to which not one byte was sent.
+ * Makes the call and compares the whole rejection: status, body, headers, an audit record with the same data, and an
+ * upstream that received no byte.
  */
 export async function expectRefused(
   stage: Stage,

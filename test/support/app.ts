@@ -14,7 +14,7 @@ import { preparedDatabase, type TestDatabase } from './database.ts'
 
 export type Answer = {
   status: number
-  /** The whole parsed body, asserted as a whole; results are read through the typed client. */
+  /** The whole parsed body, compared as a whole; results are read through the typed client. */
   body: unknown
   headers: Headers
 }
@@ -31,7 +31,7 @@ export type TestApp = App & {
   resolver: string
   /** One control-plane call: `body` becomes JSON, `token` the bearer. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
-  /** The typed client, as somebody or as nobody. */
+  /** The typed client, with a token or without one. */
   as(token?: string): Api
   stop(): Promise<void>
 }
@@ -47,7 +47,7 @@ const KEYS = {
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
 }
 
-/** Limits on registration and log-in are per address, and every test comes from the same one. */
+/** Limits on registration and login are per address, and every test uses the same one. */
 export const UNLIMITED = {
   RATE_REGISTER: '1000000/60',
   RATE_LOGIN: '1000000/60',
@@ -57,11 +57,10 @@ export const UNLIMITED = {
 let shared: Promise<TestApp> | undefined
 
 /**
- * The one application of this test process, with default settings. Use it unless the test needs settings,
- * a name lookup or whole tables: tenants are isolated, so a fresh workspace is enough.
- * Each file that asks for it gets a clock at the real time, even if an earlier file has advanced it.
- * Email addresses must be unique (`freshEmail`), and `logs` also has the lines of earlier tests.
- * Nothing stops it: the runner removes its database.
+ * The one application of this test process, with default settings. Use it unless the test needs settings, a name
+ * lookup or whole tables: tenants are isolated, so a fresh workspace is enough. Each file that requests it gets a
+ * clock at the real time, even if an earlier file has advanced it. Email addresses must be unique (`freshEmail`), and
+ * `logs` also has the lines of earlier tests. Nothing stops it: the runner removes its database.
  */
 export async function sharedApp(): Promise<TestApp> {
   shared ??= preparedDatabase({ isKept: true }).then((database) =>
@@ -80,15 +79,15 @@ export function freshEmail(name = 'person'): string {
   return `${name}-${emails}-${process.pid}@people.example`
 }
 
-/** The cheapest Argon2id that there is: 0.3 ms. `test/features/accounts` tests the default cost. */
+/** The cheapest possible Argon2id: 0.3 ms. `test/features/accounts` tests the default cost. */
 export const CHEAP_PASSWORDS: PasswordCost = { memoryCost: 8, timeCost: 1 }
 
 export type TestAppOptions = {
   lookup?: Lookup
-  /** The test's own, for deadlines, waits and drains; the system's unless given. */
+  /** The test's own, for deadlines, waits and drains; the system's by default. */
   timers?: Timers | undefined
   database?: TestDatabase
-  /** `CHEAP_PASSWORDS` unless given; with 'default' the app uses the cost that it has in production. */
+  /** `CHEAP_PASSWORDS` by default; with 'default' the app uses its production cost. */
   passwordCost?: PasswordCost | 'default'
 }
 
@@ -131,7 +130,7 @@ export async function startTestApp(
   }
 }
 
-/** Takes log lines, and shows them to the canary. */
+/** Receives log lines, and passes them to the canary. */
 export function keepingIn(logs: string[]): (line: string) => void {
   return (line) => {
     search('log', 'a line', line)

@@ -32,7 +32,7 @@ export type ReleaseOptions = {
   scope?: Scope
   expiresAt?: string
   said?: Partial<TextOf<'release'>>
-  /** Values by name, in place of those that are stored. */
+  /** Values by name, instead of the stored ones. */
   values?: Record<string, string>
 }
 
@@ -47,7 +47,7 @@ export type HeldStage = {
   pending(): Promise<{ id: string; digest: string }[]>
   approval(id: string): Promise<Awaited<ReturnType<typeof getOne>>>
   release(id: string, options?: ReleaseOptions): Promise<void>
-  /** The request of a call that is refused for the lack of a release. */
+  /** The request of a call that is rejected for the lack of a release. */
   request(body: object, token?: HeldToken): Promise<string>
 }
 

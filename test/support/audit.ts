@@ -1,9 +1,9 @@
-/** The control plane's audit rows of a workspace, in the order in which they were written. */
+/** The control plane's audit rows of a workspace, in the order of writing. */
 import { and, asc, eq, notInArray } from 'drizzle-orm'
 import { auditLogs } from '../../src/database/schema/index.ts'
 import type { TestApp } from './app.ts'
 
-/** `action name`, such as `project.created api`; what was read or refused is no change. */
+/** `action name`, such as `project.created api`; reads and rejections are not changes. */
 export async function recordedChanges(
   { connection: { db }, flushAudit }: TestApp,
   workspaceId: string,

@@ -1,6 +1,6 @@
 /**
- * An authenticator in software, which holds passkeys of one host and does what a browser has one do: it makes keys
- * (ES256), signs, counts, and has a PRF. What a test wants to be wrong it says.
+ * A software authenticator, which holds passkeys of one host and performs a browser's requests: it creates keys
+ * (ES256), signs, counts, and has a PRF. A test sets the parts that must be wrong.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { isoCBOR } from '@simplewebauthn/server/helpers'
@@ -65,7 +65,7 @@ export async function openPasskey({ rpId = 'vault.example.com', id = randomBytes
     /** The output of the PRF extension for this input; 32 bytes. */
     prf: (input: Uint8Array) =>
       new Uint8Array(createHmac('sha256', prfKey).update(lp('WebAuthn PRF', input)).digest()),
-    /** The answer to `navigator.credentials.create`, as a client sends it. */
+    /** The answer to `navigator.credentials.create`, in the form that a client sends. */
     create(challenge: string, wrong: Wrong = {}) {
       const length = new Uint8Array([credentialId.length >> 8, credentialId.length & 0xff])
       const key = isoCBOR.encode(cose)
@@ -101,7 +101,7 @@ export async function openPasskey({ rpId = 'vault.example.com', id = randomBytes
   }
 }
 
-/** Two numbers of 32 bytes as ASN.1, as WebAuthn has its signatures. */
+/** Two numbers of 32 bytes as ASN.1, the form of WebAuthn signatures. */
 function der(raw: Uint8Array): Uint8Array {
   const number = (bytes: Uint8Array) => {
     const start = bytes.findIndex((byte) => byte !== 0)

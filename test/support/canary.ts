@@ -1,6 +1,6 @@
 /**
- * Every run of the tests is a canary run: the secrets that they store carry one mark, and whatever keeps
- * or shows something is searched for it. A place that holds it fails the run.
+ * Every run of the tests is a canary run: the secrets that they store carry one mark, and everything that stores or
+ * prints data is searched for it. A place that contains it fails the run.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ export type Sink = (typeof sinks)[number]
 
 const ROOT = join(import.meta.dir, '..', '..')
 
-/** Both halves of a run, and programs that a test starts, make the same mark of it; it says nothing itself. */
+/** Both halves of a run, and programs that a test starts, derive the same mark from it; it is not secret itself. */
 process.env.CANARY_SEED ??= randomBytes(16).toString('hex')
 const digest = createHash('sha256').update(process.env.CANARY_SEED).digest('hex')
 /** Lower case and alphanumeric: no client, host name or encoding of URLs changes it on the way. */
@@ -53,7 +53,7 @@ export function formsOf(text: string): Record<string, string> {
   }
 }
 
-/** Looks through something whole, and remembers what it finds for the end of the run. */
+/** Searches a complete text, and keeps the findings for the end of the run. */
 export function search(sink: Sink, place: string, content: string | Uint8Array): void {
   if (content.length === 0) return
   const bytes = bytesOf(content)
@@ -69,7 +69,7 @@ function bytesOf(content: string | Uint8Array): Buffer {
   return Buffer.from(content.buffer, content.byteOffset, content.byteLength)
 }
 
-/** Looks through something that comes in pieces. */
+/** Searches a text that arrives in pieces. */
 export function searcher(sink: Sink, place: string): (piece: Uint8Array) => void {
   let tail = Buffer.alloc(0)
   return (piece) => {
@@ -79,7 +79,7 @@ export function searcher(sink: Sink, place: string): (piece: Uint8Array) => void
   }
 }
 
-/** Looks through all files of a directory, and through their names. */
+/** Searches all files of a directory, and their names. */
 export function searchFiles(sink: Sink, directory: string, except: readonly string[] = []): void {
   for (const entry of listFiles(directory)) {
     const name = relative(directory, join(entry.parentPath, entry.name))
@@ -89,25 +89,25 @@ export function searchFiles(sink: Sink, directory: string, except: readonly stri
   }
 }
 
-/** Data that an API outside received: the proof that marked secrets are really on their way. */
+/** Data that an external API received, which proves that marked secrets are really sent. */
 export function noteArrival(bytes: Buffer): void {
   if (bytes.includes(MARK)) arrivals += 1
 }
 
-/** The places that held the mark, of which none was taken before. */
+/** The places that contained the mark. Each finding is returned once. */
 export function takeLeaks(): string[] {
   const taken = [...leaks]
   leaks.clear()
   return taken
 }
 
-/** Leaves word of what this process has searched, for the one that runs them all. */
+/** Stores what this process has searched, for the process that runs them all. */
 export function reportSearched(directory: string): void {
   const seen: string[] = arrivals > 0 ? [...searched, ARRIVED] : [...searched]
   for (const name of seen) writeFileSync(join(directory, name), '')
 }
 
-/** Places that a whole run should have searched but did not: there the canary itself was blind. */
+/** Places that a whole run should have searched but did not: the canary could not see them. */
 export function blindSpots(
   searched: ReadonlySet<string>,
   { hasPostgres, hasBrowser }: { hasPostgres: boolean; hasBrowser: boolean },
@@ -117,7 +117,7 @@ export function blindSpots(
   return searched.has(ARRIVED) ? silent : [...silent, 'no marked secret arrived at an API']
 }
 
-/** A directory that is gone, or going, has nothing to hide. */
+/** A directory that is deleted, or being deleted, needs no search. */
 function listFiles(directory: string) {
   return ifThere(() => readdirSync(directory, { recursive: true, withFileTypes: true })) ?? []
 }

@@ -1,6 +1,6 @@
 /**
- * In the place of Argon2id where a test is not about it: 64 MiB and 0.3 s for each password otherwise. Accounts
- * made with it are opened with it only.
+ * Replaces Argon2id in tests of other subjects: otherwise each password needs 64 MiB and 0.3 s. Accounts created with
+ * it open only with it.
  */
 import { hkdfSync } from 'node:crypto'
 import type { Argon2id } from '../../src/client/account/argon2.ts'

@@ -1,4 +1,4 @@
-/** A collector of OpenTelemetry: decodes what it is sent, as strictly as it can, and shows it to the canary. */
+/** An OpenTelemetry collector: decodes received data as strictly as it can, and passes it to the canary. */
 import { z } from 'zod'
 import { search } from './canary.ts'
 
@@ -51,7 +51,7 @@ export type Collector = {
   origin: string
   spans: SentSpan[]
   requests: { path: string; headers: Headers; text: string }[]
-  /** The answer that it gives instead of taking spans. */
+  /** The answer that it returns instead of accepting spans. */
   answer: ((request: Request) => Response | Promise<Response>) | null
   stop(): Promise<void>
 }

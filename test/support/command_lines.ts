@@ -27,7 +27,7 @@ export function isCommand(name: string): boolean {
   return [...topLevel.map(nameOf), ...groups.map((group) => group.name)].includes(name)
 }
 
-/** The command that words begin with; `null` for other words. `rest` follows its name. */
+/** The command that the words begin with; `null` for other words. `rest` follows its name. */
 export function commandAt(words: readonly string[]): { spec: Spec; rest: string[] } | null {
   const [first = '', second = '', ...others] = words
   const single = topLevel.find((spec) => nameOf(spec) === first)
@@ -39,7 +39,7 @@ export function commandAt(words: readonly string[]): { spec: Spec; rest: string[
   return spec ? { spec, rest: others } : null
 }
 
-/** Why the program refuses the line, or `null`. `words` come after `cloakroom`. */
+/** The program's error for the line, or `null`. `words` come after `cloakroom`. */
 export function faultOf(words: readonly string[]): string | null {
   const tokens = tokensOf(words, [])
   const first = tokens.find(({ kind }) => kind === 'positional')

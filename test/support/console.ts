@@ -1,4 +1,4 @@
-/** Requests as the console's own page makes them in a browser. */
+/** Requests in the form of the console's own page in a browser. */
 
 export type InCookies = { access?: string; refresh?: string }
 

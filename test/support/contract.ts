@@ -1,6 +1,6 @@
 /**
- * Each answer that a test gets is held against its contract, and by zod: the server itself only drops what
- * the contract does not name, and looks at types.
+ * Each answer in a test is compared with its contract, and validated by zod: the server itself only drops fields that
+ * the contract does not name, and checks types.
  */
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
@@ -25,7 +25,7 @@ export function checkAnswer(method: string, path: string, body: unknown): void {
   if (paths !== undefined) throw new Error(`${name} answered against its contract at: ${paths}`)
 }
 
-/** As with the router, what is said word for word goes before a parameter. */
+/** Like in the router, literal segments go before a parameter. */
 function patternOf(endpoint: Endpoint): {
   endpoint: Endpoint
   pattern: RegExp

@@ -12,14 +12,14 @@ let cluster: Promise<Cluster> | undefined
 let prepared: Promise<void> | undefined
 let directory: Promise<string> | undefined
 
-/** The one cluster of the run, or of this test process where it runs alone. */
+/** The one cluster of the run, or of this test process if it runs alone. */
 export function sharedCluster(): Promise<Cluster> {
   const ofRun = process.env.TEST_CLUSTER
   cluster ??= ofRun === undefined ? startCluster() : Promise.resolve(joinCluster(ofRun))
   return cluster
 }
 
-/** Opens a cluster with a prepared database: the runner has made it for a cluster of the run. */
+/** Opens a cluster with a prepared database: the runner has created it for a cluster of the run. */
 async function preparedCluster(): Promise<Cluster> {
   const joined = await sharedCluster()
   if (process.env.TEST_CLUSTER !== undefined) return joined

@@ -1,7 +1,7 @@
 import type { Connection } from '../../src/database/open.ts'
 import type { DerivedPlace } from '../../src/renewal/leases.ts'
 
-/** A workspace with one secret, to be derived from, and a token, as rows: nothing in them opens. */
+/** A workspace with one secret to derive from, and a token, as rows: none of them opens. */
 export async function insertDerivedPlace(
   sql: Connection['sql'],
 ): Promise<{ place: DerivedPlace; tokenId: string }> {

@@ -1,9 +1,9 @@
-/** Server-sent events as a client reads them, one at a time. */
+/** Server-sent events the way a client reads them, one at a time. */
 import { withTimeout } from '../../src/core/async/timeout.ts'
 
 export type ServerEvent = { id: string | null; event: string; data: unknown }
 
-/** Generous: what is waited for comes, or the test fails. */
+/** Generous: the awaited event arrives, or the test fails. */
 const TIMEOUT_MS = 30_000
 
 export class EventReader {
@@ -41,7 +41,7 @@ export class EventReader {
     }
   }
 
-  /** The next one that is meant. */
+  /** The next expected event. */
   find(isMeant: (event: ServerEvent) => boolean): Promise<ServerEvent> {
     const found = async () => {
       for (;;) {

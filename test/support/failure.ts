@@ -1,4 +1,4 @@
-/** Compares a whole refusal: status, code, sentence and fields, and that nothing was written. */
+/** Compares a whole error: status, code, sentence and fields, and that nothing was written. */
 import { expect } from 'bun:test'
 import { getTableName } from 'drizzle-orm'
 import {
@@ -17,7 +17,7 @@ type Details = { message?: string; fields?: FieldFault[]; fix?: Fix }
 /** The role matrix compares the sentence of each endpoint and role. */
 const BY_ROLE = /^(Your role does not allow this\.|This needs the role .+\. Yours is \w+\.)$/
 
-/** Without a `fix` any is accepted: which one helps is in test/http/advice.test.ts. */
+/** Without a `fix` any is accepted: test/http/advice.test.ts has the right one. */
 export function expectFailure(
   { status, body }: Pick<Answer, 'status' | 'body'>,
   code: FaultCode,
@@ -45,12 +45,12 @@ export function fixIn(body: unknown): Fix | undefined {
   return (body as { fix?: Fix } | null)?.fix
 }
 
-/** A complaint that is `expect.any(String)` has no known sentence. */
+/** A message that is `expect.any(String)` has no known sentence. */
 function isKnown(fields: FieldFault[] = []): boolean {
   return fields.every(({ message }) => typeof message === 'string')
 }
 
-/** A 422 says in its sentence what is wrong with the first field (protocol 2). */
+/** The sentence of a 422 names the error of the first field (protocol 2). */
 export function sentenceOf(code: FaultCode, message: string, fields?: FieldFault[]): string {
   const [first] = (statusOf(code) === 422 && fields) || []
   return first ? `${message} ${first.path || 'body'}: ${first.message}` : message
@@ -58,7 +58,7 @@ export function sentenceOf(code: FaultCode, message: string, fields?: FieldFault
 
 export type Call = [method: string, path: string, options?: CallOptions]
 
-/** Makes the call and expects this refusal and unchanged tables. */
+/** Makes the call and expects this error and unchanged tables. */
 export async function expectRefusal(
   app: TestApp,
   call: Call,
@@ -70,23 +70,23 @@ export async function expectRefusal(
   expect(await contentOf(app)).toEqual(before)
 }
 
-/** Refusals by role and reads of values are recorded themselves. */
+/** Rejections by role and reads of values are recorded themselves. */
 const CONDITIONS: Record<string, string> = {
   audit_logs: "where action is null or action not in ('access.denied', 'secret.read')",
 }
 
-/** Attempts are counted also when they are refused. */
+/** Attempts are counted also when they are rejected. */
 export const LIMITS = Object.values(limits).map((table) => getTableName(table))
 
-/** Written in the background: audit counts, when tokens were used, who was active, and counters of limits. */
+/** Written in the background: audit counts, last uses of tokens, active people, and counters of limits. */
 export const BACKGROUND = [
   ...['audit_deltas', 'audit_rollups', 'audit_terms', 'token_uses', 'user_activity'],
   ...LIMITS,
 ]
 
 /**
- * A row's version is the transaction that wrote it. Every later one is greater, so where the number of rows
- * is the same, no two changes cancel out.
+ * A row's version is the transaction that wrote it. Every later one is greater, so if the number of rows is the same,
+ * no two changes cancel out.
  */
 export const TABLE_VERSION = `count(*) || '/' || coalesce(sum(xmin::text::bigint), 0)`
 

@@ -9,7 +9,7 @@ export class FakeTimers implements Timers {
   /** In the order in which they were set. */
   readonly #scheduled = new Set<Scheduled>()
 
-  /** How many timers are pending. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#scheduled.size
   }
@@ -26,7 +26,7 @@ export class FakeTimers implements Timers {
     return ms <= 0 ? settle() : new Promise((resolve) => void this.setTimer(ms, resolve))
   }
 
-  /** Moves time forward, and fires every timer that is due on the way, the earliest first. */
+  /** Moves time forward, and fires every due timer on the way, the earliest first. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms
     await settle()

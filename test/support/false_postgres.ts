@@ -1,4 +1,4 @@
-/** A server in place of PostgreSQL: it sends on each connection the bytes that a test sets. */
+/** A server that replaces PostgreSQL: it sends on each connection the bytes that a test sets. */
 import { connect, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 
@@ -7,22 +7,22 @@ export type Message = { type: string; body: Buffer }
 export type Wire = {
   socket: Socket
   write(...messages: Uint8Array[]): void
-  /** The client's next message behind its start; rejects when it is gone. */
+  /** The client's next message after its start; rejects when the client is gone. */
   next(): Promise<Message>
 }
 
 export type FalsePostgres = {
   port: number
-  /** How many connections there were. */
+  /** The number of connections so far. */
   count(): number
-  /** All that clients said to it. */
+  /** All bytes that clients sent to it. */
   heard(): Buffer
   close(): void
 }
 
 type Options = { tls?: { cert: string; key: string } }
 
-/** Speaks TLS with a certificate, and none without; `serve` begins behind the client's start. */
+/** Uses TLS with a certificate, and none without; `serve` begins after the client's start. */
 export async function falsePostgres(
   serve: (wire: Wire) => Promise<void>,
   { tls }: Options = {},
@@ -145,7 +145,7 @@ const ANSWERS: Record<string, Buffer> = {
   Q: Buffer.concat([message('C', 'SELECT 0'), READY]),
 }
 
-/** Answers each statement with no rows, for as long as the client asks. */
+/** Answers each statement with no rows, for as long as the client sends them. */
 export async function answerAll(wire: Wire): Promise<void> {
   for (;;) wire.write(answerTo(await wire.next()))
 }

@@ -51,7 +51,7 @@ export function recordOfAnswer(
   return recordOf(stage.app, { headers: new Headers({ 'x-request-id': id }) })
 }
 
-/** A refusal as a whole. */
+/** Compares a whole rejection. */
 export async function expectFault(
   response: Response,
   code: FaultCode,
@@ -63,7 +63,7 @@ export async function expectFault(
   })
 }
 
-/** The record of the newest call, once its outcome is there. */
+/** The record of the newest call, once its outcome is stored. */
 export function newestRecord({ app }: Pick<Stage, 'app'>): Promise<AuditRow> {
   const { sql } = app.connection
   return until(async () => {

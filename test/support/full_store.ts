@@ -7,7 +7,7 @@ import type { TestApp } from './app.ts'
 export const INVITATIONS = 1_000
 export const RECORDS = 3_000
 const KEYS = 400
-/** In development: more than the longest page, and than are counted. */
+/** In development: more than the longest page, and more than are counted. */
 export const DEVELOPMENT_KEYS = 1_500
 
 export type Store = {
@@ -71,10 +71,13 @@ function addKeys({ app, workspaceId, projectId }: Store, first: number) {
     from generate_series(${first}::int, ${first + DEVELOPMENT_KEYS - 1}::int) k`
 }
 
-/** For each active token: so many that PostgreSQL no longer reads the whole table rather than an index. */
+/** For each active token, enough that PostgreSQL no longer prefers reading the whole table to an index. */
 const REVOKED = 20
 
-/** As many again of what has no small quota: secrets of an environment, revoked tokens (active ones have a quota), and records. */
+/**
+ * As many again of everything without a small quota: secrets of an environment, revoked tokens (active ones have a
+ * quota), and records.
+ */
 export async function growStore(store: Store): Promise<void> {
   const { workspaceId } = store
   const { sql } = store.app.connection

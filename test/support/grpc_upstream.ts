@@ -1,4 +1,4 @@
-/** Servers of gRPC outside, by hand: HTTP/2 on loopback, and whatever a test wants of each call. */
+/** External gRPC servers, by hand: HTTP/2 on loopback, with any behaviour that a test needs for each call. */
 import {
   createSecureServer,
   type IncomingHttpHeaders,
@@ -20,7 +20,7 @@ export type GrpcCall = {
   begin(headers?: OutgoingHttpHeaders): void
   send(message: string | Uint8Array, flags?: number): void
   end(status: number, trailers?: OutgoingHttpHeaders): void
-  /** How the call's stream was reset, when it is closed. */
+  /** The way in which the call's stream was reset, when it is closed. */
   closed: Promise<number>
 }
 
@@ -30,7 +30,7 @@ export type GrpcUpstream = {
   /** Connections that agreed to HTTP/2. */
   connections: number
   on(path: string, script: (call: GrpcCall) => unknown): void
-  /** Says farewell on every connection; resolves when they are closed. */
+  /** Sends GOAWAY on every connection; resolves when they are closed. */
   disconnect(): Promise<void>
   stop(): Promise<void>
 }

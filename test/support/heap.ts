@@ -5,7 +5,7 @@ type Snapshot = { nodes: number[]; nodeClassNames: string[] }
 const FIELDS = 4
 const CLASS = 2
 
-/** How many objects of this class something still holds on to. */
+/** The number of objects of this class that are still referenced. */
 export function countReachable({ name }: { name: string }): number {
   Bun.gc(true)
   const { nodes, nodeClassNames } = Bun.generateHeapSnapshot() as unknown as Snapshot

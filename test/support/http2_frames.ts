@@ -1,4 +1,4 @@
-/** Frames of HTTP/2 by hand (RFC 9113, section 4.1), for peers that are as bad as a test wants. */
+/** HTTP/2 frames by hand (RFC 9113, section 4.1), for peers that violate the protocol. */
 
 export const FRAME = {
   data: 0,
@@ -34,7 +34,7 @@ export function uint32(number: number): Uint8Array {
   return bytes
 }
 
-/** A header that goes into no table (RFC 7541, section 6.2.2); both shorter than 127 characters. */
+/** A header that enters no table (RFC 7541, section 6.2.2); both shorter than 127 characters. */
 export function headerField(name: string, value: string): Uint8Array {
   const text = (part: string) => Buffer.concat([Uint8Array.of(part.length), Buffer.from(part)])
   return Buffer.concat([Uint8Array.of(0), text(name), text(value)])

@@ -1,4 +1,4 @@
-/** The public keys of low order, in hex, and neighbours of them that are ordinary. */
+/** The public keys of low order, in hex, and ordinary neighbours of them. */
 
 const ORDER_8 = 'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800'
 const ORDER_8_TOO = '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157'

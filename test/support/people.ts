@@ -1,6 +1,6 @@
 /**
- * People with real client-side keys. Only the master key is not derived from a password, because
- * that takes 0.3 s and 64 MiB by design and the server cannot know the difference.
+ * People with real client-side keys. Only the master key is not derived from a password, because that takes 0.3 s and
+ * 64 MiB by design and the server cannot detect the difference.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -38,7 +38,7 @@ export type Person = {
   api: Api
 }
 
-/** A person's keys before the server knows them. */
+/** A person's keys before the server has them. */
 export type Applicant = Pick<
   Person,
   | 'email'
@@ -51,7 +51,7 @@ export type Applicant = Pick<
   | 'workspaceKey'
 >
 
-/** Somebody with a fresh address: `name` is its local part, made unique. */
+/** A person with a fresh address: `name` is its local part, made unique. */
 export function newApplicant(name = 'person'): Applicant {
   const masterKey = new Uint8Array(randomBytes(32))
   return {
@@ -84,7 +84,7 @@ export async function registrationOf(applicant: Applicant) {
   }
 }
 
-/** The salt, parameters and wrapped private key that go with a password. */
+/** The salt, parameters and wrapped private key that belong to a password. */
 export function passwordFields({
   masterKey,
   privateKey,
@@ -121,7 +121,7 @@ export function envelopeFor(
   return sealMemberEnvelope(place, workspaceKey)
 }
 
-/** Registers somebody and logs them in. */
+/** Registers a person and logs them in. */
 export async function registerPerson(app: TestApp, name?: string): Promise<Person> {
   const applicant = newApplicant(name)
   const { user } = await app.as().call(register, { body: await registrationOf(applicant) })
@@ -129,7 +129,7 @@ export async function registerPerson(app: TestApp, name?: string): Promise<Perso
   return { ...applicant, ...tokens, userId: user.id, api: app.as(tokens.token) }
 }
 
-/** One more session of somebody. */
+/** One more session of a person. */
 export async function logInAs(
   app: TestApp,
   { email, password }: Pick<Person, 'email' | 'password'>,

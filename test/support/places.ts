@@ -10,15 +10,15 @@ const MEMORY = '/dev/shm'
 const ROOM_BYTES = 4 * 1024 ** 3
 
 /**
- * Databases stand in memory where the machine has room: the tests need the calls of fsync, not the wait
- * for a disk. A kill of a process loses nothing of either.
+ * Databases are in memory if the machine has room: the tests need the calls of fsync, not the wait for a disk. A
+ * killed process loses nothing of either.
  */
 export const databasePlace = process.env.TEST_DATABASE_PLACE ?? makeDatabasePlace()
 
 /** The folder where test/binary/executable.ts builds, unless the runner has done so. */
 export const executablePlace = join(tmpdir(), `cr-executable-${process.pid}`)
 
-/** At the end of the process that made them; one that takes its files from another may get more. */
+/** Removed at the end of the process that created them; one that uses another process's files may add more. */
 export function removePlaces(): void {
   if (process.env.BUN_TEST_WORKER_ID !== undefined) return
   rmSync(executablePlace, { recursive: true, force: true })
@@ -41,7 +41,7 @@ function hasRoom(directory: string): boolean {
   return bavail * bsize >= ROOM_BYTES
 }
 
-/** A run that was killed could not remove its own, and memory is dear. */
+/** A killed run could not remove its own, and memory is scarce. */
 function removeAbandoned(parent: string): void {
   for (const name of readdirSync(parent)) {
     const [, pid] = /^cr-run-(\d+)-/.exec(name) ?? []

@@ -1,7 +1,7 @@
 /**
- * A private PostgreSQL cluster for the tests: made in a temporary directory, run as an unprivileged
- * user on a unix socket only, and stopped at the end, when the canary looks through a dump of everything
- * and through the files. Each caller gets its own database.
+ * A private PostgreSQL cluster for the tests: created in a temporary directory, run as an unprivileged user on a unix
+ * socket only, and stopped at the end, when the canary searches a dump of everything and the files. Each caller gets
+ * its own database.
  */
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -60,7 +60,7 @@ export async function startCluster(): Promise<Cluster> {
     `unix_socket_directories=${home}`,
     '-c',
     'max_connections=400',
-    // No test lets the machine crash; it would only wait for the disk.
+    // No test crashes the machine, so it would only wait for the disk.
     '-c',
     'fsync=off',
   ]

@@ -1,6 +1,6 @@
 /**
- * Databases that have our schema already. The migrations take longer than most tests, so they run once
- * (in the suite by its runner, for all processes), and each test gets a copy of the result.
+ * Databases with the current schema. The migrations take longer than most tests, so they run once (in the suite by
+ * its runner, for all processes), and each test gets a copy of the result.
  */
 import { join } from 'node:path'
 import { readConfig } from '../../src/core/config/config.ts'
@@ -10,7 +10,7 @@ import { databasePlace } from './places.ts'
 import type { Cluster } from './postgres.ts'
 import { watched } from './watched.ts'
 
-/** The name of the one in a cluster. */
+/** The name of the prepared database in a cluster. */
 export const PREPARED = 'prepared'
 
 /** @param env the variables that select an empty database. */
@@ -43,7 +43,7 @@ export async function prepareCluster(cluster: Cluster): Promise<void> {
   if (process.env.TEST_AUDIT === 'partitioned') await partitionAudit(cluster, name)
 }
 
-/** As an operator does it. */
+/** Like an operator does it. */
 export async function partitionAudit({ bin, socketDir }: Cluster, name: string): Promise<void> {
   const file = join(import.meta.dir, '../../docs/deploy/audit_partitions.sql')
   const options = [

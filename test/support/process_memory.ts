@@ -1,4 +1,4 @@
-/** The memory of another process, as somebody who controls it reads it (Linux; `man 5 proc`). */
+/** The memory of another process, the way an attacker who controls it reads it (Linux; `man 5 proc`). */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 
 const PAGE = 4096
@@ -62,7 +62,7 @@ function isUsed(entries: Buffer, page: number): boolean {
   return ((entries[page * 8 + 7] ?? 0) & IN_USE) !== 0
 }
 
-/** Reads as much as is there: regions come and go while the process runs. */
+/** Reads as much as exists: regions come and go while the process runs. */
 function read(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length)
   try {

@@ -1,4 +1,4 @@
-/** A shared workspace with a project, and values sealed as a client seals them. */
+/** A shared workspace with a project, and values sealed the way a client seals them. */
 
 import { toBase64, utf8 } from '../../src/core/crypto/encoding.ts'
 import { environmentKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'

@@ -4,7 +4,7 @@ import { search } from './canary.ts'
 import { until } from './until.ts'
 
 export type RawAnswer = {
-  /** Everything that came back. */
+  /** Everything that was received. */
   text: string
   /** The status codes in it, in order. */
   statuses: number[]
@@ -17,16 +17,16 @@ type Part = string | Uint8Array
 type Options = {
   /** Sent one after the other, `pauseMs` apart. */
   pauseMs?: number
-  /** Each part is sent only when the one before it has an answer. */
+  /** Each part is sent only when the previous one has an answer. */
   waitsForAnswers?: boolean
   /** How long to wait for more after the last byte from either side. */
   timeoutMs?: number
 }
 
-/** Milliseconds for an answer that must come. */
+/** Milliseconds for an answer that must arrive. */
 const OWED_MS = 20_000
 
-/** Sends bytes (a string is latin1) and collects what comes back until silence or the end. */
+/** Sends bytes (a string is latin1) and collects the answer until silence or the end. */
 export function sendRaw(
   origin: string,
   parts: Part | readonly Part[],
@@ -61,7 +61,7 @@ export function sendRaw(
       if (socket.destroyed) return
       socket.write(part)
       stir()
-      // A test sends parts apart because the pause between them is its subject.
+      // A test sends parts separately because the pause between them is its subject.
       await Bun.sleep(pauseMs)
     }
   })
@@ -77,7 +77,7 @@ function statusesOf(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map((match) => Number(match[1]))
 }
 
-/** A request with these header lines; Host and Content-Length are the caller's business. */
+/** A request with these header lines; the caller sets Host and Content-Length. */
 export function rawRequest(line: string, headers: readonly string[], body = ''): string {
   return `${[line, ...headers].join('\r\n')}\r\n\r\n${body}`
 }

@@ -1,8 +1,6 @@
 /**
- * Declares what a test needs beyond Bun. Where it is absent the test is skipped: the runner counts it, and
- * lists the reason with the command that installs it.
- *
- * const { test, beforeAll, afterAll } = requires('chromium')
+ * Declares what a test needs beyond Bun. If it is missing the test is skipped: the runner counts it, and lists the
+ * reason with the command that installs it. const { test, beforeAll, afterAll } = requires('chromium')
  */
 import * as bun from 'bun:test'
 import { appendFileSync } from 'node:fs'
@@ -17,7 +15,7 @@ type Kit = Pick<
 
 const none = () => {}
 
-/** Hooks of a skipped test do nothing: the runtime would call them all the same. */
+/** Hooks of a skipped test do nothing, because the runtime would call them anyway. */
 const SKIPPED = {
   test: bun.test.skip,
   describe: bun.describe.skip,

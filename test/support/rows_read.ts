@@ -11,7 +11,7 @@ export async function countRowsRead(sql: Sql, act: () => Promise<unknown>): Prom
   return (await readCounter(sql)) - before
 }
 
-/** Index entries are counted by their indexes: those that lead to no row, as in index-only scans, are in no table's counter. */
+/** Index entries are counted by their indexes: those without a row, as in index-only scans, are in no table's counter. */
 async function readCounter(sql: Sql): Promise<number> {
   await flushCounters(sql)
   const [row] = await sql<{ rows: string }[]>`

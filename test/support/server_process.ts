@@ -1,4 +1,7 @@
-/** `cloakroom serve` as its own process, for what a test must not do to itself: signals, memory, environment. */
+/**
+ * `cloakroom serve` as its own process, for tests of signals, memory and environment, which must not affect the test
+ * process.
+ */
 import { join } from 'node:path'
 import { openApi } from '../../src/client/http/api.ts'
 import type { TestApp } from './app.ts'
@@ -10,16 +13,16 @@ export type ServerProcess = {
   pid: number
   controlPlane: string
   resolver: string
-  /** All that was written to standard output and standard error so far. */
+  /** All output to standard output and standard error so far. */
   output(): string
   kill(signal: NodeJS.Signals): void
   /** The exit code, or the signal's name. */
   exited: Promise<number | string>
-  /** As far as people and agents need it. */
+  /** The part that people and agents need. */
   app: TestApp
 }
 
-/** Starts a command line and waits until it listens; throws what it wrote if it does not. */
+/** Starts a command line and waits until it listens; throws its output if it does not. */
 export function startServer(
   env: Record<string, string>,
   command?: readonly string[],
@@ -27,7 +30,7 @@ export function startServer(
   return spawnServer(env, command).ready
 }
 
-/** One that may not come so far. */
+/** A start that may fail. */
 export function spawnServer(
   env: Record<string, string>,
   command: readonly string[] = FROM_SOURCE,
@@ -53,7 +56,7 @@ export function spawnServer(
   }
   const collected = Promise.all([collect(child.stdout), collect(child.stderr)])
   const exited = child.exited.then((code) => child.signalCode ?? code)
-  // It has said why, which may be read after its end.
+  // It has printed the reason, which may be read after its end.
   void Promise.all([exited, collected]).then(([code]) =>
     ready.reject(new Error(`the server ended with ${code}: ${output}`)),
   )

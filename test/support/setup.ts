@@ -1,6 +1,6 @@
 /**
- * Runs around every `bun test`, and in the suite around every file: no cluster and no executable stays
- * behind, and the canary has its verdict last.
+ * Runs around every `bun test`, and in the suite around every file: no cluster and no executable stays behind, and
+ * the canary reports last.
  */
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { reportSearched, takeLeaks } from './canary.ts'
@@ -8,7 +8,7 @@ import { stopCluster } from './database.ts'
 import { removePlaces } from './places.ts'
 import { everythingHeard, watchAnswers } from './watched.ts'
 
-/** Given by the runner of the suite to this process only: where to say what was searched. */
+/** Given by the suite's runner to this process only: the file for the searched places. */
 const searchedPlace = process.env.CANARY_SEARCHED
 delete process.env.CANARY_SEARCHED
 

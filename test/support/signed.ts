@@ -27,13 +27,13 @@ import { envelopeFor, logInAs, newApplicant, type Person, registrationOf } from 
 
 export type SignedPerson = Person & { seed: Bytes; identity: Identity }
 
-/** An id that says that what it names is signed. */
+/** An ID that marks its object as signed. */
 export function signedId(): string {
   const id = Bun.randomUUIDv7()
   return `${id.slice(0, 14)}8${id.slice(15)}`
 }
 
-/** Somebody before the server knows them: keys, and the body that registers them. */
+/** A person before the server has them: keys, and the body that registers them. */
 export async function signedApplicant(name?: string) {
   const seed = new Uint8Array(randomBytes(32))
   const identity = await identityOf(seed)
@@ -49,7 +49,7 @@ export async function signedApplicant(name?: string) {
   return { applicant, body }
 }
 
-/** Registers somebody who can sign; the personal workspace is plain. */
+/** Registers a person who can sign; the personal workspace is plain. */
 export async function signedAccount(app: TestApp, name?: string): Promise<SignedPerson> {
   const { applicant, body } = await signedApplicant(name)
   const { user } = await app.as().call(register, { body })
@@ -57,7 +57,7 @@ export async function signedAccount(app: TestApp, name?: string): Promise<Signed
   return { ...applicant, ...tokens, userId: user.id, api: app.as(tokens.token) }
 }
 
-/** The signer, as links name them. */
+/** The signer, in the form that links use. */
 type Signer = Pick<SignedPerson, 'userId' | 'email' | 'identity'>
 
 export function personOf({ userId, email, identity }: Signer) {
@@ -85,17 +85,17 @@ export type SignedWorkspace = {
   workspaceId: string
   workspaceKey: Uint8Array
   owner: SignedPerson
-  /** The chain that is stored, verified. */
+  /** The stored chain, verified. */
   chain(): Promise<Chain>
-  /** The next link after what is stored, by the owner unless said otherwise. */
+  /** The next link after the stored ones, by the owner by default. */
   link<Type extends LinkChange['type']>(
     type: Type,
     body: Extract<LinkChange, { type: Type }>['body'],
     signer?: SignedPerson,
   ): Promise<SignedText>
-  /** Invites somebody with a link, who has not answered yet. */
+  /** Invites a person with a link, who has not answered yet. */
   invite(person: SignedPerson, role: Role): Promise<void>
-  /** Registers somebody who can sign and is a member at once. */
+  /** Registers a person who can sign and is a member immediately. */
   join(role: Role): Promise<SignedPerson>
 }
 
@@ -141,7 +141,7 @@ export async function signedWorkspace(app: TestApp, owner: SignedPerson): Promis
   return workspace
 }
 
-/** As they are in the database. */
+/** In the form of the database. */
 export async function storedLinks(
   app: TestApp,
   workspaceId: string,

@@ -1,4 +1,4 @@
-/** An environment of a signed workspace, as one of its members has it open in a client. */
+/** An environment of a signed workspace, the way one of its members has it open in a client. */
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { Chains, type KnownChain, type KnownManifest } from '../../src/client/signed/chain.ts'
 import { signedWorkspace } from '../../src/client/workspace.ts'

@@ -1,6 +1,6 @@
 /**
- * A signed workspace as rows in the database, past the server: what its founder signed, and an agent's token
- * that was granted one environment. Each row can then be written otherwise, as a database that lies would.
+ * A signed workspace as rows in the database, written without the server: what its founder signed, and an agent's
+ * token that was granted one environment. Each row can then be changed, like in a database that lies.
  */
 import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
@@ -53,7 +53,7 @@ const AT = '2026-11-22T00:00:00.000Z'
 const ENVIRONMENT = 'development'
 const EPOCH = 1
 
-/** Somebody who signs. */
+/** A person who signs. */
 export type Signer = { userId: string; identity: Identity }
 
 export type SignedRows = Pick<
@@ -62,19 +62,19 @@ export type SignedRows = Pick<
 > & {
   founder: Signer
   sealed: string
-  /** The chain as it was signed, also where rows were changed since. */
+  /** The chain as it was signed, even if rows were changed since. */
   chain(): Chain
   /** Appends a link to the chain and to the rows. */
   link(change: Pick<LinkChange, 'type' | 'body'>, signer?: Signer): Promise<void>
-  /** Stores the token's grant, signed now; `over` is said otherwise than the row of the token. */
+  /** Stores the token's grant, signed now; `over` has the fields that differ from the token's row. */
   grant(over?: Partial<TokenGrant>, signer?: Signer): Promise<void>
   /** Stores the envelope of an environment, signed now. */
   provision(environment?: string, signer?: Signer): Promise<void>
-  /** Stores values, and the next manifest over all that the environment has then. */
+  /** Stores values, and the next manifest over all contents of the environment. */
   store(values: Record<string, string>, options?: StoreOptions): Promise<void>
-  /** Stores the next manifest over what the environment has. */
+  /** Stores the next manifest over the contents of the environment. */
   manifest(environment?: string, revision?: number): Promise<void>
-  /** A row of `secrets` as it would be stored. */
+  /** A row of `secrets` in its stored form. */
   row(key: string, value: string, options?: StoreOptions): Promise<typeof secrets.$inferInsert>
 }
 
@@ -249,7 +249,7 @@ type SeenToken = Omit<
   'id' | 'workspaceId' | 'verifier' | 'publicKey' | 'kind' | 'label'
 >
 
-/** A row of a new agent's token, whose id says that it is of a signed workspace unless another is given. */
+/** A row of a new agent's token, with an ID of a signed workspace by default. */
 export async function insertToken(
   { connection, pepper }: TestApp,
   workspaceId: string,

@@ -1,10 +1,10 @@
-/** WebSockets through forward mode, seen from the caller. */
+/** WebSockets through forward mode, from the view of the caller. */
 import type { Agent, Stage } from './agent.ts'
 import { until } from './until.ts'
 
 export type Caller = {
   socket: WebSocket
-  /** `open`, or how it failed. */
+  /** `open`, or the way it failed. */
   opened: Promise<string>
   messages: (string | Buffer)[]
   next(): Promise<string | Buffer>
@@ -15,7 +15,7 @@ export type CallerOptions = {
   headers?: Record<string, string>
   protocols?: string[]
   authority?: string
-  /** The token in its own header; `null` if it comes otherwise. */
+  /** The token in its own header; `null` if it is sent another way. */
   token?: string | null
 }
 

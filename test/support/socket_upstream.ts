@@ -1,16 +1,16 @@
-/** WebSocket servers outside, by hand: they accept the handshake and send whatever bytes the test wants. */
+/** External WebSocket servers, by hand: they accept the handshake and send any bytes that the test needs. */
 import { createHash } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import { until } from './until.ts'
 import type { ReceivedRequest, Script } from './upstream.ts'
 
-/** One side of an accepted WebSocket, seen from the server. */
+/** One side of an accepted WebSocket, from the view of the server. */
 export type Accepted = {
   request: ReceivedRequest
   wire: TLSSocket
   /** The frames that the client sent, unmasked. */
   frames: { opcode: number; payload: Buffer }[]
-  /** Waits for the next frame that was not looked at yet. */
+  /** Waits for the next frame that was not read yet. */
   next(): Promise<{ opcode: number; payload: Buffer }>
   closed: Promise<void>
 }
@@ -21,7 +21,7 @@ export function acceptOf(request: ReceivedRequest): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }
 
-/** Accepts every handshake; `headers` go into the answer. */
+/** Accepts every handshake; `headers` are added to the answer. */
 export function accepting(
   take: (accepted: Accepted) => void,
   headers: (request: ReceivedRequest) => string = () => '',
@@ -37,7 +37,7 @@ export function accepting(
   }
 }
 
-/** An unmasked frame, as servers send them; `final` false for a fragment. */
+/** An unmasked frame, like a server's; `final` false for a fragment. */
 export function frame(opcode: number, payload: string | Uint8Array, final = true): Buffer {
   const bytes = Buffer.from(payload as Uint8Array)
   const head = Buffer.alloc(bytes.length < 126 ? 2 : bytes.length < 65_536 ? 4 : 10)
@@ -87,7 +87,7 @@ function takeFrame(pending: Buffer<ArrayBuffer>) {
   }
 }
 
-/** The position where the mask begins and the length of the payload; endless while these are unknown. */
+/** The position of the mask and the length of the payload; endless while these are unknown. */
 function measure(pending: Buffer): [start: number, length: number] {
   const short = (pending[1] ?? 0) & 0x7f
   if (pending.length < 10 && short === 127) return [10, Number.POSITIVE_INFINITY]

@@ -50,7 +50,7 @@ export async function signedProject(app: TestApp): Promise<SignedProject> {
   return { ...workspace, projectId, seal }
 }
 
-/** The signer and the time: the owner, knowing the newest link, unless given. */
+/** The signer and the time: by default the owner, with the newest link. */
 export type Signing = { signer?: SignedPerson; head?: string }
 
 async function about({ workspaceId, owner, chain }: SignedWorkspace, signing: Signing) {
@@ -60,7 +60,7 @@ async function about({ workspaceId, owner, chain }: SignedWorkspace, signing: Si
   return { text, epoch, key: identity.signingKey }
 }
 
-/** Values in base64, by name: all that the environment holds. */
+/** Values in base64, by name: all contents of the environment. */
 export async function manifestOf(
   project: SignedProject,
   values: Readonly<Record<string, string>>,
@@ -85,7 +85,7 @@ export function mint(): Minted {
 
 export type Granted = Partial<Omit<TokenGrant, 'v' | 'workspace_id' | 'head' | 'signer'>>
 
-/** A grant of a workload's token for the project's development, without end, unless given. */
+/** A grant of a workload's token for the project's development, without an expiry by default. */
 export async function grantOf(
   project: SignedProject,
   token: { id: string; publicKey: Uint8Array },

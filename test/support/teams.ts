@@ -1,4 +1,4 @@
-/** Shared workspaces with people in them, made through the endpoints. */
+/** Shared workspaces with people in them, created through the endpoints. */
 import { randomBytes } from 'node:crypto'
 import type { Role } from '../../src/core/grant.ts'
 import {
@@ -13,9 +13,9 @@ export type Team = {
   workspaceId: string
   workspaceKey: Uint8Array
   owner: Person
-  /** Invites somebody, who has not answered yet. */
+  /** Invites a person, who has not answered yet. */
   invite(person: Person, role: Role): Promise<void>
-  /** Registers somebody who is a member at once. */
+  /** Registers a person who is a member immediately. */
   join(role: Role): Promise<Person>
 }
 

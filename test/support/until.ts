@@ -4,13 +4,16 @@ const STEP_MS = 5
 const LIMIT_MS = 30_000
 
 type Options = {
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   stepMs?: number
   /** Milliseconds until it throws. */
   limitMs?: number
 }
 
-/** The first truthy value that `look` returns. @throws after 30 seconds, or `limitMs` */
+/**
+ * The first truthy value that `look` returns.
+ * @throws after 30 seconds, or `limitMs`
+ */
 export async function until<T>(
   look: () => T | Promise<T>,
   { stepMs = STEP_MS, limitMs = LIMIT_MS }: Options = {},
@@ -20,7 +23,7 @@ export async function until<T>(
     const found = await look()
     if (found) return found as Exclude<T, false | null | undefined | 0 | ''>
     if (performance.now() > endsAt) throw new Error(`never true: ${look}`)
-    // The only sleep of the tests that wait for something outside: another process, a socket, a file.
+    // The only sleep of the tests that wait for an external event: another process, a socket, a file.
     await Bun.sleep(stepMs)
   }
 }

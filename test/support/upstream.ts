@@ -1,6 +1,6 @@
 /**
- * An API outside, for the resolver to call: TLS on loopback, HTTP by hand, so that an answer may be as
- * malformed as the test wants it. It keeps every request that it received, and every byte.
+ * An external API for the resolver to call: TLS on loopback, HTTP by hand, so that an answer may be malformed in any
+ * way. It stores every request and every byte that it received.
  */
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls'
@@ -20,7 +20,7 @@ export type ReceivedRequest = {
   header(name: string): string | undefined
 }
 
-/** Writes the answer to one request, or does whatever a bad server would do. */
+/** Writes the answer to one request, or behaves like any bad server. */
 export type Script = (request: ReceivedRequest, wire: TLSSocket) => void | Promise<void>
 
 export type Upstream = {
@@ -28,7 +28,7 @@ export type Upstream = {
   received: ReceivedRequest[]
   /** Connections that completed their handshake. */
   connections: number
-  /** Bytes of the application that arrived, also those that are no whole request. */
+  /** Bytes of the application that arrived, also those of incomplete requests. */
   bytes: number
   /** Handshakes that failed, by error code. */
   refusals: string[]

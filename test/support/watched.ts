@@ -9,11 +9,11 @@ type Program = {
 }
 
 type Options = {
-  /** Standard output is the very place in which this command shows a value to its caller. */
+  /** This command shows a value to its caller on standard output on purpose. */
   reveals?: boolean
 }
 
-/** A program just started, or one that ended: what it prints is searched, wherever it goes then. */
+/** A program just started, or one that ended: its output is searched, and then passed on. */
 export function watched<P extends Program>(program: P, { reveals = false }: Options = {}): P {
   if (!reveals) watchOutput(program, 'stdout')
   watchOutput(program, 'stderr')
@@ -24,7 +24,7 @@ function watchOutput(program: Program, name: 'stdout' | 'stderr'): void {
   const output = program[name]
   if (output instanceof Uint8Array) search('output', name, output)
   if (!(output instanceof ReadableStream)) return
-  // Not `tee()`: there a test that wants no more would wait for the canary, which wants everything.
+  // Not `tee()`: with it a test that stops reading would wait for the canary, which reads everything.
   let isWanted = true
   const value = new ReadableStream<Uint8Array>({
     start: (controller) => {
@@ -41,14 +41,14 @@ function watchOutput(program: Program, name: 'stdout' | 'stderr'): void {
 
 const listening = new Set<Promise<void>>()
 
-/** When all that is still under way has been searched, but for what never ends. */
+/** Resolves when all pending output has been searched, except endless output. */
 export async function everythingHeard(): Promise<void> {
   await endsWithin(2000, Promise.all(listening))
-  // Once is enough to wait for what never ends: files that follow need not.
+  // Endless output is awaited once only, so later files need not wait.
   listening.clear()
 }
 
-/** Resolves at the end, also of an answer that is broken off: what came of it was searched. */
+/** Resolves at the end, also of an interrupted answer: the received part was searched. */
 function listen(
   sink: Sink,
   place: string,

@@ -1,9 +1,8 @@
 /**
  * Counts what a request costs on the wire to PostgreSQL: a proxy on loopback reads the messages of both directions
- * (PostgreSQL documentation, "Message Formats").
- *
- * While it counts, it holds each answer for a millisecond. What the client sends without waiting for that answer comes
- * first, so the number of round trips does not depend on how fast the server is.
+ * (PostgreSQL documentation, "Message Formats"). While it counts, it holds each answer for a millisecond. Messages
+ * that the client sends without waiting for that answer come first, so the number of round trips does not depend on
+ * the server's speed.
  */
 import { connect, createServer, type Socket } from 'node:net'
 import { listening } from './false_postgres.ts'
@@ -18,7 +17,7 @@ export const COSTS = ['statements', 'transaction', 'round trips', 'rows', 'bytes
 export type WireCost = Record<(typeof COSTS)[number], number>
 
 export type WireMeter = {
-  /** The variables that lead an application through the proxy. */
+  /** The variables that connect an application through the proxy. */
   env: Record<string, string>
   /** The cost of the act until the connections are quiet, with the text of each statement. */
   measure(act: () => Promise<unknown>): Promise<{ cost: WireCost; texts: string[] }>
@@ -115,7 +114,7 @@ function wordsOf(body: Buffer): string[] {
   return body.toString('utf8').split('\0', 2)
 }
 
-/** Cuts what one side sends into messages. */
+/** Cuts one side's bytes into messages. */
 class MessageReader {
   #rest: Buffer = Buffer.alloc(0)
   /** A client's first message has no type. */

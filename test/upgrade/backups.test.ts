@@ -8,16 +8,16 @@ import { backupOf, type Fixture, fixtureNames, readFixture } from './fixture.ts'
 import { change, configOf, restored } from './restored.ts'
 import { expectItWorks } from './works.ts'
 
-/** Activity is noted a few seconds later, so after this backup; what is unlogged is in no backup. */
+/** Activity is stored a few seconds later, so after this backup; unlogged tables are in no backup. */
 const APART = new Set(['user_activity', 'live_processes', 'rate_limits', 'token_rates'])
 
 const names = fixtureNames().filter((name) => existsSync(backupOf(name)))
 
-test('there are backups of every version since there are backups', () => {
+test('a backup exists of every version that can make backups', () => {
   expect(names).toEqual(fixtureNames().slice(fixtureNames().indexOf('0016_refused_by')))
 })
 
-test.each(names)('a backup of schema %s is restored and goes on working', async (name) => {
+test.each(names)('a backup of schema %s is restored and usable', async (name) => {
   const fixture = readFixture(name)
   const database = await freshDatabase()
   const settings = { ...fixture.keys, ...database.env }
@@ -33,17 +33,17 @@ test.each(names)('a backup of schema %s is restored and goes on working', async 
 const files = scratch()
 afterAll(() => files.remove())
 
-/** The schema's migrations after a command that must not change them, because others serve on the schema. */
+/** The schema's migrations after a command that must not change them, because other processes serve on the schema. */
 const appliedIn = (fixture: Fixture, database: TestDatabase) =>
   change(configOf(fixture, database), async ({ sql }) => [
     ...(await sql`select name, sha256 from cloakroom_migrations order by name`),
   ])
 
-/** The first whose keys of then open it, the last that made no backups, and the last before this. */
+/** The first whose original keys open it, the last without backups, and the last before this one. */
 const chosen = ['0004_policy_notices', '0015_passkeys', ...names.slice(-1)]
 
 test.each(chosen)(
-  'this version backs up schema %s, which stays as it is, and restores what it wrote',
+  'this version backs up schema %s, which stays unchanged, and restores the backup',
   async (name) => {
     const fixture = readFixture(name)
     const source = await restored(fixture)
@@ -62,7 +62,7 @@ test.each(chosen)(
   60_000,
 )
 
-test('nor does rekey-outer migrate, or a backup make tables: both say who does', async () => {
+test('neither rekey-outer migrates nor a backup creates tables: both name the command that does', async () => {
   const fixture = readFixture('0016_refused_by')
   const [source, empty] = [await restored(fixture), await freshDatabase()]
   const before = await appliedIn(fixture, source)

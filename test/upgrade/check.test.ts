@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** `cloakroom upgrade --check`: says what a start would do, and writes nothing. */
+/** `cloakroom upgrade --check`: reports what a start would do, and writes nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   mkdirSync,
@@ -56,7 +56,7 @@ function stateOf(directory: string): string[] {
 }
 
 describe('the check of an older database', () => {
-  test('it names what is pending, what that does and who waits, and writes not a byte', async () => {
+  test('the check names pending migrations, their effects and what they block, and writes no byte', async () => {
     const { DATA_DIR } = database.env
     const before = DATA_DIR ? stateOf(DATA_DIR) : []
     const { code, report } = await check()
@@ -77,7 +77,7 @@ describe('the check of an older database', () => {
     expect({ code, verdict: report.verdict }).toEqual({ code: 1, verdict: 1 })
   })
 
-  test('a backup of today in BACKUP_DIR leaves nothing to be seen to: 0', async () => {
+  test('a backup of today in BACKUP_DIR leaves no warning: 0', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'cr-backups-'))
     const name = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
     writeFileSync(join(directory, `cloakroom-${name}.backup`), '')
@@ -86,7 +86,7 @@ describe('the check of an older database', () => {
     expect({ code, warnings: report.warnings }).toEqual({ code: 0, warnings: [] })
   })
 
-  test('a key that does not open the data is found before a start finds it: 2', async () => {
+  test('a key that does not open the data is found before a start: 2', async () => {
     const ENCRYPTION_KEY = Buffer.alloc(32, 9).toString('base64url')
     const { code, report } = await check({ ENCRYPTION_KEY })
     expect(code).toBe(2)
@@ -95,16 +95,16 @@ describe('the check of an older database', () => {
     ])
   })
 
-  test('settings that a start would refuse are 78, and without --check nothing is looked at', async () => {
+  test('settings that a start would reject are 78, and without --check nothing is checked', async () => {
     expect((await check({ PORT: 'eighty' })).code).toBe(EX_CONFIG)
     const { code, err } = await operate({ ...fixture.keys, ...database.env }, 'upgrade')
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('add --check') })
   })
 
-  test('a start does what was said, and then nothing is pending: 0', async () => {
+  test('a start applies the listed migrations, and then none is pending: 0', async () => {
     const app = await startTestApp(fixture.keys, { database })
     let running = await check()
-    // It says its version as soon as it listens for notices.
+    // It reports its version as soon as it listens for notices.
     while (databaseKind === 'postgresql' && running.report.processes.length === 0)
       running = await check()
     if (databaseKind === 'embedded')
@@ -122,7 +122,7 @@ describe('the check of an older database', () => {
     })
   })
 
-  test('a later schema that shuts this version out is 2, with its code', async () => {
+  test('a later schema that excludes this version is 2, with its code', async () => {
     await change(configOf(fixture, database), async ({ sql }) => {
       const later = { name: '9999_later', text: 'select 1', breaksOlder: true as const }
       await migrate(sql, [...migrations, later])
@@ -139,7 +139,7 @@ describe('the check of an older database', () => {
   })
 })
 
-test('without a database there is nothing to do, and none is created', async () => {
+test('a missing database needs no upgrade, and none is created', async () => {
   const empty = await freshDatabase()
   const { DATA_DIR } = empty.env
   if (DATA_DIR !== undefined) mkdirSync(DATA_DIR)
@@ -199,7 +199,7 @@ describe('conclusions of the check', () => {
     )
   })
 
-  test('names in the database drive no terminal, and add no line', () => {
+  test('names in the database send no escapes to the terminal, and add no line', () => {
     const database = '9999_\u001b[31mlater\nFAILED      all is lost'
     const lines = reportLines(
       conclude({ ...facts, schema: { database, program: NEWEST } }, now),
@@ -208,11 +208,11 @@ describe('conclusions of the check', () => {
     expect(lines.split('\n').filter((line) => line.startsWith('FAILED'))).toEqual([])
   })
 
-  test('none of it where nothing is pending', () => {
+  test('no warning is printed if nothing is pending', () => {
     expect(conclude({ ...facts, pending: [] }, now)).toMatchObject({ verdict: 0, warnings: [] })
   })
 
-  test('docs/guides/upgrade.md shows what is printed', () => {
+  test('docs/guides/upgrade.md shows the printed output', () => {
     const does = [
       'adds a column to sessions',
       'checks a key of sessions',

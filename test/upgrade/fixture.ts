@@ -1,6 +1,6 @@
 /**
- * Databases as older versions left them: for each released schema the rows that the code of that time wrote, and
- * everything that must still work with them. `bun run fixture` makes those that are missing (making/index.ts).
+ * Databases left by older versions: for each released schema the rows that the code of that time wrote, and
+ * everything that must still work with them. `bun run fixture` creates missing ones (making/index.ts).
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export type Story = {
   agentToken: string
   revokedToken: string
   workloadToken: string
-  /** Actions that the older version could not do. */
+  /** Actions that the older version did not support. */
   skipped: string[]
 }
 
@@ -31,7 +31,7 @@ export type Fixture = {
   /** The commit of the code that wrote the rows. */
   commit: string
   keys: { SECRET_KEY: string; ENCRYPTION_KEY: string }
-  /** The port that the API had: the allowlist names it. */
+  /** The port of the API at that time: the allowlist names it. */
   port: number
   migrations: { name: string; sha256: string }[]
   story: Story
@@ -41,7 +41,7 @@ export type Fixture = {
   rows: string
 }
 
-/** Names of the schemas of which there is one, in their order. */
+/** Names of the schemas with a fixture, in their order. */
 export function fixtureNames(): string[] {
   return readdirSync(DIRECTORY)
     .filter((name) => name.endsWith(SUFFIX))

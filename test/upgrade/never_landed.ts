@@ -1,4 +1,4 @@
-/** Schemas that no version had, because the next migration came in the same change. */
+/** Schemas that no version had, because the next migration was in the same change. */
 export const NEVER_LANDED: readonly string[] = [
   '0000_initial',
   '0003_daily_metrics',

@@ -1,11 +1,11 @@
-/** A database as an older version left it. */
+/** A database left by an older version. */
 import { type Config, readConfig } from '../../src/core/config/config.ts'
 import { migrate, migrations } from '../../src/database/migrations/migrate.ts'
 import { type Connection, openDatabase } from '../../src/database/open.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import type { Fixture } from './fixture.ts'
 
-/** @param look what is done to it at once */
+/** @param look an action that runs on it immediately */
 export async function restored(
   fixture: Fixture,
   look: (connection: Connection) => Promise<void> = async () => {},
@@ -14,7 +14,7 @@ export async function restored(
   await change(configOf(fixture, database), async (connection) => {
     const { sql } = connection
     await migrate(sql, migrations.slice(0, fixture.migrations.length))
-    // As those versions left it.
+    // In the form of those versions.
     await sql`alter table cloakroom_migrations drop column keeps_older`
     await sql.unsafe(fixture.rows)
     await look(connection)

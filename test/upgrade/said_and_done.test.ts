@@ -15,7 +15,7 @@ const { describe, test } = requires('postgresql')
 
 type Tables = Map<string, { oid: number; file: number }>
 
-/** Tables with rows of the product, and the files that they are in. */
+/** The tables with rows of the product, and their files. */
 async function tablesIn(sql: postgres.Sql): Promise<Tables> {
   const rows = await sql<{ name: string; oid: number; file: number }[]>`
     select relname as name, oid::int, relfilenode::int as file from pg_class
@@ -34,7 +34,7 @@ async function blockedBy(tx: postgres.TransactionSql, before: Tables) {
   return ofWriters.some((mode) => modes.has(mode)) ? 'writers' : 'nobody'
 }
 
-describe.each(fixtureNames())('of a database of schema %s', (name) => {
+describe.each(fixtureNames())('the check of a database of schema %s', (name) => {
   test('upgrade --check lists what is applied, which sessions wait, and which tables are rewritten', async () => {
     const fixture = readFixture(name)
     const database = await restored(fixture)

@@ -12,19 +12,19 @@ import { NEVER_LANDED } from './never_landed.ts'
 import { countsIn, restored } from './restored.ts'
 import { expectItWorks } from './works.ts'
 
-/** Rows that a migration takes to another table or recreates. */
+/** Rows that a migration moves to another table or recreates. */
 const REPLACED = new Set(['audit_statuses', 'audit_deltas', 'audit_rollups', 'audit_terms'])
 
-/** Schemas of the first day: passwords and tokens were not stored under SECRET_KEY yet, and open nothing since. */
+/** Schemas of the first day: passwords and tokens were not stored under SECRET_KEY yet, and no longer open. */
 const UNPEPPERED = new Set(['0001_policy_version', '0002_audit_indexes'])
 
-test('each schema before the newest has a fixture: `bun run fixture` makes what is missing', () => {
+test('each schema before the newest has a fixture: `bun run fixture` creates missing ones', () => {
   const before = migrations.slice(0, -1).map(({ name }) => name)
   const wanted = before.filter((name) => !NEVER_LANDED.includes(name))
   expect(wanted.filter((name) => !fixtureNames().includes(name))).toEqual([])
 })
 
-/** Every schema migrates on both databases. The rest is the same code on both, so the embedded one tries a third. */
+/** Every schema migrates on both databases. The rest is the same code on both, so the embedded one runs a third. */
 const tried = fixtureNames().filter((_, at) => databaseKind === 'postgresql' || at % 3 === 0)
 
 describe.each(fixtureNames())('a database of schema %s', (name) => {
@@ -33,7 +33,7 @@ describe.each(fixtureNames())('a database of schema %s', (name) => {
 
   afterAll(() => database.remove())
 
-  test('is migrated without losing a row', async () => {
+  test('an older schema is migrated without losing a row', async () => {
     database = await restored(fixture, async (connection) => {
       expect(await countsIn(connection)).toEqual(fixture.counts)
       const pending = migrations.length - fixture.migrations.length
@@ -46,14 +46,14 @@ describe.each(fixtureNames())('a database of schema %s', (name) => {
 
   if (!tried.includes(name)) return
   if (UNPEPPERED.has(name)) {
-    test('is refused before anything is served, because SECRET_KEY made nothing in it', async () => {
+    test('an older schema is rejected before any request is served, because SECRET_KEY made nothing in it', async () => {
       const start = startTestApp(fixture.keys, { database })
       await expect(start).rejects.toThrow('another key')
     })
     return
   }
 
-  test('goes on working: log-in, recovery, secrets, tokens, revocations and the audit', async () => {
+  test('an older schema stays usable: login, recovery, secrets, tokens, revocations and the audit', async () => {
     await expectItWorks(fixture, database)
   })
 })

@@ -15,7 +15,7 @@ import { type Fixture, HOST } from './fixture.ts'
 
 const TO_THE_API = { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_HOSTS: `${HOST}=127.0.0.1` }
 
-/** A server of this version is started on the database, and asked for everything. */
+/** Starts a server of this version on the database, and tests everything. */
 export async function expectItWorks(fixture: Fixture, database: TestDatabase): Promise<void> {
   const app = await startTestApp({ ...fixture.keys, ...TO_THE_API }, { database })
   try {
@@ -44,7 +44,8 @@ async function expectTokens(app: TestApp, { story, port }: Fixture): Promise<voi
       method: 'GET',
       headers: { Authorization: 'Bearer SVC_SECRET_STRIPE_KEY' },
     })
-  // The allowlist names the port of then, on which nobody listens: all is decided and put in before that is found.
+  // The allowlist names the port of that time, on which no program listens: the call is decided and filled in before
+  // the connection fails.
   expect((await call(story.agentToken)).body).toMatchObject({
     error_code: 'upstream_unreachable',
   })
@@ -71,7 +72,7 @@ async function secretsOf({ api, workspaces }: OpenSession): Promise<Record<strin
   )
 }
 
-/** All that was recorded is listed, the oldest too. */
+/** All records are listed, also the oldest. */
 async function expectAudit(app: TestApp, { api, workspaces }: OpenSession): Promise<void> {
   for (const { id } of workspaces) {
     const recorded = await app.connection.sql<{ id: string }[]>`

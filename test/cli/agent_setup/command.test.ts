@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom agent setup`: programs start `cloakroom mcp` (the executable), and no file of theirs holds a token. */
+/** `cloakroom agent setup`: programs start `cloakroom mcp` (the executable), and none of their files contains a token. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -37,7 +37,7 @@ type Told = { command: string | string[]; args?: string[] }
 type Place = {
   project: string
   user: string
-  /** A file with somebody else's server. */
+  /** A file with another server. */
   others: string
   servers: (text: string) => Record<string, Told>
   entry: unknown
@@ -77,7 +77,7 @@ const places: Record<string, Place> = {
 }
 
 const PATH = () => `${dirname(program)}:${process.env.PATH}`
-/** As the account's own addresses, so that nothing of the environment is needed later. */
+/** Uses the account's own addresses, so that no environment is needed later. */
 const setUp = (tool: string, ...args: string[]) =>
   ada.run(['agent', 'setup', tool, ...args], { env: { PATH: PATH() } })
 const read = (path: string) => readFileSync(path, 'utf8')
@@ -86,7 +86,7 @@ const put = (path: string, text: string) => {
   writeFileSync(path, text)
 }
 
-/** Starts what a file names, as the program would, and lists the tools. */
+/** Starts the entry of a file the way the program would, and lists the tools. */
 async function start({ command, args = [] }: Told, cwd: string): Promise<string[]> {
   const [first = '', ...rest] = Array.isArray(command) ? command : [command, ...args]
   const client = new Client({ name: 'test', version: '1' })
@@ -114,7 +114,7 @@ test('every program has its test', () => {
 describe.each(Object.entries(places))('%s', (tool, { project, user, others, servers, entry }) => {
   const path = () => join(ada.cwd, project)
 
-  test('without a file: one is made, and what it names works', async () => {
+  test('agent setup without a file creates one, and the program starts its entry', async () => {
     const { code, out, err } = await setUp(tool, '--yes')
     expect([code, out]).toEqual([0, expect.stringContaining(`starts cloakroom: ${path()}\n`)])
     expect(err).toContain('+ ')
@@ -125,7 +125,7 @@ describe.each(Object.entries(places))('%s', (tool, { project, user, others, serv
     expect(await start(cloakroom as Told, ada.cwd)).toEqual(['SVC_SECRET_STRIPE_KEY'])
   })
 
-  test('a second time nothing is written or asked', async () => {
+  test('a second agent setup writes and asks nothing', async () => {
     const written = () => [statSync(path()).ino, statSync(path()).mtimeMs]
     const before = written()
     const { code, out } = await setUp(tool)
@@ -133,7 +133,7 @@ describe.each(Object.entries(places))('%s', (tool, { project, user, others, serv
     expect(written()).toEqual(before)
   })
 
-  test('in a file with others: they stay, byte for byte, and are not shown', async () => {
+  test('agent setup keeps other entries of the file, byte for byte, and does not print them', async () => {
     put(path(), others)
     const { code, err } = await setUp(tool, '--yes')
     expect([code, err]).toEqual([0, expect.not.stringContaining('other')])
@@ -150,7 +150,7 @@ describe.each(Object.entries(places))('%s', (tool, { project, user, others, serv
     expect((await setUp(tool, '--remove')).out).toContain('does not start cloakroom already')
   })
 
-  test('a broken file is left as it is', async () => {
+  test('a broken file is left unchanged', async () => {
     put(path(), '{ "mcpServers": [')
     for (const more of [['--yes'], ['--remove', '--yes']]) {
       const { code, err } = await setUp(tool, ...more)
@@ -160,14 +160,14 @@ describe.each(Object.entries(places))('%s', (tool, { project, user, others, serv
     rmSync(path())
   })
 
-  test('--print shows what belongs there and writes nothing', async () => {
+  test('--print prints the entry and writes nothing', async () => {
     const { code, out, err } = await setUp(tool, '--print')
     expect([code, err]).toEqual([0, `Put it in ${path()}\n`])
     expect(servers(out)).toEqual({ cloakroom: entry as Told })
     expect(() => statSync(path())).toThrow()
   })
 
-  test("in the user's own file: it works from any folder", async () => {
+  test("an entry in the user's file is usable from any folder", async () => {
     const own = join(ada.home, user)
     expect((await setUp(tool, '--user', '--yes')).code).toBe(0)
     expect(statSync(own).mode & 0o777).toBe(0o600)
@@ -179,7 +179,7 @@ describe.each(Object.entries(places))('%s', (tool, { project, user, others, serv
   })
 })
 
-test('opencode: the file that is there is taken, and servers stand where others do', async () => {
+test("agent setup uses opencode's existing file, and adds its server beside the others", async () => {
   const path = join(ada.cwd, 'opencode.jsonc')
   put(path, '{\n  "mcp": {\n    "servers": {\n      "a": { "type": "local" }\n    }\n  }\n}\n')
   expect((await setUp('opencode', '--yes')).code).toBe(0)
@@ -217,7 +217,7 @@ test('a token in an earlier entry is never printed', async () => {
   expect(read(path)).not.toContain(token)
 })
 
-test('no link is written through', async () => {
+test('agent setup writes through no link', async () => {
   const elsewhere = join(ada.home, 'elsewhere')
   mkdirSync(elsewhere)
   rmSync(join(ada.cwd, '.vscode'), { recursive: true, force: true })
@@ -231,7 +231,7 @@ test('no link is written through', async () => {
   rmSync(join(ada.cwd, '.mcp.json'))
 })
 
-test("the user's own file has all that holds here, and one of the project only what was typed", async () => {
+test("the user's file has all settings of this machine, and the project's file only the typed ones", async () => {
   const { certificate } = await createAuthority('Our own')
   ada.write('ca.pem', certificate)
   const typed = ['--print', '--ca-file', 'ca.pem', '-e', 'staging']

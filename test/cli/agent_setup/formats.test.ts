@@ -83,7 +83,7 @@ describe('JSON', () => {
     expect(write('json', before, null).text).toBe(OTHERS)
   })
 
-  test('an entry is removed from a file of one line, and a file without the entry stays as it is', () => {
+  test('an entry is removed from a file of one line, and a file without the entry stays unchanged', () => {
     const { text } = write('json', '{"mcpServers":{"cloakroom":{},"b":{}}}', null)
     expect(text).toBe('{"mcpServers":{"b":{}}}')
     expect(write('json', OTHERS, null)).toEqual({ before: null, text: OTHERS })
@@ -97,7 +97,7 @@ describe('JSON', () => {
     ['servers in a list', '{ "mcpServers": [] }'],
     ['the servers twice', '{ "mcpServers": {}, "mcpServers": { "a": {} } }'],
     ['something else', 'mcpServers:\n'],
-  ])('is refused: %s', (_, text) => {
+  ])('an edit is rejected: %s', (_, text) => {
     expect(() => write('json', text)).toThrow()
   })
 })
@@ -130,7 +130,7 @@ describe('TOML', () => {
     expect(write('toml', `${TABLE}\n[z]\n`, null).text).toBe('\n[z]\n')
   })
 
-  test('line ends are those of the file', () => {
+  test('an added entry has the line endings of its file', () => {
     const { text } = write('toml', 'a = 1\r\n')
     expect(text).toBe(`a = 1\r\n\r\n${TABLE.replaceAll('\n', '\r\n')}`)
   })
@@ -143,7 +143,7 @@ describe('TOML', () => {
       'our tables apart from each other',
       '[mcp_servers.cloakroom]\ncommand = "x"\n[z]\n[mcp_servers.cloakroom.env]\nA = "1"\n',
     ],
-  ])('is refused: %s', (_, text) => {
+  ])('a TOML edit is rejected: %s', (_, text) => {
     expect(() => write('toml', text)).toThrow()
   })
 })

@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom agent setup --mcp-server`: what it writes leads the official client to a remote MCP server. */
+/** `cloakroom agent setup --mcp-server`: its entry connects the official client to a remote MCP server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ const VALUE = marked('lin_oauth_not_real_')
 let stage: Stage
 let upstream: McpUpstream
 let ada: Terminal
-/** A narrowed token, as the command advises. */
+/** A narrowed token, following the command's advice. */
 let token: string
 
 beforeAll(async () => {
@@ -144,7 +144,7 @@ const put = (path: string, text: string) => {
 }
 const through = (path: string) => `${stage.app.resolver}/v1/forward/${upstream.authority}${path}`
 
-/** As the program would, with the token in its environment. */
+/** Sends the way the program would, with the token in its environment. */
 async function callAs({ sent }: Place, entry: Written, path: string): Promise<unknown> {
   const { url, headers } = sent(entry, { SERVICE_TOKEN: token })
   const requestInit = { headers: headers as Record<string, string> }
@@ -160,7 +160,7 @@ test('every program has its test', () => {
   expect(Object.keys(places)).toEqual(toolNames)
 })
 
-test('the command names the steps that come before, and they work as typed', async () => {
+test('the command names the steps that come first, and they succeed as typed', async () => {
   const { err } = await setUpRemote('cursor', '/mcp', '--print')
   expect(err).toContain(`cloakroom connect UPSTREAM_MCP --url ${upstream.origin}/mcp\n`)
   const [, line = ''] = /: cloakroom (token issue .+)/.exec(err) ?? []
@@ -173,7 +173,7 @@ describe.each(Object.entries(places))('%s', (tool, place) => {
   const path = () => join(ada.cwd, file)
   const transports = tool === 'codex' ? (['/mcp'] as const) : (['/mcp', '/sse'] as const)
 
-  test.each(transports)('reaches the server at %s by its file, which has no token', async (at) => {
+  test.each(transports)('the file reaches the server at %s, and has no token', async (at) => {
     const { code, out, err } = await setUpRemote(tool, at, '--yes')
     expect([code, out]).toEqual([0, expect.stringContaining(`reaches upstream: ${path()}\n`)])
     expect(err).toContain('+ ')
@@ -189,7 +189,7 @@ describe.each(Object.entries(places))('%s', (tool, place) => {
     rmSync(path())
   })
 
-  test('other servers stay, byte for byte, and are not printed', async () => {
+  test('agent setup keeps other servers, byte for byte, and does not print them', async () => {
     put(path(), others)
     const { code, err } = await setUpRemote(tool, '/mcp', '--yes')
     expect([code, err]).toEqual([0, expect.not.stringContaining('of-another')])
@@ -204,7 +204,7 @@ describe.each(Object.entries(places))('%s', (tool, place) => {
   })
 })
 
-test("a person's own entry of that name is replaced without printing what is in it", async () => {
+test("a person's own entry of the same name is replaced without printing its contents", async () => {
   const path = join(ada.cwd, '.cursor/mcp.json')
   const own = {
     url: 'https://a.example?key=q1',
@@ -222,7 +222,7 @@ test("a person's own entry of that name is replaced without printing what is in 
   rmSync(path)
 })
 
-test('the environment that was typed is sent, and names can be given', async () => {
+test('the typed environment is sent, and names can be chosen', async () => {
   const given = ['--secret', 'OTHER', '--name', 'line-two', '-e', 'staging', '--print']
   const { out, err } = await setUpRemote('claude-code', '/mcp?a=b', ...given)
   expect(err).toContain('--secret OTHER -e staging\n')
@@ -258,12 +258,12 @@ const refused: string[][] = [
   ['https://mcp.linear.app/mcp', '--name', 'a.b'],
   ['https://mcp.linear.app/mcp', '--secret', 'a-b'],
 ]
-test.each(refused.map((args) => [args] as const))('--mcp-server %j is refused', async (args) => {
+test.each(refused.map((args) => [args] as const))('--mcp-server %j is rejected', async (args) => {
   const { code, err } = await setUp('cursor', '--mcp-server', ...args, '--print')
   expect([code, err]).toEqual([2, expect.not.stringContaining('user:word')])
 })
 
-test('options of a remote server need one, and Codex has no SSE', async () => {
+test('options of a remote server require one, and Codex has no SSE', async () => {
   for (const args of [
     ['--name', 'x'],
     ['--secret', 'X'],

@@ -9,7 +9,7 @@ import { openAccount, openTerminal, type Terminal } from '../person.ts'
 
 const VALUE = marked('sk_live_')
 const MCP_PROGRAMS = Object.entries(programs)
-/** A name that a shell would take apart. */
+/** A name that a shell would split. */
 const BOT = "ada's bot"
 
 let stage: Stage
@@ -54,7 +54,7 @@ afterAll(async () => {
 type File = { [servers: string]: { cloakroom: Entry } }
 type Entry = { command: string | [string, ...string[]]; args?: string[] }
 
-/** Starts `cloakroom mcp` as the program would, with the entry of its file. */
+/** Starts `cloakroom mcp` the way the program would, with the entry of its file. */
 async function namesBy(machine: Terminal, text: string, before = ''): Promise<string> {
   const [{ cloakroom }] = Object.values(JSON.parse(text) as File) as [File[string]]
   const words = [cloakroom.command].flat().concat(cloakroom.args ?? [])
@@ -70,23 +70,26 @@ async function namesBy(machine: Terminal, text: string, before = ''): Promise<st
   return out
 }
 
-test.each(MCP_PROGRAMS)('%s, on a machine where somebody is logged in', async (id, program) => {
-  const holder = { name: BOT, project: 'payments', environment: 'development' }
-  const lines = commandFor(id, holder)
-  expect(lines).not.toContain('svc_')
-  // The command asks before it writes a file; --yes confirms in advance.
-  const done = await ada.shell(`set -e\n${lines.trimEnd()} --yes`)
-  expect(done).toMatchObject({ code: 0 })
-  const [path = ''] = program.project
-  const file = await Bun.file(`${ada.cwd}/${path}`).text()
-  if (program.format === 'toml') expect(file).toContain(BOT)
-  else expect(await namesBy(ada, file)).toContain('SVC_SECRET_STRIPE_KEY')
-})
+test.each(MCP_PROGRAMS)(
+  'the commands for %s succeed on a machine with a session',
+  async (id, program) => {
+    const holder = { name: BOT, project: 'payments', environment: 'development' }
+    const lines = commandFor(id, holder)
+    expect(lines).not.toContain('svc_')
+    // The command asks before it writes a file; --yes confirms in advance.
+    const done = await ada.shell(`set -e\n${lines.trimEnd()} --yes`)
+    expect(done).toMatchObject({ code: 0 })
+    const [path = ''] = program.project
+    const file = await Bun.file(`${ada.cwd}/${path}`).text()
+    if (program.format === 'toml') expect(file).toContain(BOT)
+    else expect(await namesBy(ada, file)).toContain('SVC_SECRET_STRIPE_KEY')
+  },
+)
 
 /** A TOML file passes no variables on, so the console has no text for it. */
 const readers = MCP_PROGRAMS.filter(([, { format }]) => format === 'json')
 
-test.each(readers)('%s, on any other machine', async (_, program) => {
+test.each(readers)('the commands for %s succeed on any other machine', async (_, program) => {
   const text = fileFor(program, stage.app.resolver) ?? ''
   expect(await namesBy(elsewhere, text, exported)).toContain('SVC_SECRET_STRIPE_KEY')
 })

@@ -16,13 +16,13 @@ import {
   writers,
 } from './world.ts'
 
-/** False where there is nothing to do it with. */
+/** False if there is no object for the step. */
 type Step = (world: World) => Promise<boolean>
 
 const isAdmin = (role: Role | undefined) => role === 'owner' || role === 'admin'
 const others = (world: World) => world.people.filter((who) => !world.roles.has(who))
 
-/** Owners besides one. */
+/** Owners other than this one. */
 const isReplaceable = (world: World, who: Someone) =>
   membersWith(world, ['owner']).some((other) => other !== who)
 
@@ -217,7 +217,7 @@ export const steps: Record<string, Step> = {
     return true
   },
 
-  /** Live ones, and those that ended long ago; once more afterwards. */
+  /** Live ones, and those that ended long ago; twice for each. */
   revoke: async (world) => {
     if (world.tokens.length === 0) return false
     const token = oneOf(world, world.tokens)
@@ -248,7 +248,7 @@ export const steps: Record<string, Step> = {
     return true
   },
 
-  /** Both machines of everybody who may. */
+  /** Both machines of each permitted person. */
   at_once: async (world) => {
     const at = [...admins(world), ...admins(world)]
     const host = world.next()
@@ -282,7 +282,7 @@ function gone(world: World, who: Someone): true {
   return true
 }
 
-/** The server shows no removed member the removal: the person says so. */
+/** The server does not show the removal to a removed member, so the person confirms it. */
 function withoutLeft({ left, workspaceId }: World, who: Someone): string[] {
   return left.has(who) ? ['--without', workspaceId] : []
 }

@@ -1,6 +1,6 @@
 /**
- * One workspace of an honest history, as the test knows it: who is a member with which role, which tokens work, and the
- * commands that led there. No command of it may raise an alarm.
+ * One workspace of an honest history, as modelled by the test: its members and roles, its usable tokens, and the
+ * commands that led there. No command may raise an alarm.
  */
 import type { Role } from '../../../src/core/grant.ts'
 import type { Random } from '../../faults/random.ts'
@@ -48,7 +48,7 @@ export type World = {
   steps: string[]
 }
 
-/** Errors that only a lying server may cause. `hidden_workspace` is missing: only the person can judge it. */
+/** Errors that only a lying server may cause. `hidden_workspace` is missing, because only the person can judge it. */
 const ALARMS =
   /unverified_workspace|unverified_state|changed_key|changed_name|unproven_|wrong_fallback|not what|(?<!token )is refused:|signed text|runs the server|not carried over|not signed again|took no signature/
 
@@ -128,7 +128,7 @@ function failure({ random, steps }: World, { code, out, err }: Run): Error {
   )
 }
 
-/** After new keys on one machine the other one's session is over. */
+/** New keys on one machine end the session on the other one. */
 export async function logInAgain(world: World, who: Someone): Promise<void> {
   for (const machine of who.machines) {
     const args = ['login', who.email, '--password-stdin', '--insecure-storage']

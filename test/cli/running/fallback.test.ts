@@ -86,7 +86,7 @@ describe.each(callers)('%s', (_, options) => {
   }, 60_000)
 
   test.each([401, 403, 404, 409, 429])(
-    'run does not use the fallback when the server refuses with %d',
+    'run does not use the fallback when the server rejects with %d',
     async (status) => {
       await run([], options())
       const before = read()
@@ -118,7 +118,7 @@ describe.each(callers)('%s', (_, options) => {
     expect((await ada.run(args, options())).out).toBe('[REDACTED]\n')
   })
 
-  test('a fallback of another environment is refused', async () => {
+  test('a fallback of another environment is rejected', async () => {
     await run([], options())
     await server.to('down')
     const before = read()
@@ -150,7 +150,7 @@ describe('the age of a fallback', () => {
     expect((await withToken('--fallback-max-age', '2d')).out).toBe('old 0\n')
   })
 
-  test('a fallback from the future is refused', async () => {
+  test('a fallback from the future is rejected', async () => {
     await server.to('down')
     keep(hoursAgo(-1))
     expect(await withToken()).toMatchObject({ code: 6, out: '' })
@@ -162,7 +162,7 @@ describe('the age of a fallback', () => {
     expect(read()).toContain(`"fetched_at": "${new Date().getUTCFullYear()}`)
   })
 
-  test('has bounds', async () => {
+  test('the age of a fallback has bounds', async () => {
     for (const age of ['0s', '31d', '5w', 'soon', '']) {
       expect((await withToken('--fallback-max-age', age)).code).toBe(2)
     }
@@ -201,7 +201,7 @@ describe('an invalid fallback file is an error and is not changed', () => {
     }
   })
 
-  test('a link as the fallback file is refused, and its target stays', async () => {
+  test('a link as the fallback file is rejected, and its target stays', async () => {
     writeFileSync(path('target'), 'mine')
     symlinkSync(path('target'), path())
     expect((await run()).code).toBe(2)
@@ -228,7 +228,7 @@ test('a fallback that cannot be written is reported, and the command runs', asyn
   expect(failed.err).toContain('the fallback was not written: /proc/kept cannot be written')
 })
 
-test('the key is not beside it: the token opens it, and what the server has does not', async () => {
+test("the fallback does not contain its key: the token opens it, and the server's data does not", async () => {
   await run([], { env: { SERVICE_TOKEN: token } })
   const { id, secret } = parseToken(token) ?? { id: '', secret: new Uint8Array() }
   const asked = { server: server.origin, workspace: '', project: '', environment: 'development' }
@@ -239,7 +239,7 @@ test('the key is not beside it: the token opens it, and what the server has does
   )
 })
 
-describe('an older state of a signed workspace, from a server that goes back', () => {
+describe('an older state of a signed workspace from the server', () => {
   const ENV = '/api/workloads/env/'
   let fresh: string
   let again: (isOn: boolean) => void
@@ -259,7 +259,7 @@ describe('an older state of a signed workspace, from a server that goes back', (
     ada.run(['run', ...CHECK], { env: { SERVICE_TOKEN: fresh, ...env } })
   const REFUSED = { code: 5, out: '' }
 
-  test('an older state is refused by the revision that this machine saw with the token', async () => {
+  test('an older state is rejected by the revision that this machine saw with the token', async () => {
     expect(await alone()).toMatchObject({ code: 0, out: NEWER })
     again(true)
     expect(await alone()).toMatchObject(REFUSED)
@@ -269,7 +269,7 @@ describe('an older state of a signed workspace, from a server that goes back', (
     expect(await alone()).toMatchObject({ code: 0, out: NEWER })
   })
 
-  test('an older state is refused by the revision in the fallback alone', async () => {
+  test('an older state is rejected by the revision in the fallback alone', async () => {
     const elsewhere = { XDG_CONFIG_HOME: join(ada.cwd, crypto.randomUUID()) }
     const options = { env: { SERVICE_TOKEN: fresh, ...elsewhere } }
     expect(await run([], options)).toMatchObject({ code: 0, out: NEWER })

@@ -1,7 +1,7 @@
 // tier: all
 /**
  * `run --watch` restarts the command when one of its values changed, and at no other time. Signals go to the
- * executable, and a terminal is its own.
+ * executable, which has its own terminal.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -44,7 +44,7 @@ beforeEach(async () => {
 
 const at = (name: string) => join(ada.cwd, name)
 const log = () => (existsSync(at('log')) ? readFileSync(at('log'), 'utf8') : '')
-/** Stored on purpose, so that `run` has something to refuse. */
+/** Stored on purpose, so that `run` rejects a value. */
 const PRELOAD = ['LD_PRELOAD=/tmp/x.so', '--allow-env', 'LD_PRELOAD']
 const set = (...pairs: string[]) => ada.must('secrets', 'set', ...pairs)
 
@@ -57,7 +57,7 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
-/** `run --watch` of a line of shell. */
+/** `run --watch` of a shell command. */
 async function start(line: string, args: string[] = [], env: Record<string, string> = {}) {
   const command = ['run', '--watch', '--watch-interval', '1s', ...args, '--', 'bash', '-c', line]
   const child = watched(
@@ -94,7 +94,7 @@ const callers: [string, () => Record<string, string>][] = [
 ]
 
 describe.each(callers)('with %s', (_, env) => {
-  test('a changed value starts it again, says which, and its own end is the end', async () => {
+  test('a changed value restarts the command and is named, and run ends with the command', async () => {
     const run = await start(SERVE, [], env())
     await until('the first start', () => log() === 'one\n')
     await set('MODE=two')
@@ -130,11 +130,11 @@ describe.each(callers)('with %s', (_, env) => {
   }, 120_000)
 })
 
-test('a look is no record in the audit, and one without a change fetches no values', async () => {
+test('a poll leaves no record in the audit, and fetches no values without a change', async () => {
   const run = await start(SERVE, [], { SERVICE_TOKEN: token })
   const asked = (line: string) => server.asked.filter((one) => one === line).length
   const before = asked('GET /api/workloads/version/')
-  // The test before left a change, which the first of them may see.
+  // The previous test left a change, which the first poll may read.
   await until('looks', () => asked('GET /api/workloads/version/') > before + 3)
   const deliveries = asked('POST /api/workloads/env/')
   await until('more looks', () => asked('GET /api/workloads/version/') > before + 6)
@@ -143,7 +143,7 @@ test('a look is no record in the audit, and one without a change fetches no valu
   expect((await run.over).code).toBe(143)
 }, 60_000)
 
-test('several changes at once are one restart', async () => {
+test('several concurrent changes cause one restart', async () => {
   const run = await start(SERVE)
   await until('the first start', () => log() === 'one\n')
   for (const mode of ['two', 'three', 'four', 'last']) await set(`MODE=${mode}`)
@@ -214,7 +214,7 @@ describe('a variable that no program may be started with', () => {
     expect(err.split('LD_PRELOAD, MODE changed; the command continues unchanged').length).toBe(2)
   }, 120_000)
 
-  test('a forbidden variable is refused at the first start', async () => {
+  test('a forbidden variable is rejected at the first start', async () => {
     await set(...PRELOAD)
     const { code } = await (await start(SERVE)).over
     await ada.must('secrets', 'delete', 'LD_PRELOAD', '--yes')
@@ -222,7 +222,7 @@ describe('a variable that no program may be started with', () => {
   })
 })
 
-test('a token that is revoked leaves it running, and starts nothing any more', async () => {
+test('a revoked token leaves the command running, and prevents another start', async () => {
   const issued = await ada.json('workload-token', 'issue', 'short')
   const run = await start(SERVE, [], { SERVICE_TOKEN: (issued as { token: string }).token })
   await until('the first start', () => log() === 'one\n')
@@ -264,7 +264,7 @@ test('the restarted command gets the terminal', async () => {
   expect([code, screen.includes('read hello by two')]).toEqual([3, true])
 }, 120_000)
 
-test('values are masked after a restart too, and never said', async () => {
+test('values are masked after a restart too, and never printed', async () => {
   const value = marked('after')
   const line = `echo "got $SHOWN"; if [ "$MODE" = last ]; then exit 0; fi; echo one >> log; while :; do sleep 0.05; done`
   const run = await start(line)
@@ -274,7 +274,7 @@ test('values are masked after a restart too, and never said', async () => {
   expect([out, err.includes(value)]).toEqual(['got \ngot [REDACTED]\n', false])
 }, 120_000)
 
-test("a value of one's own starts it again like any other, and that there are some is said once", async () => {
+test('a changed personal value restarts the command like any other, and the use of personal values is reported once', async () => {
   const run = await start(SERVE)
   await until('the first start', () => log() === 'one\n')
   await ada.must('secrets', 'set', 'MODE=two', '--mine')
@@ -295,12 +295,12 @@ test.each([
     ['--watch', '--watch-interval', '2'],
     '--watch-interval must be a time such as 30s, from 1s to 1d\n→ 2 has no unit: s, m, h, d or w',
   ],
-])('%j is a mistake, and nothing is run', async (args, said) => {
+])('%j is an invalid option, and no command is run', async (args, said) => {
   const ran = await ada.run(['run', ...args, '--', 'echo', 'started'])
   expect(ran).toEqual({ code: 2, out: '', err: `cloakroom: ${said}\n` })
 })
 
-test('the wait doubles with each failure, up to five minutes, and is never the same for all', () => {
+test('the delay doubles with each failure, up to five minutes, and is randomized', () => {
   const waits = [0, 1, 2, 3, 10, 2_000].map((failures) => waitMs(10_000, failures, 0.5))
   expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 300_000, 300_000])
   expect([waitMs(10_000, 0, 0), waitMs(10_000, 0, 1)]).toEqual([7_500, 12_500])

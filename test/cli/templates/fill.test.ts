@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { type FindPlace, fillTemplate, type Place } from '../../../src/cli/templates/fill.ts'
 
-/** Two environments, one of them under two names, and how often each was asked. */
+/** Two environments, one of them under two names, and how often each was read. */
 function openPlaces() {
   const asked: string[] = []
   const place = (title: string, values: Record<string, string>, isMeant = true): Place => ({
@@ -39,7 +39,7 @@ const fill = async (template: string) => {
   return { ...(await fillTemplate(template, open)), asked }
 }
 
-test('each environment is fetched once, whatever it is called and how often', async () => {
+test('each environment is fetched once, whatever its name and however often it is named', async () => {
   const template =
     '{{ A }}{{A}} svc://pay/dev/A svc://shared/prod/A {{ svc://id-of-shared/prod/A }}'
   expect(await fill(template)).toEqual({
@@ -63,7 +63,7 @@ test('only references that the template names are resolved, so others may be bro
   )
 })
 
-test('nothing is fetched for a template that cannot be filled, or that names nothing', async () => {
+test('nothing is fetched for a template that cannot be filled, or that has no references', async () => {
   const { asked, open } = openPlaces()
   for (const template of ['{{ A B }}{{ A }}', '{{ A }} svc://bank/prod/A'])
     await expect(fillTemplate(template, open)).rejects.toThrow('nothing was written')
@@ -72,7 +72,7 @@ test('nothing is fetched for a template that cannot be filled, or that names not
 })
 
 test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-  'a name that every object has is no secret: %s',
+  "an object property's name is no secret: %s",
   async (name) => {
     const { open } = openPlaces()
     await expect(fillTemplate(`{{ ${name} }}`, open)).rejects.toThrow(

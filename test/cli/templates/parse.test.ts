@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { parseTemplate, positionIn } from '../../../src/cli/templates/parse.ts'
 import { effort } from '../../support/effort.ts'
 
-/** Parts as they read: references as `<project/environment/NAME>`. */
+/** Parts in readable form: references as `<project/environment/NAME>`. */
 function read(text: string): string {
   const { parts, faults } = parseTemplate(text)
   expect(faults).toEqual([])
@@ -57,7 +57,7 @@ test.each([
   ['{{ "svc://pay/dev/A" }}', 'svc://pay/dev/A'],
   ['{{ "say \\"}}\\" \\\\" }}', 'say "}}" \\'],
   ['{{ "" }}', ''],
-  // Not ours.
+  // Foreign syntax.
   [
     '${NAME} $NAME %NAME% { NAME } {% NAME %} }} <NAME>',
     '${NAME} $NAME %NAME% { NAME } {% NAME %} }} <NAME>',
@@ -95,7 +95,7 @@ describe('an invalid reference', () => {
     expect(`${positionIn(text, fault?.offset ?? -1)} ${fault?.text}`).toEqual(expected as string)
   })
 
-  test('all of them are found', () => {
+  test('all invalid references are reported', () => {
     const { faults } = parseTemplate('{{ a b }} {{ A }}\nsvc:// {{ ?')
     expect(faults.map(({ text }) => text)).toEqual(['{{ a b }}', 'svc:// {{ ?', '{{ ?'])
   })
@@ -104,7 +104,7 @@ describe('an invalid reference', () => {
 /** Bytes: the largest template in test:all. */
 const OPENINGS_BYTES = effort(524_288, 4_194_304)
 
-test('a template of nothing but openings is read once', () => {
+test('a template of only opening braces is read once', () => {
   for (const opening of ['{{', '{{ "', 'svc://a/', '{{ A', '{{ \\"', ' svc://']) {
     const text = opening.repeat(OPENINGS_BYTES / opening.length)
     expect(parseTemplate(text).faults.length).toBeGreaterThan(0)

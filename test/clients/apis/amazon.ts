@@ -1,4 +1,4 @@
-/** Amazon Web Services, which clients do not send their key to: they sign with it. */
+/** Amazon Web Services, whose clients do not send their key but sign with it. */
 import type { Api } from './api.ts'
 
 const s3: Api = {
@@ -8,7 +8,7 @@ const s3: Api = {
   base: { AWS_ENDPOINT_URL: '' },
   answers: {
     call: (text) => ({ headers: { etag: '"1"' }, body: text }),
-    // In a text without lines or events the last 4 KiB wait for the bytes that follow.
+    // In text without lines or events the last 4 KiB wait for the following bytes.
     stream: (words) => ({ type: 'text/plain', pieces: words.map((word) => word.padEnd(5000)) }),
     upload: (receipt) => ({ headers: { etag: `"${receipt}"` }, body: '' }),
     error: (message) => ({

@@ -1,15 +1,15 @@
-/** An API outside, as far as its clients can see: where it is, how it authenticates, and what its answers look like. */
+/** An external API from the view of its clients: its address, its authentication, and its answers. */
 export type Api = {
   host: string
   /** Other hosts to which its programs send some calls. */
   otherHosts?: readonly string[]
-  /** By the variable that its programs read: how a credential begins. */
+  /** How a credential begins, by the variable that its programs read. */
   credentials: Readonly<Record<string, string>>
   /** Places other than headers in which the credentials may be. */
   locations?: readonly string[]
   /** Whether no program has the host built in. */
   isOwn?: true
-  /** By the variable that its programs read, if it is set: the path of the base URL. */
+  /** The path of the base URL, by the variable that its programs read, if it is set. */
   base: Readonly<Record<string, string>>
   /** The response to each of these actions; the stream is its events. */
   answers: Answers
@@ -25,7 +25,7 @@ export type Answers = {
   call(text: string): Said
   /** One piece for each word. */
   stream?(words: readonly string[]): { type: string; pieces: string[] }
-  /** `receipt` says that the file arrived whole. */
+  /** `receipt` confirms that the file arrived complete. */
   upload?(receipt: string): Said
   error(message: string): Said
 }

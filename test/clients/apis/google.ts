@@ -1,4 +1,4 @@
-/** Google Cloud, with an access token as its clients are given one. */
+/** Google Cloud, with an access token in the form that its clients receive. */
 import type { Api } from './api.ts'
 
 const storage: Api = {
@@ -7,7 +7,7 @@ const storage: Api = {
   base: { API_URL: '' },
   answers: {
     call: (text) => ({ headers: { 'content-type': 'text/plain' }, body: text }),
-    // As of S3: of a text without lines or events the last 4 KiB wait for what follows.
+    // Like S3: in text without lines or events the last 4 KiB wait for the following bytes.
     stream: (words) => ({ type: 'text/plain', pieces: words.map((word) => word.padEnd(5000)) }),
     upload: (receipt) => ({ body: { bucket: 'things', name: 'a file', id: receipt } }),
     error: (message) => ({

@@ -1,4 +1,4 @@
-/** The APIs outside that the matrix knows. */
+/** The external APIs of the matrix. */
 import { amazon } from './amazon.ts'
 import type { Api } from './api.ts'
 import { google } from './google.ts'

@@ -4,7 +4,7 @@ import { type Api, eventsOf } from './api.ts'
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const chat = { id: 'chatcmpl-1', created: 1, model: 'any' }
 
-/** The form of OpenAI, which others took over. */
+/** The format of OpenAI, which other vendors adopted. */
 const openaiAnswers: Api['answers'] = {
   call: (content) => {
     const message = { role: 'assistant', content, refusal: null }
@@ -67,7 +67,7 @@ const anthropic: Api = {
       const pieces = events.map(
         (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
       )
-      // The first word comes with the text before it.
+      // The first word arrives with the text before it.
       return {
         type: 'text/event-stream',
         pieces: [pieces.slice(0, 3).join(''), ...pieces.slice(3)],

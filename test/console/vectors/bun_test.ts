@@ -93,7 +93,7 @@ function thrownBy(run: unknown): unknown {
 const keysOf = (value: object) =>
   Object.keys(value).filter((key) => Reflect.get(value, key) !== undefined)
 
-/** `partly` lets the first object have more than the second names. */
+/** `partly` permits the first object to have more names than the second. */
 function isEqual(one: unknown, other: unknown, partly = false): boolean {
   if (Object.is(one, other)) return true
   if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false

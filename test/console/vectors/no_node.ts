@@ -1,4 +1,4 @@
-/** In the place of `node:crypto`: what a browser has no likeness of says so when it runs. */
+/** Replaces `node:crypto`: functions without a browser equivalent throw when they run. */
 import { randomBytes } from '../../../src/core/crypto/random.ts'
 
 const missing = (): never => {

@@ -1,6 +1,6 @@
 /**
- * A worker in which the tests of the vectors run, as the worker of the keys begins: with what the browser has of X25519
- * and Ed25519, or, named `without`, in a browser that has neither.
+ * A worker that runs the tests of the vectors and starts like the keys' worker: with the browser's X25519 and
+ * Ed25519, or, named `without`, in a browser that has neither.
  */
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { ensureCurves } from '../../../src/console/web/keys/curves.ts'

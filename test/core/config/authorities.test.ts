@@ -20,7 +20,7 @@ test('the text of a PEM file is returned whole', () => {
   expect(readAuthorities(fileWith(pem))).toBe(pem)
 })
 
-test('without the setting there are none', () => {
+test('no authorities exist without the setting', () => {
   expect(readAuthorities(undefined)).toBeUndefined()
 })
 

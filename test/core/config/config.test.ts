@@ -20,7 +20,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('without anything, the embedded database with its own keys', () => {
+test('an empty environment selects the embedded database with its own keys', () => {
   const asked: string[] = []
   const config = readConfig({}, (directory) => {
     asked.push(directory)
@@ -44,17 +44,17 @@ test('without anything, the embedded database with its own keys', () => {
   expect(config.DB_HOST).toBeUndefined()
 })
 
-test('given keys are used, and the own ones not asked for', () => {
+test("given keys are used, and the server's own ones are not requested", () => {
   expect(readConfig(keys, unasked)).toMatchObject(keys)
 })
 
-test('an empty variable is one that is not set', () => {
+test('an empty variable counts as unset', () => {
   expect(readConfig({ ...keys, PORT: '', DB_HOST: '', CRON_SECRET: '' }, unasked)).toMatchObject({
     PORT: 8000,
   })
 })
 
-describe('a wrong value is one line: variable, complaint, example', () => {
+describe('an invalid value is one line: variable, complaint, example', () => {
   test.each([
     ['PORT', 'eighty'],
     ['PORT', '65536'],
@@ -127,7 +127,7 @@ describe('a wrong value is one line: variable, complaint, example', () => {
   })
 })
 
-test('a number may have spaces around it, as in a file of variables', () => {
+test('a number may have spaces around it, like in a file of variables', () => {
   expect(readConfig({ ...keys, PORT: ' 8001 ', DB_WAIT_SECONDS: '0' }, unasked)).toMatchObject({
     PORT: 8001,
     DB_WAIT_SECONDS: 0,
@@ -153,11 +153,11 @@ test('a host name with a valid form is accepted', () => {
   expect(problemsOf({ ...keys, RESOLVER_HOSTS: 'a.internal=10.0.0.1,b=fd00::1' })).toEqual([])
 })
 
-describe('a port is listened on once', () => {
+describe('each port is listened on once', () => {
   const twice = 'RESOLVER_PORT: must differ from PORT (example: 8080)'
   const figures = 'ADMIN_PORT: must differ from PORT and RESOLVER_PORT (example: 9464)'
 
-  test('by listeners that this process opens', () => {
+  test('listeners of this process cannot share a port', () => {
     const same = { ...keys, PORT: '9000', RESOLVER_PORT: '9000' }
     expect(problemsOf(same)).toEqual([twice])
     expect(problemsOf({ ...keys, ADMIN_PORT: '8080' })).toEqual([figures])
@@ -166,7 +166,7 @@ describe('a port is listened on once', () => {
     expect(problemsOf({ ...keys, PORT: '0', RESOLVER_PORT: '0', ADMIN_PORT: '0' })).toEqual([])
   })
 
-  test('by the figures of every worker', () => {
+  test('metrics of every worker need separate ports', () => {
     const server = { ...keys, DB_HOST: 'db', DB_NAME: 'cloakroom', DB_USER: 'cloakroom' }
     expect(problemsOf({ ...server, WORKERS: '4', ADMIN_PORT: '7997' })).toEqual([figures])
     expect(problemsOf({ ...server, WORKERS: '3', ADMIN_PORT: '7997' })).toEqual([])
@@ -178,7 +178,7 @@ test('all problems are reported at once', () => {
   expect(problems.map((line) => line.split(':')[0])).toEqual(['PORT', 'ROLE', 'RATE_API'])
 })
 
-describe('variables that are required', () => {
+describe('required variables', () => {
   test('production names every missing variable', () => {
     const problems = problemsOf({ SERVICE_SETTINGS: 'production' })
     expect(problems.map((line) => line.split(':')[0])).toEqual([
@@ -211,7 +211,7 @@ describe('variables that are required', () => {
     })
   })
 
-  test('a PostgreSQL server needs keys, which are never invented for it', () => {
+  test('a PostgreSQL server needs keys, which are never generated for it', () => {
     const problems = problemsOf({ DB_HOST: 'db' })
     expect(problems.map((line) => line.split(':')[0])).toEqual([
       'DB_NAME',
@@ -233,7 +233,7 @@ describe('workers', () => {
   const complaint =
     'ADMIN_PORT: must be above 0 and leave one port per worker up to 65535 (example: 9464)'
 
-  test('several need PostgreSQL, and a port each for their figures', () => {
+  test('several workers need PostgreSQL, and a port each for their metrics', () => {
     expect(problemsOf({ ...keys, WORKERS: '2' })).toEqual([
       'WORKERS: more than 1 needs PostgreSQL: set DB_HOST (example: 1)',
     ])
@@ -243,7 +243,7 @@ describe('workers', () => {
     expect(most.WORKERS).toBe(3)
   })
 
-  test('one may pick its port, on any database', () => {
+  test('one worker may pick its port, on any database', () => {
     const config = readConfig({ ...keys, WORKERS: '1', ADMIN_PORT: '0' }, unasked)
     expect([config.WORKERS, config.ADMIN_PORT]).toEqual([1, 0])
   })

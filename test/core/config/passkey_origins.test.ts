@@ -12,7 +12,7 @@ const partiesOf = (env: Record<string, string>) =>
   Object.fromEntries(relyingParties(readConfig(env, keys)))
 
 describe('origins of passkeys', () => {
-  test('are those that are named, each with its host name', () => {
+  test('passkey origins are the named ones, each with its host name', () => {
     const PASSKEY_ORIGINS =
       'https://vault.example.com, http://localhost:8765,https://v.example:8443'
     expect(partiesOf({ PASSKEY_ORIGINS, SERVICE_SERVER_URL: 'https://other.example' })).toEqual({
@@ -22,7 +22,7 @@ describe('origins of passkeys', () => {
     })
   })
 
-  test('are otherwise that of the public address, where passkeys can be used there', () => {
+  test('the passkey origin defaults to the public address, if passkeys can be used there', () => {
     const of = (SERVICE_SERVER_URL: string) => partiesOf({ SERVICE_SERVER_URL })
     expect(of('https://vault.example.com/path/')).toEqual({
       'https://vault.example.com': 'vault.example.com',
@@ -45,7 +45,7 @@ describe('origins of passkeys', () => {
     'vault.example.com',
     'https://notlocalhost.example,*',
     'http://evil-localhost',
-  ])('%s is refused at the start', (PASSKEY_ORIGINS) => {
+  ])('%s is rejected at the start', (PASSKEY_ORIGINS) => {
     expect(() => readConfig({ PASSKEY_ORIGINS }, keys)).toThrow(
       /^PASSKEY_ORIGINS: must be origins such as/,
     )

@@ -61,7 +61,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('every secret has a file, and nothing else has', () => {
+test('every secret has a file variable, and no other setting has', () => {
   const secret = describeConfig().flatMap(({ name, file }) => (file ? [[name, file]] : []))
   expect(Object.fromEntries(secret)).toEqual(
     Object.fromEntries(Object.keys(VALUES).map((name) => [name, `${name}_FILE`])),
@@ -71,7 +71,7 @@ test('every secret has a file, and nothing else has', () => {
   expect(named.filter(({ file }) => file === null)).toEqual([])
 })
 
-test.each(Object.keys(VALUES))('%s_FILE says what the variable would say', (name) => {
+test.each(Object.keys(VALUES))('%s_FILE has the effect of the variable', (name) => {
   const { [name]: value = '', ...rest } = VALUES
   const given = read({ ...VALUES }).config
   expect(read({ ...rest, [`${name}_FILE`]: put(value) })).toEqual({ config: given, warnings: [] })
@@ -82,22 +82,22 @@ test.each([
   ['one line break of Windows', '\r\n', ''],
   ['only one', '\n\n', '\n'],
   ['and no space', ' \n', ' '],
-])('at the end %s is removed', (_, end, left) => {
+])('%s is removed at the end of a file', (_, end, left) => {
   const DB_PASSWORD_FILE = put(`pass${end}`)
   expect(read({ DB_PASSWORD_FILE }).config.DB_PASSWORD).toBe(`pass${left}`)
 })
 
-test('both set is an error, in which neither is guessed nor shown', () => {
+test('a variable and its file together are an error, and neither is used or shown', () => {
   const path = put(VALUES.SECRET_KEY ?? '')
   expect(problemsOf({ ...VALUES, SECRET_KEY_FILE: path })).toEqual([
     'SECRET_KEY_FILE: must not be set together with SECRET_KEY: unset one of them (example: /run/secrets/secret_key)',
   ])
-  // Empty is not set, either way.
+  // An empty variable counts as unset, both ways.
   expect(problemsOf({ ...VALUES, SECRET_KEY_FILE: '' })).toEqual([])
   expect(problemsOf({ ...VALUES, SECRET_KEY: '', SECRET_KEY_FILE: path })).toEqual([])
 })
 
-describe('a file that is refused is named with its variable, and nothing of it is shown', () => {
+describe('a rejected file is named with its variable, and none of its content is printed', () => {
   const content = 'sk_content_of_the_file'
   const oversized = Buffer.alloc(65_537, 'x')
   test.each<[string, () => string, string]>([
@@ -122,7 +122,7 @@ describe('a file that is refused is named with its variable, and nothing of it i
     expect(problem).not.toContain('xxxx')
   })
 
-  test('a pipe, without waiting for its writer', () => {
+  test('a pipe is rejected without waiting for its writer', () => {
     const path = join(home, 'pipe')
     expect(watched(Bun.spawnSync(['mkfifo', path])).exitCode).toBe(0)
     expect(problemsOf({ ...OTHERS, SECRET_KEY_FILE: path })).toEqual([
@@ -130,7 +130,7 @@ describe('a file that is refused is named with its variable, and nothing of it i
     ])
   })
 
-  test('all that are wrong, at once', () => {
+  test('all invalid files are reported at once', () => {
     const env = { SECRET_KEY_FILE: home, ENCRYPTION_KEY_FILE: join(home, 'absent') }
     expect(problemsOf(env)).toHaveLength(2)
   })
@@ -142,7 +142,7 @@ function linked(to: string): string {
   return path
 }
 
-test('a file that every user can read is warned of, and one that a group can read is not', () => {
+test('a file that every user can read causes a warning, and one that a group can read does not', () => {
   const value = VALUES.SECRET_KEY ?? ''
   const path = put(value, 0o644)
   const { warnings, config } = read({ ...OTHERS, SECRET_KEY_FILE: path })
@@ -153,7 +153,7 @@ test('a file that every user can read is warned of, and one that a group can rea
   expect(read({ ...OTHERS, SECRET_KEY_FILE: put(value, 0o440) }).warnings).toEqual([])
 })
 
-test('as Kubernetes mounts them, by links over ..data, the newest is read at the next start', () => {
+test('files mounted by Kubernetes, behind links over ..data, are read in their newest version at the next start', () => {
   const volume = join(home, 'volume')
   const write = (name: string, value: string) => {
     mkdirSync(join(volume, name), { recursive: true })
@@ -179,7 +179,7 @@ describe('a folder that every user may write', () => {
   const problemOf = (path: string) => problemsOf({ ...OTHERS, SECRET_KEY_FILE: path })
   const example = '(example: /run/secrets/secret_key)'
 
-  test('is refused, also behind a link or with one in it', () => {
+  test('a writable folder is rejected, also behind a link or with a link in it', () => {
     const path = put(value)
     chmodSync(home, 0o777)
     const refused = [
@@ -196,7 +196,7 @@ describe('a folder that every user may write', () => {
     expect(problemOf(link)).toHaveLength(1)
   })
 
-  test("is not refused if only owners can replace files in it, as root's under Kubernetes", () => {
+  test("a folder is accepted if only owners can replace files in it, like root's under Kubernetes", () => {
     const path = put(value)
     chmodSync(home, 0o1777)
     expect(problemOf(path)).toEqual([])
@@ -211,13 +211,13 @@ describe('a folder that every user may write', () => {
     if (process.getuid?.() !== 0) return
     chownSync(path, 65_534, 65_534)
     expect(problemOf(path)).toHaveLength(1)
-    // As a file of the machine's user is mounted into a container.
+    // The modes of a file that belongs to the machine's user and is mounted into a container.
     chmodSync(home, 0o755)
     expect(problemOf(path)).toEqual([])
   })
 })
 
-test('production is content with files', () => {
+test('production accepts files', () => {
   const env = {
     SERVICE_SETTINGS: 'production',
     ALLOWED_HOSTS: 'vault.example.com',

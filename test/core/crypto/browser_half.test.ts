@@ -1,5 +1,8 @@
 // tier: all
-/** The published vectors, and ours, over the crypto of browsers: the same tests, with other files under them. */
+/**
+ * The published vectors, and the product's own, over the browser's crypto: the same tests, with other files under
+ * them.
+ */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +20,7 @@ const FILES = [
   ...['hpke_open', 'token', 'approval/approval'],
 ]
 
-test('keeps every vector and every property of the crypto of servers', async () => {
+test("the browser code passes every vector and every property of the server's crypto", async () => {
   const paths = FILES.map((name) => join(import.meta.dir, `${name}.test.ts`))
   const preload = fileURLToPath(new URL('./browser_half.ts', import.meta.url))
   const child = watched(
@@ -31,7 +34,7 @@ test('keeps every vector and every property of the crypto of servers', async () 
   expect(said).toMatch(/^ 0 fail$/m)
 })
 
-test('Argon2id is that of servers, over several lanes', async () => {
+test("the browser's Argon2id equals the server's, over several lanes", async () => {
   const costs = { memory_kib: 256, iterations: 2, parallelism: 4 }
   for (const text of ['correct horse', 'žluťoučký kůň']) {
     const [message, salt] = [utf8(text), new Uint8Array(16).fill(text.length)]
@@ -39,7 +42,7 @@ test('Argon2id is that of servers, over several lanes', async () => {
   }
 })
 
-test('CRC-32 is that of servers, and ids are of version 7, in the order of time', async () => {
+test("the browser's CRC-32 equals the server's, and IDs are of version 7, in the order of time", async () => {
   fc.assert(fc.property(fc.string(), (text) => browser.crc32(text) === crc32(text)))
   fc.assert(fc.property(fc.uint8Array(), (bytes) => browser.crc32(bytes) === crc32(bytes)))
   const first = browser.uuidv7()

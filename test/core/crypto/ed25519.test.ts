@@ -66,7 +66,7 @@ describe('RFC 8032, section 7.1', () => {
 })
 
 describe('a signature', () => {
-  test('is good for the other implementation of this machine, and its for ours', async () => {
+  test('a signature is valid for the other implementation of this machine, and the other way round', async () => {
     const { privateKey, publicKey } = await signingKeyOf(SECRET)
     const theirs = createPrivateKey({
       key: der('302e020100300506032b657004220420', SECRET),
@@ -80,7 +80,7 @@ describe('a signature', () => {
     )
   })
 
-  test('with S above the order is refused', async () => {
+  test('a signature with S above the order is rejected', async () => {
     const { privateKey, publicKey } = await signingKeyOf(SECRET)
     const signature = await signEd25519(privateKey, DATA)
     const s = numberOf(signature.subarray(32)) + ORDER
@@ -88,7 +88,7 @@ describe('a signature', () => {
     expect(await verifyEd25519(publicKey, DATA, other)).toBe(false)
   })
 
-  test('with R of low order is refused, though its equation holds', async () => {
+  test('a signature with R of low order is rejected, although its equation holds', async () => {
     const { publicKey } = await signingKeyOf(SECRET)
     const sha512 = (...parts: Uint8Array[]) =>
       new Uint8Array(
@@ -106,7 +106,7 @@ describe('a signature', () => {
     expect(await verifyEd25519(publicKey, DATA, concat(r, s))).toBe(false)
   })
 
-  test('with any other bit is refused', async () => {
+  test('a signature with any other bit is rejected', async () => {
     const { privateKey, publicKey } = await signingKeyOf(SECRET)
     const signature = await signEd25519(privateKey, DATA)
     for (let bit = 0; bit < 512; bit++) {
@@ -116,7 +116,7 @@ describe('a signature', () => {
     }
   })
 
-  test.each([0, 31, 63, 65])('of %d bytes is refused', async (length) => {
+  test.each([0, 31, 63, 65])('a signature of %d bytes is rejected', async (length) => {
     const { publicKey } = await signingKeyOf(SECRET)
     expect(await verifyEd25519(publicKey, DATA, new Uint8Array(length))).toBe(false)
   })
@@ -128,7 +128,7 @@ describe('a point', () => {
   const signs = [0n, 2n ** 255n]
 
   test.each(signs.flatMap((sign) => [...low, ...above].map((y) => littleEndian(y + sign).toHex())))(
-    '%s is not sound',
+    '%s is not a valid key',
     async (hex) => {
       const point = Uint8Array.fromHex(hex)
       expect(isSoundPoint(point)).toBe(false)
@@ -136,16 +136,19 @@ describe('a point', () => {
     },
   )
 
-  test.each([2n, 3n, FIELD - 2n, EIGHTH + 1n, EIGHTH - 1n])('beside it, %d, is', (y) => {
-    for (const sign of signs) expect(isSoundPoint(littleEndian(y + sign))).toBe(true)
-  })
+  test.each([2n, 3n, FIELD - 2n, EIGHTH + 1n, EIGHTH - 1n])(
+    'a point beside it, %d, is accepted',
+    (y) => {
+      for (const sign of signs) expect(isSoundPoint(littleEndian(y + sign))).toBe(true)
+    },
+  )
 
-  test('has 32 bytes', () => {
+  test('a point has 32 bytes', () => {
     for (const length of [0, 31, 33])
       expect(isSoundPoint(new Uint8Array(length).fill(3))).toBe(false)
   })
 
-  test('a point of a key is sound', async () => {
+  test("a key's point is valid", async () => {
     const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
     await fc.assert(
       fc.asyncProperty(seed, async (bytes) => {

@@ -24,7 +24,7 @@ import {
 const anyBytes = fc.uint8Array({ maxLength: 80 })
 
 describe('round trips', () => {
-  test('base64 and base64url, padded or not, give back the bytes', () => {
+  test('base64 and base64url, padded or not, return the same bytes', () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         expect(fromBase64(toBase64(bytes))).toEqual(bytes)
@@ -34,7 +34,7 @@ describe('round trips', () => {
     )
   })
 
-  test('base62 of 4, 16 and 32 bytes gives back the bytes', () => {
+  test('base62 of 4, 16 and 32 bytes returns the same bytes', () => {
     for (const [size, length] of [
       [4, 6],
       [16, 22],
@@ -51,7 +51,7 @@ describe('round trips', () => {
     }
   })
 
-  test('UUIDs give back their lower-case text', () => {
+  test('UUIDs return their lower-case text', () => {
     fc.assert(
       fc.property(fc.uuid(), (uuid) => {
         expect(bytesToUuid(uuidToBytes(uuid.toUpperCase()))).toBe(uuid)
@@ -60,7 +60,7 @@ describe('round trips', () => {
   })
 })
 
-test('accepts no text but the canonical one of any byte string', () => {
+test('base62 accepts only the canonical text of any byte string', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const bytes = fromBase64(text)
@@ -73,25 +73,25 @@ test('accepts no text but the canonical one of any byte string', () => {
 })
 
 describe('base62', () => {
-  test('refuses foreign characters', () => {
+  test('base62 rejects foreign characters', () => {
     for (const text of ['-', ' ', 'é', '０', '\0', '_']) expect(decodeBase62(text, 4)).toBeNull()
   })
 
-  test('decodes the largest value and refuses the next', () => {
+  test('base62 decodes the largest value and rejects the next', () => {
     const most = encodeBase62(new Uint8Array(16).fill(255), 22)
     expect(most).toBe('7n42DGM5Tflk9n8mt7Fhc7')
     expect(decodeBase62('7n42DGM5Tflk9n8mt7Fhc7', 16)).toEqual(new Uint8Array(16).fill(255))
     expect(decodeBase62('7n42DGM5Tflk9n8mt7Fhc8', 16)).toBeNull()
   })
 
-  test('refuses to write bytes that do not fit', () => {
+  test('base62 does not encode bytes that do not fit', () => {
     expect(() => encodeBase62(Uint8Array.of(62), 1)).toThrow(RangeError)
     expect(encodeBase62(Uint8Array.of(61), 1)).toBe('z')
   })
 })
 
 describe('fixed forms', () => {
-  test('u32be takes unsigned 32-bit integers only', () => {
+  test('u32be accepts unsigned 32-bit integers only', () => {
     expect(toHex(u32be(0xffff_ffff))).toBe('ffffffff')
     expect(toHex(u32be(0x0102_0304))).toBe('01020304')
     for (const value of [-1, 2 ** 32, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -104,7 +104,7 @@ describe('fixed forms', () => {
     expect(toHex(lp(''))).toBe('00000000')
   })
 
-  test('length prefixes keep the border between fields', () => {
+  test('length prefixes keep the boundary between fields', () => {
     fc.assert(
       fc.property(
         fc.tuple(fc.string(), fc.string()),
@@ -126,7 +126,7 @@ describe('fixed forms', () => {
     )
   })
 
-  test('refuses texts that are no UUID', () => {
+  test('a text that is not a UUID is rejected', () => {
     const id = '01920000-0000-7000-8000-000000000001'
     for (const text of ['', id.slice(1), `${id}0`, `{${id}}`, id.replaceAll('-', ''), `${id}\n`]) {
       expect(() => uuidToBytes(text)).toThrow(TypeError)
@@ -134,7 +134,7 @@ describe('fixed forms', () => {
     expect(() => bytesToUuid(new Uint8Array(15))).toThrow(TypeError)
   })
 
-  test('CRC-32 of the standard check text', () => {
+  test('CRC-32 matches the standard check text', () => {
     expect(crc32('123456789')).toBe(0xcbf43926)
     expect(crc32(utf8('123456789'))).toBe(0xcbf43926)
   })
@@ -151,12 +151,15 @@ describe('fixed forms', () => {
 })
 
 describe('strict UTF-8', () => {
-  test('gives back any text, a byte order mark too', () => {
+  test('strict UTF-8 returns any text, including a byte order mark', () => {
     for (const text of ['', 'déjà vu €', '\u{1f511}', '\ufeffx', 'a\0b'])
       expect(fromUtf8(utf8(text))).toBe(text)
   })
 
-  test.each(['ff', 'c0af', 'eda080', 'e282', 'f4908080', '61ff62'])('%s is no text', (hex) => {
-    expect(fromUtf8(Uint8Array.fromHex(hex))).toBeNull()
-  })
+  test.each(['ff', 'c0af', 'eda080', 'e282', 'f4908080', '61ff62'])(
+    '%s is not valid text',
+    (hex) => {
+      expect(fromUtf8(Uint8Array.fromHex(hex))).toBeNull()
+    },
+  )
 })

@@ -30,7 +30,7 @@ const memberPlace = {
   epoch: 1,
 }
 
-test('a member opens what was sealed to it', async () => {
+test('a member opens an envelope that was sealed to them', async () => {
   await fc.assert(
     fc.asyncProperty(ids, epochs, keys, async (workspaceId, epoch, workspaceKey) => {
       const place = { workspaceId, recipientPublicKey: pair.publicKey, epoch }
@@ -41,7 +41,7 @@ test('a member opens what was sealed to it', async () => {
   )
 })
 
-test('a token opens what was sealed to it, and the server recognises the form', async () => {
+test('a token opens an envelope that was sealed to it, and the server recognises the form', async () => {
   const places = fc.record({
     workspaceId: ids,
     tokenId: ids,
@@ -60,7 +60,7 @@ test('a token opens what was sealed to it, and the server recognises the form', 
   )
 })
 
-test('with any single bit flipped neither kind opens', async () => {
+test('an envelope of neither kind opens with any single bit flipped', async () => {
   const token = fromBase64(await sealTokenEnvelope(tokenPlace, pair.publicKey, key))
   const member = fromBase64(await sealMemberEnvelope(memberPlace, key))
   if (token === null || member === null) throw new Error('the envelope is not base64')
@@ -81,7 +81,7 @@ test('two envelopes of one key share no ephemeral key', async () => {
   expect(one.slice(0, 44)).not.toBe(two.slice(0, 44))
 })
 
-test('nothing is sealed to a point of low order', async () => {
+test('no envelope is sealed to a point of low order', async () => {
   for (const hex of LOW_ORDER_KEYS) {
     const lowOrder = Uint8Array.fromHex(hex)
     await expect(sealTokenEnvelope(tokenPlace, lowOrder, key)).rejects.toThrow('low order')
@@ -93,7 +93,7 @@ test('nothing is sealed to a point of low order', async () => {
   }
 })
 
-test('carries keys of 32 bytes and nothing else', async () => {
+test('an envelope carries keys of 32 bytes and nothing else', async () => {
   for (const length of [0, 16, 31, 33]) {
     const wrong = new Uint8Array(length)
     await expect(sealTokenEnvelope(tokenPlace, pair.publicKey, wrong)).rejects.toThrow(RangeError)
@@ -101,7 +101,7 @@ test('carries keys of 32 bytes and nothing else', async () => {
   }
 })
 
-test('bytes that nobody sealed do not open and do not throw', async () => {
+test('random bytes do not open and do not throw', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 80, maxLength: 80 }), async (bytes) => {
       const envelope = Uint8Array.of(1, ...bytes)
@@ -111,7 +111,7 @@ test('bytes that nobody sealed do not open and do not throw', async () => {
   )
 })
 
-test('a private key of another length or a place that is no UUID opens nothing', async () => {
+test('a private key of another length or an invalid UUID opens nothing', async () => {
   const envelope = fromBase64(await sealTokenEnvelope(tokenPlace, pair.publicKey, key))
   if (envelope === null) throw new Error('the envelope is not base64')
   expect(await openTokenEnvelope(tokenPlace, new Uint8Array(31), envelope)).toBeNull()

@@ -1,5 +1,5 @@
 // tier: quick
-/** Outputs of this implementation, frozen: what is stored today must open in every later version. */
+/** Frozen outputs of this implementation: data stored today must open in every later version. */
 import { describe, expect, test } from 'bun:test'
 import {
   authKey,
@@ -41,14 +41,14 @@ describe('opens', () => {
     })
   }
 
-  test('every column, sealed before and after the outer key was rotated', () => {
+  test('every column opens, sealed before and after the outer key was rotated', () => {
     for (const column of OUTER_COLUMNS) {
       expect(good.filter((vector) => vector.column === column)).toHaveLength(2)
     }
   })
 })
 
-describe('seals a secret value to the same bytes', () => {
+describe('a secret value is sealed to the same bytes', () => {
   for (const vector of frozen.opens) {
     if (!('nonce' in vector) || !vector.workspace_key) continue
     const { name, project_id, environment, key, epoch, nonce, policy, plaintext, value } = vector
@@ -82,7 +82,7 @@ describe('tokens', () => {
   }
 })
 
-test('an account: password in NFKC, master key, what is sent, fingerprint, recovery', async () => {
+test('an account has frozen vectors: password in NFKC, master key, sent data, fingerprint, recovery', async () => {
   const { account } = frozen
   const salt = fromBase64(account.key_salt) ?? new Uint8Array()
   const masterKey = await deriveMasterKey(account.password, salt, account.kdf)
@@ -94,7 +94,7 @@ test('an account: password in NFKC, master key, what is sent, fingerprint, recov
   expect(recoveryVerifier(hex(account.recovery_key))).toBe(account.recovery_verifier)
 })
 
-test('the check row', async () => {
+test('the check row has a frozen vector', async () => {
   const layer = OuterLayer.parse(frozen.check.encryption_key)
   expect(layer.primaryKeyId).toBe(frozen.check.key_id)
   expect(await layer.openCheck(hex(frozen.check.value))).toBe(true)

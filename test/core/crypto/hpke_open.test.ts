@@ -1,5 +1,5 @@
 // tier: quick
-/** Our half of HPKE against the library's, and against a reference that reproduces RFC 9180's vectors. */
+/** The product's half of HPKE, compared with the library's and with a reference that reproduces RFC 9180's vectors. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import * as hpke from 'hpke'
@@ -17,7 +17,7 @@ const suite = new hpke.CipherSuite(
   hpke.AEAD_AES_256_GCM,
 )
 
-test('opens what the library sealed, of any length, info and additional data', async () => {
+test('HPKE opens values that the library sealed, of any length, info and additional data', async () => {
   const publicKey = await suite.DeserializePublicKey(recipient.publicKey)
   const bytes = fc.uint8Array({ maxLength: 100 })
   await fc.assert(
@@ -38,7 +38,7 @@ test('opens what the library sealed, of any length, info and additional data', a
   )
 })
 
-test('opens what was sealed with the keys of RFC 9180, A.1.1', () => {
+test('HPKE opens values that were sealed with the keys of RFC 9180, A.1.1', () => {
   const parts = {
     info: hex(rfc9180.info),
     additionalData: hex(rfc9180.encryptions[0]?.aad ?? ''),
@@ -55,11 +55,11 @@ test('opens what was sealed with the keys of RFC 9180, A.1.1', () => {
   expect(hpkeOpen(hex(rfc9180.recipient_private_key), sealed)).toEqual(parts.plaintext)
 })
 
-test('takes no point of low order and no key of another length', () => {
+test('HPKE accepts no point of low order and no key of another length', () => {
   const rest = { ciphertext: new Uint8Array(48), info: hex(''), additionalData: hex('') }
   const open = (encapsulatedKey: Uint8Array) =>
     hpkeOpen(recipient.privateKey, { ...rest, encapsulatedKey })
-  // The others of the list are of low order to implementations that do not mask.
+  // The others of the list are of low order for implementations that do not mask.
   for (const key of LOW_ORDER_KEYS.slice(0, 7)) expect(() => open(hex(key))).toThrow()
   for (const length of [0, 31, 33]) expect(() => open(new Uint8Array(length))).toThrow(RangeError)
   expect(open(generateKeyPair().publicKey)).toBeNull()

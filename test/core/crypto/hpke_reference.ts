@@ -23,7 +23,7 @@ export type ReferenceSeal = {
   aead: 1 | 2
 }
 
-/** The first message of a context: `enc` and everything that led to the ciphertext. */
+/** The first message of a context: `enc` and all values that resulted in the ciphertext. */
 export function referenceSeal(input: ReferenceSeal) {
   const enc = x25519PublicKey(input.ephemeralPrivateKey)
   const shared = x25519(input.ephemeralPrivateKey, input.recipientPublicKey)

@@ -11,7 +11,7 @@ const PRIVATE = createPrivateKey({
   type: 'pkcs8',
 })
 
-/** Whether the platform's X25519 gives a secret for this public key; it refuses one that is zero. */
+/** Whether the platform's X25519 returns a secret for this public key; it rejects a zero secret. */
 function givesSecret(publicKey: Uint8Array): boolean {
   const der = Buffer.concat([Buffer.from('302a300506032b656e032100', 'hex'), publicKey])
   try {
@@ -25,7 +25,7 @@ function givesSecret(publicKey: Uint8Array): boolean {
   }
 }
 
-/** Keys of low order as an implementation reads them that does not ignore the top bit. */
+/** Keys of low order for an implementation that does not ignore the top bit. */
 const UNMASKED = LOW_ORDER_KEYS.filter((hex) => givesSecret(Uint8Array.fromHex(hex)))
 
 describe('a public key', () => {
@@ -33,17 +33,17 @@ describe('a public key', () => {
     expect(isLowOrder(Uint8Array.fromHex(hex))).toBe(true)
   })
 
-  test.each(ORDINARY_KEYS)('%s is not', (hex) => {
+  test.each(ORDINARY_KEYS)('%s is not of low order', (hex) => {
     expect(isLowOrder(Uint8Array.fromHex(hex))).toBe(false)
     expect(givesSecret(Uint8Array.fromHex(hex))).toBe(true)
   })
 
-  test('that X25519 makes nothing of is among these', () => {
+  test('the low-order list contains every key with an all-zero X25519 result', () => {
     expect(LOW_ORDER_KEYS).toHaveLength(19)
     expect(UNMASKED).toHaveLength(5)
   })
 
-  test('at random is ordinary', () => {
+  test('a random key is not of low order', () => {
     const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
     fc.assert(fc.property(key, (bytes) => isLowOrder(bytes) === !givesSecret(bytes)))
   })

@@ -32,7 +32,7 @@ test('any bytes open in the column, salt and row they were sealed for', async ()
   )
 })
 
-test('with any single bit flipped it does not open', async () => {
+test('a blob with any single bit flipped does not open', async () => {
   const blob = await layer.seal('secrets.value', salt, row, x)
   for (let bit = 0; bit < blob.length * 8; bit++) {
     const flipped = blob.with(bit >> 3, (blob[bit >> 3] ?? 0) ^ (1 << (bit & 7)))
@@ -49,14 +49,14 @@ test('a blob of one column opens in no other', async () => {
   }
 })
 
-test('the border between two parts of a row is bound, and so is their number', async () => {
+test('the boundary between two parts of a row is bound, and so is their number', async () => {
   const blob = await layer.seal('secrets.value', salt, [{ text: 'ab' }, { text: 'c' }], x)
   const moved = [{ text: 'a' }, { text: 'bc' }]
   expect(await layer.open('secrets.value', salt, moved, blob)).toBeNull()
   expect(await layer.open('secrets.value', salt, [{ text: 'ab' }], blob)).toBeNull()
 })
 
-test('many open in their order, and what does not belong there is missing alone', async () => {
+test('many blobs open in order, and only a foreign one is missing', async () => {
   const places: OuterPart[][] = Array.from({ length: 300 }, (_, u32) => [{ u32 }])
   const stored = await Promise.all(
     places.map(async (place) => ({
@@ -109,7 +109,7 @@ describe('rotation', () => {
 })
 
 describe('the check row', () => {
-  test('opens with the key that sealed it, also after rotation, and with no other', async () => {
+  test('the check row opens with the key that sealed it, also after rotation, and with no other', async () => {
     const check = await layer.sealCheck()
     expect(await layer.openCheck(check)).toBe(true)
     expect(await OuterLayer.parse(`${keyText(2)},${keyText(1)}`).openCheck(check)).toBe(true)
@@ -117,7 +117,7 @@ describe('the check row', () => {
     expect(await layer.openCheck(new Uint8Array(0))).toBe(false)
   })
 
-  test('is not a blob of any column', async () => {
+  test('the check row is not a blob of any column', async () => {
     const nil = '00000000-0000-0000-0000-000000000000'
     const check = await layer.sealCheck()
     for (const column of OUTER_COLUMNS) {
@@ -138,7 +138,7 @@ describe('a wrong ENCRYPTION_KEY', () => {
   ]
 
   for (const text of wrong) {
-    test(`is refused without being shown: ${text.length} characters`, () => {
+    test(`a wrong ENCRYPTION_KEY is rejected without being shown: ${text.length} characters`, () => {
       const failure = failureOf(() => OuterLayer.parse(text))
       expect(failure).toBeInstanceOf(Error)
       for (const entry of text.split(',').filter((part) => part !== '')) {
@@ -166,7 +166,7 @@ test('sub-keys beyond the bound of the cache are derived again and still open', 
   expect(await layer.open('secrets.value', salt, row, first)).toEqual(x)
 })
 
-test('printing a layer shows no key', () => {
+test('a printed layer contains no key', () => {
   for (const print of [inspect, Bun.inspect]) {
     expect(print(layer)).not.toMatch(/1, 1, 1|0101|AQEB/)
   }

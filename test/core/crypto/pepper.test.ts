@@ -12,11 +12,11 @@ const token: TokenIdentity = { kind: 'agt', id: uuidv7(), ownerId: uuidv7() }
 describe.each(fixture.vectors)('of $secret_key', ({ secret_key, key_id, tokens, passwords }) => {
   const pepper = Pepper.parse(secret_key)
 
-  test('the id of the key is the one of the vector', () => {
+  test('the ID of the key equals the vector', () => {
     expect(pepper.keyIds).toEqual([key_id])
   })
 
-  test.each(tokens)('a row of kind $kind is the one of the vector', (vector) => {
+  test.each(tokens)('a row of kind $kind equals the vector', (vector) => {
     const identity = {
       kind: vector.kind as TokenIdentity['kind'],
       id: vector.token_id,
@@ -26,7 +26,7 @@ describe.each(fixture.vectors)('of $secret_key', ({ secret_key, key_id, tokens, 
     expect(row.toHex()).toBe(key_id + vector.mac)
   })
 
-  test.each(passwords)('the password $password is the one of the vector', (vector) => {
+  test.each(passwords)('the password $password equals the vector', (vector) => {
     const peppered = pepper.pepperPassword(vector.user_id, vector.password)
     expect(peppered).toBe(vector.argon2id_input)
   })
@@ -36,7 +36,7 @@ describe('a stored row', () => {
   const pepper = Pepper.parse(OLD)
   const row = pepper.sealVerifier(token, verifier)
 
-  test('fits its token', () => {
+  test('a stored row matches its token', () => {
     expect(pepper.matchVerifier(token, verifier, row)).toBe('current')
   })
 
@@ -47,11 +47,11 @@ describe('a stored row', () => {
     ['another secret', token, new Uint8Array(32)],
     ['nothing', null, verifier],
   ]
-  test.each(others)('does not fit %s', (_, identity, presented) => {
+  test.each(others)('a stored row does not match %s', (_, identity, presented) => {
     expect(pepper.matchVerifier(identity, presented, row)).toBe('wrong')
   })
 
-  test('does not fit when a bit of it is another, or its length', () => {
+  test('a stored row does not match with a different bit or length', () => {
     for (let at = 0; at < row.length; at++) {
       const altered = Uint8Array.from(row)
       altered[at] = (altered[at] ?? 0) ^ 1
@@ -64,7 +64,7 @@ describe('a stored row', () => {
     expect(pepper.matchVerifier(token, verifier, null)).toBe('wrong')
   })
 
-  test('without the MAC, as version 1 stored it, fits nothing', () => {
+  test('a row without the MAC, as version 1 stored it, matches nothing', () => {
     expect(pepper.matchVerifier(token, verifier, verifier)).toBe('wrong')
   })
 })
@@ -74,7 +74,7 @@ describe('a list of keys', () => {
   const rotated = Pepper.parse(` ${NEW} , ${OLD} `)
   const row = old.sealVerifier(token, verifier)
 
-  test('tries all and makes with the first', () => {
+  test('a list of keys tries all and seals with the first', () => {
     expect(rotated.matchVerifier(token, verifier, row)).toBe('older')
     const renewed = rotated.sealVerifier(token, verifier)
     expect(rotated.matchVerifier(token, verifier, renewed)).toBe('current')
@@ -83,7 +83,7 @@ describe('a list of keys', () => {
     expect(rotated.keyIds).toEqual([...Pepper.parse(NEW).keyIds, ...old.keyIds])
   })
 
-  test('peppers a password under the key of its hash, or the first', () => {
+  test('a list of keys peppers a password under the key of its hash, or the first', () => {
     const [id] = old.keyIds
     const user = uuidv7()
     expect(rotated.pepperPassword(user, 'x', id)).toBe(old.pepperPassword(user, 'x'))
@@ -92,7 +92,7 @@ describe('a list of keys', () => {
     expect(old.pepperPassword(uuidv7(), 'x')).not.toBe(old.pepperPassword(user, 'x'))
   })
 
-  test('does not name a key twice', () => {
+  test('a list of keys does not name a key twice', () => {
     expect(() => Pepper.parse(`${OLD},${OLD}`)).toThrow('the same key')
     expect(secretKeysOf(`${NEW}, ${OLD}`)).toEqual([NEW, OLD])
   })

@@ -57,21 +57,21 @@ describe('policy hash', () => {
   }
 })
 
-test('account keys', () => {
+test('the account keys match their vectors', () => {
   const masterKey = hex(vectors.account_keys.master_key)
   expect(authKey(masterKey)).toBe(vectors.account_keys.auth_key_b64url)
   expect(userKey(masterKey).toHex()).toBe(vectors.account_keys.user_key)
 })
 
-test('environment key', () => {
+test('the environment key matches its vector', () => {
   const { workspace_key, project_id, environment, epoch, output } = vectors.environment_key
   expect(environmentKey(hex(workspace_key), project_id, environment, epoch).toHex()).toBe(output)
 })
 
-describe('secret value', () => {
+describe('a secret value', () => {
   const key = hex(secret.environment_key)
 
-  test('is sealed to the given bytes, with and without policy', () => {
+  test('a secret value is sealed to the given bytes, with and without policy', () => {
     const nonce = hex(secret.nonce)
     const seal = (policy: unknown) =>
       toBase64(sealSecretValue(key, place, policy, secret.epoch, utf8(secret.plaintext), nonce))
@@ -80,7 +80,7 @@ describe('secret value', () => {
     expect(seal(undefined)).toBe(secret.value_without_policy)
   })
 
-  test('opens to the plaintext and announces its epoch', () => {
+  test('a secret value opens to the plaintext and announces its epoch', () => {
     const value = fromBase64(secret.value) ?? new Uint8Array()
     const opened = openSecretValue(key, place, secret.policy, value)
     expect(new TextDecoder().decode(opened?.reveal())).toBe(secret.plaintext)
@@ -90,7 +90,7 @@ describe('secret value', () => {
     expect(new TextDecoder().decode(other?.reveal())).toBe(secret.plaintext)
   })
 
-  test('binds exactly the given additional data', () => {
+  test('a secret value binds exactly the given additional data', () => {
     const sealed = (fromBase64(secret.value) ?? new Uint8Array()).subarray(17)
     const plaintext = openGcm(key, hex(secret.nonce), hex(secret.additional_data), sealed)
     expect(new TextDecoder().decode(plaintext ?? undefined)).toBe(secret.plaintext)
@@ -100,7 +100,7 @@ describe('secret value', () => {
 describe('token', () => {
   const raw = hex(token.secret)
 
-  test('is written and read in all given kinds', () => {
+  test('a token is written and read in all given kinds', () => {
     expect(formatToken('agt', token.token_id, raw)).toBe(token.agent_token)
     expect(formatToken('wkl', token.token_id, raw)).toBe(token.workload_token)
     const agent = { kind: 'agt', id: token.token_id, secret: raw } as const
@@ -108,7 +108,7 @@ describe('token', () => {
     expect(parseToken(token.workload_token)).toEqual({ ...agent, kind: 'wkl' })
   })
 
-  test('derives what it authenticates and decrypts with', () => {
+  test('a token derives its keys for authentication and decryption', () => {
     expect(tokenAuth(token.token_id, raw).toHex()).toBe(token.token_auth)
     expect(toBase64(verifierOf(hex(token.token_auth)))).toBe(token.verifier_b64)
     const pair = tokenKeyPair(token.token_id, raw)
@@ -116,7 +116,7 @@ describe('token', () => {
     expect(toBase64(pair.publicKey)).toBe(token.public_key_b64)
   })
 
-  test('has a sealed form that the same verifier recognises', () => {
+  test('a token has a sealed form that the same verifier recognises', () => {
     expect(sealedToken(token.token_id, raw)).toBe(token.sealed_token)
     const sealed = parseToken(token.sealed_token)
     expect(sealed?.secret.toHex()).toBe(token.token_auth)
@@ -125,7 +125,7 @@ describe('token', () => {
 })
 
 describe('envelope', () => {
-  test('member: is sealed to the given bytes and opens', async () => {
+  test("a member's envelope is sealed to the given bytes and opens", async () => {
     const envelope = member_envelope
     const publicKey = x25519PublicKey(hex(envelope.recipient_private_key))
     expect(publicKey.toHex()).toBe(envelope.recipient_public_key)
@@ -140,7 +140,7 @@ describe('envelope', () => {
     expect(opened).toEqual(hex(envelope.plaintext))
   })
 
-  test('token: is sealed to the given bytes and opens', async () => {
+  test("a token's envelope is sealed to the given bytes and opens", async () => {
     const envelope = token_envelope
     const publicKey = fromBase64(token.public_key_b64) ?? new Uint8Array()
     expect(sealedWith('cloakroom/v1/token-envelope', publicKey, envelope)).toBe(envelope.envelope)
@@ -153,7 +153,7 @@ describe('outer layer', () => {
   const subkey = hex(outer_layer.subkey)
   const inner = fromBase64(secret.value) ?? new Uint8Array()
 
-  test('names its key and opens the stored blob', async () => {
+  test('the outer layer names its key and opens the stored blob', async () => {
     const layer = OuterLayer.parse(outer_layer.encryption_key_b64url)
     expect(layer.primaryKeyId).toBe(outer_layer.key_id)
     const opened = await layer.open(
@@ -165,7 +165,7 @@ describe('outer layer', () => {
     expect(opened).toEqual(inner)
   })
 
-  test('has the given sub-key and additional data', () => {
+  test('the outer layer has the given sub-key and additional data', () => {
     const salt = uuidToBytes(outer_layer.salt_workspace_id)
     const info = concat(lp('cloakroom/v1/outer'), lp(outer_layer.column))
     const key = fromBase64Url(outer_layer.encryption_key_b64url) ?? new Uint8Array()
@@ -179,12 +179,12 @@ describe('outer layer', () => {
 
 describe('hostile', () => {
   for (const { name, kind, value, with: replaced } of vectors.hostile) {
-    test(`refuses ${name}`, async () => {
+    test(`the outer layer rejects ${name}`, async () => {
       expect(await openVector({ ...hostileBase(kind), ...replaced, kind, value })).toBeNull()
     })
   }
 
-  test('each kind opens when nothing was replaced, so that a refusal means something', async () => {
+  test('each kind opens unchanged, so that a failed opening means something', async () => {
     const good = {
       secret: secret.value,
       token: token.agent_token,

@@ -1,5 +1,5 @@
 // tier: quick
-/** The primitives against the vectors their specifications publish. */
+/** The primitives, checked with the vectors that their specifications publish. */
 import { describe, expect, test } from 'bun:test'
 import { argon2 } from 'node:crypto'
 import * as hpke from 'hpke'
@@ -37,7 +37,7 @@ describe('AES-256-GCM (McGrew and Viega)', () => {
     })
   }
 
-  test('takes no nonce but one of 12 bytes', () => {
+  test('AES-256-GCM accepts only a nonce of 12 bytes', () => {
     const key = new Uint8Array(32)
     for (const length of [0, 8, 11, 13, 16]) {
       const nonce = new Uint8Array(length)
@@ -76,7 +76,7 @@ test('Argon2id (RFC 9106, section 5.3)', async () => {
 })
 
 describe('HPKE (RFC 9180 appendix A.1.1)', () => {
-  test('the library that seals our envelopes opens the published messages', async () => {
+  test('the library that seals envelopes opens the published messages', async () => {
     const suite = new hpke.CipherSuite(
       hpke.KEM_DHKEM_X25519_HKDF_SHA256,
       hpke.KDF_HKDF_SHA256,

@@ -16,7 +16,7 @@ const place = { projectId, environment: 'production', key: 'API_KEY' }
 const key = environmentKey(new Uint8Array(32).fill(7), projectId, 'production', 3)
 const policy = { allowed_methods: ['GET'] }
 
-test('any value opens where it was sealed', () => {
+test('any value opens in the place where it was sealed', () => {
   const places = fc.record({
     projectId: fc.uuid(),
     environment: fc.string(),
@@ -33,7 +33,7 @@ test('any value opens where it was sealed', () => {
   )
 })
 
-test('with any single bit flipped it does not open, or announces another epoch', () => {
+test('a value with any single bit flipped does not open, or announces another epoch', () => {
   const value = sealSecretValue(key, place, policy, 3, utf8('hunter2'))
   for (let bit = 0; bit < value.length * 8; bit++) {
     const flipped = value.with(bit >> 3, (value[bit >> 3] ?? 0) ^ (1 << (bit & 7)))
@@ -44,7 +44,7 @@ test('with any single bit flipped it does not open, or announces another epoch',
   }
 })
 
-test('opens nowhere else', () => {
+test('a value opens in no other place', () => {
   const value = sealSecretValue(key, place, policy, 3, utf8('hunter2'))
   const elsewhere = [
     { ...place, projectId: '01920000-0000-7000-8000-000000000003' },
@@ -74,7 +74,7 @@ test('environment keys differ by workspace key, project, environment and epoch',
   expect(new Set(keys.map((bytes) => bytes.toHex())).size).toBe(keys.length)
 })
 
-test('never throws on bytes that nobody sealed', () => {
+test('opening never throws on random bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
       expect(openSecretValue(key, place, null, bytes)).toBeNull()
@@ -92,7 +92,7 @@ test('a value read out of a larger buffer announces its own epoch', () => {
   expect(readValueEpoch(larger.subarray(5, 9))).toBeNull()
 })
 
-test('refuses epochs outside 1 to 65,535', () => {
+test('sealing rejects epochs outside 1 to 65,535', () => {
   for (const epoch of [0, -1, 65_536, 1.5, Number.NaN]) {
     expect(() => sealSecretValue(key, place, null, epoch, utf8('x'))).toThrow(RangeError)
     expect(() => environmentKey(key, projectId, 'production', epoch)).toThrow(RangeError)
@@ -100,25 +100,25 @@ test('refuses epochs outside 1 to 65,535', () => {
 })
 
 describe('policy hash', () => {
-  test('does not depend on the order of properties', () => {
+  test('a policy hash does not depend on the order of properties', () => {
     const one = policyHash({ allowed_paths: ['/a'], allowed_domains: ['b.example'] })
     const two = policyHash({ allowed_domains: ['b.example'], allowed_paths: ['/a'] })
     expect(one).toEqual(two)
   })
 
-  test('depends on the order of a list, and on an empty list being there', () => {
+  test('a policy hash depends on the order of a list, and on the presence of an empty list', () => {
     const hashes = [null, {}, { a: [] }, { a: ['x', 'y'] }, { a: ['y', 'x'] }].map(policyHash)
     expect(new Set(hashes.map((hash) => hash.toHex())).size).toBe(5)
     expect(policyHash(undefined)).toEqual(policyHash(null))
   })
 
-  test('refuses what is not JSON', () => {
+  test('a policy hash rejects values that are not JSON', () => {
     expect(() => policyHash(() => 'x')).toThrow(TypeError)
     expect(() => policyHash({ a: '\ud800' })).toThrow()
   })
 })
 
-test('an opened value prints [redacted] wherever a careless line puts it', () => {
+test('an opened value prints [redacted] wherever it is printed by mistake', () => {
   const value = sealSecretValue(key, place, null, 3, utf8('hunter2'))
   const secret = openSecretValue(key, place, null, value)
   if (secret === null) throw new Error('the value did not open')

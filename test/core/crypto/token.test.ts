@@ -25,7 +25,7 @@ test('a formatted token parses to the same parts', () => {
 })
 
 describe('never parses', () => {
-  test('random text', () => {
+  test('random text never parses as a token', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 120 }), (text) => {
         expect(parseToken(text)).toBeNull()
@@ -34,7 +34,7 @@ describe('never parses', () => {
     )
   })
 
-  test('random text of the right shape', () => {
+  test('random text of the right shape never parses as a token', () => {
     fc.assert(
       fc.property(kinds, fc.stringMatching(/^[0-9A-Za-z]{71}$/), (kind, body) => {
         expect(parseToken(`svc_${kind}_${body}`)).toBeNull()
@@ -42,7 +42,7 @@ describe('never parses', () => {
     )
   })
 
-  test('a token with any one character replaced', () => {
+  test('a token with any one character replaced never parses', () => {
     const { text } = mintToken('agt')
     fc.assert(
       fc.property(
@@ -71,14 +71,14 @@ describe('verifying', () => {
   const { id, secret, text } = mintToken('wkl')
   const verifier = verifierOf(tokenAuth(id, secret))
 
-  test('a token and its sealed form fit one verifier', () => {
+  test('a token and its sealed form match one verifier', () => {
     for (const form of [text, sealedToken(id, secret)]) {
       const parsed = parseToken(form)
       expect(parsed && presentedVerifier(parsed)).toEqual(verifier)
     }
   })
 
-  test('another secret, another id, another kind of secret do not', () => {
+  test('another secret, another ID or another kind does not match the verifier', () => {
     const other = mintToken('wkl')
     const wrong = [
       { kind: 'wkl', id, secret: other.secret },
@@ -89,7 +89,7 @@ describe('verifying', () => {
     for (const token of wrong) expect(presentedVerifier(token)).not.toEqual(verifier)
   })
 
-  test('the sealed form does not hold the key of the envelopes', () => {
+  test('the sealed form does not contain the key of the envelopes', () => {
     const sealed = parseToken(sealedToken(id, secret))
     const pair = tokenKeyPair(id, secret)
     expect(sealed?.secret).not.toEqual(secret)
@@ -107,7 +107,7 @@ test('minted tokens differ in id and secret', () => {
   }
 })
 
-test('refuses to format what is no UUID or no 32 bytes', () => {
+test('formatting rejects an invalid UUID and a secret that is not 32 bytes', () => {
   expect(() => formatToken('agt', 'agent', new Uint8Array(32))).toThrow(TypeError)
   const { id } = mintToken('agt')
   expect(() => formatToken('agt', id, new Uint8Array(31))).toThrow(RangeError)

@@ -1,6 +1,6 @@
 /**
- * How the tests read vectors: a flat record of named inputs, and one function that tries to open a
- * value of any kind with them. A hostile vector is a good record with some fields replaced.
+ * Reads vectors for tests: a flat record of named inputs, and one function that tries to open a value of any kind
+ * with them. A hostile vector is a valid record with some replaced fields.
  */
 import { unwrapForRecovery, unwrapPrivateKey } from '../../../src/client/account/keys.ts'
 import { fromBase64, fromBase64Url } from '../../../src/core/crypto/encoding.ts'
@@ -21,7 +21,7 @@ export function hex(text: string): Uint8Array {
   return Uint8Array.fromHex(text)
 }
 
-/** The opened vector; `null` if the vector is refused. */
+/** The opened vector, or `null` if the vector is rejected. */
 export async function openVector(vector: Vector): Promise<unknown> {
   switch (vector.kind) {
     case 'secret':
@@ -52,7 +52,7 @@ export async function openVector(vector: Vector): Promise<unknown> {
 function openSecret(vector: Vector): Uint8Array | null {
   const value = fromBase64(vector.value)
   if (value === null) return null
-  // The header is the caller's to compare with the epoch of the key, as the resolver does.
+  // The caller compares the header with the epoch of the key, like the resolver.
   if ('epoch' in vector && readValueEpoch(value) !== vector.epoch) return null
   const place = {
     projectId: textOf(vector, 'project_id'),

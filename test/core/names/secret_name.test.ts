@@ -15,6 +15,6 @@ test.each(['', '2DB', 'A-B', 'A.B', 'A B', 'Ä', 'A\n', 'a'.repeat(129)])(
   },
 )
 
-test('a placeholder is a name itself, so it can stand where names stand', () => {
+test('a placeholder is itself a valid name', () => {
   expect(`${PLACEHOLDER_PREFIX}STRIPE`).toMatch(whole)
 })

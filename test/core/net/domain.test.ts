@@ -20,7 +20,7 @@ describe('parseDomain', () => {
     ['*.someone.github.io', '*.someone.github.io'],
     ['*.corp.internal', '*.corp.internal'],
     [`${'a'.repeat(63)}.com`, `${'a'.repeat(63)}.com`],
-  ])('stores %p as %p', (text, stored) => {
+  ])('the allowlist stores %p as %p', (text, stored) => {
     expect(parseDomain(text)?.text).toBe(stored)
   })
 
@@ -86,11 +86,11 @@ describe('parseDomain', () => {
     '::1',
     '::ffff:1.2.3.4',
     'foo.0x10',
-  ])('refuses %p', (text) => {
+  ])('the allowlist rejects %p', (text) => {
     expect(parseDomain(text)).toBeNull()
   })
 
-  test('keeps host, wildcard and port apart', () => {
+  test('an allowlist entry keeps host, wildcard and port apart', () => {
     expect(parseDomain('*.Example.com.:8443')).toEqual({
       host: 'example.com',
       wildcard: true,
@@ -99,7 +99,7 @@ describe('parseDomain', () => {
     })
   })
 
-  test('reads back what it stores as the same entry', () => {
+  test('a stored entry is read back as the same entry', () => {
     const entry = fc
       .tuple(
         fc.constantFrom('', '*.'),
@@ -117,7 +117,7 @@ describe('parseDomain', () => {
     )
   })
 
-  test('never throws, whatever the text', () => {
+  test('reading an entry never throws, whatever the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(parseDomain(text)?.text).not.toBe('')
@@ -151,7 +151,7 @@ describe('domainMatches', () => {
   })
 })
 
-test('canonicalHost drops one trailing dot only and refuses addresses', () => {
+test('canonicalHost drops one trailing dot only and rejects addresses', () => {
   expect(canonicalHost('API.Example.com.')).toBe('api.example.com')
   expect(canonicalHost('example.com..')).toBeNull()
   expect(canonicalHost('10.0.0.1')).toBeNull()

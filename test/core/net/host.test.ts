@@ -52,16 +52,16 @@ describe('a name', () => {
     '[0:0:0:0:0:0:0:1]',
     '127.1',
     '2130706433',
-  ])('%p is not', (header) => {
+  ])('%p is not allowed', (header) => {
     expect(passes(allowed, header)).toBe(false)
   })
-  test('that is absent is not', () => {
+  test('an absent name is not allowed', () => {
     expect(passes(allowed, null)).toBe(false)
     expect(passes(['*'], null)).toBe(false)
   })
 })
 
-test('a dot in front allows a domain and what is below it, and no look-alike', () => {
+test('a leading dot allows a domain and its subdomains, and no look-alike', () => {
   const allowed = ['.example.com']
   for (const header of ['example.com', 'a.example.com', 'a.b.example.com:80'])
     expect(passes(allowed, header)).toBe(true)
@@ -75,11 +75,11 @@ test('* allows every well-formed name and no other', () => {
   expect(passes(['*'], 'anything.example/path')).toBe(false)
 })
 
-test('nothing is allowed where nothing is configured', () => {
+test('no name is allowed if none is configured', () => {
   expect(passes([], 'localhost')).toBe(false)
 })
 
-describe('a refusal in the log', () => {
+describe('the log of rejected hosts', () => {
   let time = 0
   let lines: string[] = []
   function refuse(...headers: (string | null)[]): void {
@@ -102,7 +102,7 @@ describe('a refusal in the log', () => {
     lines = []
   })
 
-  test('names the host at once, then once a minute with how many there were', () => {
+  test('the log names the host immediately, then once a minute with the number of rejections', () => {
     refuse(...Array.from({ length: 14 }, (_, index) => `Wrong${index}.example.com:443`))
     expect(said()).toEqual([
       ['warning', 'wrong0.example.com', 1],
@@ -112,7 +112,7 @@ describe('a refusal in the log', () => {
   })
 
   test.each([null, '', 'a\nb.example.com', '\u001b[31mred', 'user@vault.example.com'])(
-    '%p writes nothing of itself',
+    '%p does not appear in the log',
     (header) => {
       refuse(header)
       expect(said()).toEqual([['warning', null, 1]])
@@ -120,13 +120,13 @@ describe('a refusal in the log', () => {
     },
   )
 
-  test('a name that is longer than any writes nothing of itself', () => {
+  test('a name longer than any valid one does not appear in the log', () => {
     refuse(`${'a'.repeat(8192)}.example.com`)
     expect(said()).toEqual([['warning', null, 1]])
     expect(lines.join('').length).toBeLessThan(250)
   })
 
-  test('a host that is let in leaves no line', () => {
+  test('an allowed host leaves no line', () => {
     const refused = refusedHosts(
       openLog('info', (line) => lines.push(line)),
       { now: () => time },

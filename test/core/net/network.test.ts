@@ -20,12 +20,12 @@ describe('without trusted proxies', () => {
     expect(nameOf(forwarded(), '2001:0db8:0001:0002:ffff::9')).toBe(first)
     expect(nameOf(forwarded(), '2001:db8:1:3::1')).not.toBe(first)
   })
-  test('an IPv4 address is one network, also as a socket for both families has it', () => {
+  test('an IPv4 address is one network, also in the form of a dual-stack socket', () => {
     expect(nameOf(forwarded(), '::ffff:203.0.113.5')).toBe('203.0.113.5')
     expect(nameOf(forwarded(), '::ffff:cb00:7106')).toBe('203.0.113.6')
     expect(nameOf(forwarded(), '0:0:0:0:0:ffff:203.0.113.7')).toBe('203.0.113.7')
   })
-  test('an unknown peer has one name for all', () => {
+  test('all unknown peers have one name', () => {
     expect(nameOf(forwarded('198.51.100.7'), null)).toBe('unknown')
     expect(nameOf(forwarded(), 'not an address')).toBe('unknown')
   })
@@ -38,7 +38,7 @@ describe('behind trusted proxies', () => {
     expect(nameOf(forwarded('198.51.100.7, 10.1.1.1'), '10.0.0.1')).toBe('198.51.100.7')
     expect(nameOf(forwarded('198.51.100.7'), 'fd00::1')).toBe('198.51.100.7')
   })
-  test('a proxy and a client are the same where a socket for both families sees them', () => {
+  test('a proxy and a client are the same in the form of a dual-stack socket', () => {
     expect(nameOf(forwarded('198.51.100.7'), '::ffff:10.0.0.1')).toBe('198.51.100.7')
     expect(nameOf(forwarded('::ffff:198.51.100.7, ::ffff:10.1.1.1'), '10.0.0.1')).toBe(
       '198.51.100.7',
@@ -63,26 +63,26 @@ describe('behind trusted proxies', () => {
     const bare = nameOf(forwarded('2001:db8::1'), '10.0.0.1')
     for (const written of ['[2001:db8::1]:1234', '[2001:db8::1]'])
       expect(nameOf(forwarded(written), '10.0.0.1')).toBe(bare)
-    // A reader that takes a part of it for a port would use another address.
+    // A reader that treats a part of it as a port would use another address.
     expect(nameOf(forwarded('2001:db8::1:1234'), '10.0.0.1')).toBe(bare)
   })
-  test('garbage has one name for all, and is never its own key', () => {
+  test('all invalid addresses have one name, and none is its own key', () => {
     const hops = ['garbage', '0x7f.1', '1', '1:2:3', '[garbage]:1', '[::1', ':1', '198.51.100.7:x']
     const names = hops.map((value) => nameOf(forwarded(value), '10.0.0.1'))
     expect(names).toEqual(hops.map(() => 'unknown'))
   })
 })
 
-describe('the origin that the caller sees', () => {
+describe('the origin that the caller uses', () => {
   const originOf = originNamer(parseCidrs('10.0.0.0/8'))
   const request = (proto: string) =>
     new Request('http://r.example:8080/x', { headers: { 'x-forwarded-proto': proto } })
 
-  test('is https where a trusted proxy reports it', () => {
+  test('the origin is https if a trusted proxy reports it', () => {
     expect(originOf(request('https'), '10.0.0.1')).toBe('https://r.example:8080')
     expect(originOf(request('http'), '10.0.0.1')).toBe('http://r.example:8080')
   })
-  test('does not depend on what any other peer says', () => {
+  test('the origin does not depend on other peers', () => {
     for (const peer of ['203.0.113.5', 'not an address', null])
       expect(originOf(request('https'), peer)).toBe('http://r.example:8080')
   })

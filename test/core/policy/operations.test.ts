@@ -30,7 +30,7 @@ describe('an entry of allowed_operations', () => {
     'persisted',
     `persisted:${'a'.repeat(64)}`,
     'batch',
-  ])('may be %s', (entry) => {
+  ])('an entry may be %s', (entry) => {
     expect(policySchema.safeParse({ allowed_operations: [entry] }).success).toBe(true)
   })
 
@@ -53,7 +53,7 @@ describe('an entry of allowed_operations', () => {
     'batch:2',
     'query:a\n',
     'query:ä',
-  ])('cannot be %j', (entry) => {
+  ])('an entry cannot be %j', (entry) => {
     expect(policySchema.safeParse({ allowed_operations: [entry] }).success).toBe(false)
   })
 })
@@ -80,7 +80,7 @@ describe('allowed_operations', () => {
     ['persisted:abc', 'persisted:abc'],
     ['batch', 'batch'],
   ]
-  test.each(permitted)('with %s permits %s', (entry, operation) => {
+  test.each(permitted)('a policy with %s permits %s', (entry, operation) => {
     expect(objection({ allowed_operations: [entry] }, [operation])).toBeNull()
   })
 
@@ -100,41 +100,41 @@ describe('allowed_operations', () => {
     ['persisted:abc', 'persisted:abcd'],
     ['batch', 'query:viewer'],
   ]
-  test.each(refused)('with %s refuses %s', (entry, operation) => {
+  test.each(refused)('a policy with %s rejects %s', (entry, operation) => {
     expect(objection({ allowed_operations: [entry] }, [operation])).toEqual({
       rule: 'allowed_operations',
       text: `does not permit this operation (allowed_operations: ${entry})`,
     })
   })
 
-  test('refuses a request with one operation that it does not list', () => {
+  test('allowed_operations rejects a request with one operation that it does not list', () => {
     const policy = { allowed_operations: ['query:viewer'] }
     expect(objection(policy, ['query:viewer', 'query:user'])?.rule).toBe('allowed_operations')
   })
 
-  test('refuses every operation where it is empty', () => {
+  test('allowed_operations rejects every operation if it is empty', () => {
     expect(objection({ allowed_operations: [] }, ['query:viewer'])?.text).toContain('none')
   })
 
-  test('names the reason for which a request cannot be checked', () => {
+  test('allowed_operations names the reason for which a request cannot be checked', () => {
     expect(objection({ allowed_operations: ['query'] }, { unread: 'it is too odd' })).toEqual({
       rule: 'allowed_operations',
       text: 'limits operations (allowed_operations), and this request cannot be checked: it is too odd',
     })
   })
 
-  test('has nothing against a GET without operations', () => {
+  test('allowed_operations permits a GET without operations', () => {
     const policy = { allowed_operations: ['query:viewer'] }
     expect(objection(policy, [], { method: 'GET', path: '/repos' })).toBeNull()
   })
 })
 
 describe('read_only', () => {
-  test.each(['GET', 'HEAD', 'OPTIONS'])('permits %s', (method) => {
+  test.each(['GET', 'HEAD', 'OPTIONS'])('read_only permits %s', (method) => {
     expect(objection({ read_only: true }, [], { method, path: '/repos' })).toBeNull()
   })
 
-  test.each(['PUT', 'PATCH', 'DELETE'])('refuses %s', (method) => {
+  test.each(['PUT', 'PATCH', 'DELETE'])('read_only rejects %s', (method) => {
     expect(objection({ read_only: true }, { unread: 'x' }, { method })).toEqual({
       rule: 'read_only',
       text: 'does not permit this method (read_only: GET, HEAD, OPTIONS)',
@@ -150,7 +150,7 @@ describe('read_only', () => {
     'rpc:resources/read',
     'rpc:notifications/cancelled',
     'rpc',
-  ])('permits a POST of %s', (operation) => {
+  ])('read_only permits a POST of %s', (operation) => {
     expect(objection({ read_only: true }, [operation])).toBeNull()
   })
 
@@ -165,7 +165,7 @@ describe('read_only', () => {
     'persisted:abc',
     'persisted',
     'batch',
-  ])('refuses a POST of %s', (operation) => {
+  ])('read_only rejects a POST of %s', (operation) => {
     for (const policy of [{ read_only: true } as const, read('query'), read('rpc:other')]) {
       expect(objection(policy, ['query:viewer', operation])?.rule).toMatch(/^(read_only|allowed)/)
     }
@@ -177,14 +177,14 @@ describe('read_only', () => {
     allowed_operations,
   })
 
-  test('permits the tools, methods and persisted queries that allowed_operations names one by one', () => {
+  test('read_only permits the tools, methods and persisted queries that allowed_operations names one by one', () => {
     for (const operation of ['rpc:tools/call:search', 'rpc:eth_call', 'persisted:abc']) {
       expect(objection(read(operation), [operation])).toBeNull()
     }
     expect(objection(read('batch', 'query'), ['batch', 'query:viewer'])).toBeNull()
   })
 
-  test('refuses them where an entry names all of their kind', () => {
+  test('read_only rejects them if an entry names all of their kind', () => {
     for (const [entry = '', operation = ''] of [
       ['rpc', 'rpc:tools/call:search'],
       ['rpc:tools/call', 'rpc:tools/call:search'],
@@ -195,19 +195,19 @@ describe('read_only', () => {
     }
   })
 
-  test('refuses a mutation that allowed_operations lists', () => {
+  test('read_only rejects a mutation that allowed_operations lists', () => {
     expect(objection(read('mutation:createIssue'), ['mutation:createIssue'])).toEqual({
       rule: 'read_only',
       text: 'permits only reads (read_only), and this request has a GraphQL mutation',
     })
   })
 
-  test('refuses a GET that cannot be checked, such as the handshake of a WebSocket', () => {
+  test('read_only rejects a GET that cannot be checked, such as the handshake of a WebSocket', () => {
     const unread = { unread: 'messages of a WebSocket are not checked' }
     expect(objection({ read_only: true }, unread, { method: 'GET' })?.rule).toBe('read_only')
   })
 
-  test('refuses a header that overrides the method', () => {
+  test('read_only rejects a header that overrides the method', () => {
     const asked = { method: 'GET', override: 'x-http-method-override' }
     expect(objection({ read_only: true }, [], asked)?.rule).toBe('override')
     expect(objection({ allowed_operations: ['query'] }, [], asked)?.rule).toBe('override')
@@ -226,7 +226,7 @@ describe('a POST of GraphQL', () => {
     '/admin/api/2026-01/graphql.json',
     '/mcp',
     '/api/mcp',
-  ])('may go to %s', (path) => {
+  ])('a POST of GraphQL may be sent to %s', (path) => {
     for (const policy of policies) expect(objection(policy, ['query:viewer'], { path })).toBeNull()
   })
 
@@ -240,27 +240,30 @@ describe('a POST of GraphQL', () => {
     '/api/x/graphql',
     '/%67raphql',
     '/v2',
-  ])('may go to %s only if allowed_paths lists exactly that path', (path) => {
-    for (const policy of policies) {
-      expect(objection(policy, ['query:viewer'], { path })?.text).toContain('allowed_paths')
-      const beneath = { ...policy, allowed_paths: ['/'] }
-      if (path !== '/') expect(objection(beneath, ['query:viewer'], { path })).not.toBeNull()
-    }
-    const listed = { read_only: true as const, allowed_paths: [path] }
-    if (!/[.%]/.test(path)) expect(objection(listed, ['query:viewer'], { path })).toBeNull()
-  })
+  ])(
+    'a POST of GraphQL may be sent to %s only if allowed_paths lists exactly that path',
+    (path) => {
+      for (const policy of policies) {
+        expect(objection(policy, ['query:viewer'], { path })?.text).toContain('allowed_paths')
+        const beneath = { ...policy, allowed_paths: ['/'] }
+        if (path !== '/') expect(objection(beneath, ['query:viewer'], { path })).not.toBeNull()
+      }
+      const listed = { read_only: true as const, allowed_paths: [path] }
+      if (!/[.%]/.test(path)) expect(objection(listed, ['query:viewer'], { path })).toBeNull()
+    },
+  )
 })
 
 describe('a record of a call, which has no body', () => {
   const record = (method: string, path: string) =>
     ({ method, target_url: `https://api.example.com${path}`, style: 'header' }) as const
 
-  test('is refused by read_only where its method or path tells', () => {
+  test('a record is rejected by read_only if its method or path decides it', () => {
     expect(objectionToRecorded({ read_only: true }, record('DELETE', '/x'))?.rule).toBe('read_only')
     expect(objectionToRecorded({ read_only: true }, record('POST', '/x'))?.rule).toBe('read_only')
   })
 
-  test('is not judged by its operations', () => {
+  test('a record is not judged by its operations', () => {
     const policy: Policy = { read_only: true, allowed_operations: ['query:viewer'] }
     expect(objectionToRecorded(policy, record('POST', '/graphql'))).toBeNull()
     expect(objectionToRecorded(policy, record('GET', '/x'))).toBeNull()

@@ -11,7 +11,7 @@ import {
 } from '../../../src/core/policy/policy.ts'
 import { jsonSchemaOf } from '../../../src/http/openapi/json_schema.ts'
 
-test('a policy comes out as the very object that went in', () => {
+test('a parsed policy is the very object that was passed in', () => {
   for (const sent of [
     null,
     {},
@@ -22,12 +22,12 @@ test('a policy comes out as the very object that went in', () => {
   }
 })
 
-test('every policy that is accepted has a hash, so that a ciphertext can bind it', () => {
+test('every accepted policy has a hash, so that a ciphertext can bind it', () => {
   expect(policyHash(policy.parse({ allowed_paths: ['/\u{1f511}'] }))).toHaveLength(32)
   expect(policy.safeParse({ allowed_paths: ['/\ud83d'] }).success).toBe(false)
 })
 
-test('an absent policy is not a policy: anyone who takes one says what absence means', () => {
+test('an absent policy is not a policy: each caller decides what absence means', () => {
   expect(policy.safeParse(undefined).success).toBe(false)
 })
 
@@ -117,7 +117,7 @@ test('a held secret is never deliverable, whatever its policy lists', () => {
   const held = [
     { approval },
     { approval, allowed_locations: ['header'] },
-    // The validation refuses these, but a database may hold them.
+    // The validation rejects these, but a database may contain them.
     { approval, allowed_locations: ['env'] },
     { approval, kind: 'oauth2' },
     { approval: null },
@@ -135,7 +135,7 @@ test('a held secret is never deliverable, whatever its policy lists', () => {
   expect(allowedLocations(null)).toEqual(['header', 'basic', 'env'])
 })
 
-test('the approver is the one that the policy names, and an admin where it names an unknown one', () => {
+test('the approver is the one that the policy names, and an admin if it names an unknown one', () => {
   expect(heldBy(null)).toBeNull()
   expect(heldBy({})).toBeNull()
   expect(heldBy({ approval })).toBe('member')

@@ -10,7 +10,7 @@ const call = (fields: Partial<RecordedCall> = {}): RecordedCall => ({
   ...fields,
 })
 
-describe('a policy that is tried out on a call of the audit', () => {
+describe('a policy draft on a recorded call', () => {
   const refused: [rule: string, policy: Policy, made: RecordedCall][] = [
     ['allowed_domains', { allowed_domains: ['other.example.com'] }, call()],
     [
@@ -34,9 +34,12 @@ describe('a policy that is tried out on a call of the audit', () => {
       call({ target_url: 'https://api.example.com/$batch' }),
     ],
   ]
-  test.each(refused)('refuses by %s what the resolver would refuse', (rule, policy, made) => {
-    expect(objectionToRecorded(policy, made)?.rule as string).toBe(rule)
-  })
+  test.each(refused)(
+    'a policy draft rejects by %s what the resolver would reject',
+    (rule, policy, made) => {
+      expect(objectionToRecorded(policy, made)?.rule as string).toBe(rule)
+    },
+  )
 
   const allowed: [what: string, policy: Policy, made: RecordedCall][] = [
     ['no policy', {}, call()],
@@ -57,7 +60,7 @@ describe('a policy that is tried out on a call of the audit', () => {
   ]
   const held: Policy = { approval: { by: 'member', ttl_seconds: 900 } }
   test.each(['hmac_sha256', 'aws_sigv4', 'azure_storage', 'google_jwt'] as const)(
-    'refuses a held secret that is to sign by %s',
+    'a policy draft rejects a held secret for signing by %s',
     (style) => {
       const places = ['header', 'sign'] as const
       for (const policy of [held, { ...held, allowed_locations: [...places] }]) {
@@ -67,12 +70,12 @@ describe('a policy that is tried out on a call of the audit', () => {
     },
   )
 
-  test('permits a held secret in a header, and keeps it out of a variable', () => {
+  test('a policy draft permits a held secret in a header, and keeps it out of a variable', () => {
     expect(objectionToRecorded(held, call())).toBeNull()
     expect(objectionToRecorded(held, call({ style: 'env' }))?.rule).toBe('allowed_locations')
   })
 
-  test.each(allowed)('has nothing against %s', (_, policy, made) => {
+  test.each(allowed)('a policy draft permits %s', (_, policy, made) => {
     expect(objectionToRecorded(policy, made)).toBeNull()
   })
 })

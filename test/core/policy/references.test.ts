@@ -1,5 +1,5 @@
 // tier: quick
-/** References (protocol 3.5): a table of values, each alone, and then what several of them do to each other. */
+/** References (protocol 3.5): a table of single values, and then of several values together. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
 import { describe, expect, test } from 'bun:test'
 import type { Policy } from '../../../src/core/policy/policy.ts'
@@ -41,7 +41,7 @@ function reasonsOf(act: () => unknown): readonly string[] {
 
 const BESIDE = { A: 'a-value', B_2: 'b', _: 'under', EMPTY: '', LIKE: '${A}', DOLLAR: '$' }
 
-/** A marked value, and what programs get; `null` is malformed. */
+/** A marked value, and the value that programs get; `null` means malformed. */
 const cases: [value: string, resolved: string | null][] = [
   ['', ''],
   ['no reference', 'no reference'],
@@ -57,7 +57,7 @@ const cases: [value: string, resolved: string | null][] = [
   ['${LIKE}', '${A}'],
   ['${DOLLAR}{A}', '${A}'],
   ['${DOLLAR}${A}', '$a-value'],
-  // Two dollars before a brace are one of text, and elsewhere they are what they are.
+  // Two dollar signs before a brace are one in the text, and elsewhere they are unchanged.
   ['$${A}', '${A}'],
   ['$$${A}', '$a-value'],
   ['$$$${A}', '$${A}'],
@@ -72,7 +72,7 @@ const cases: [value: string, resolved: string | null][] = [
   ['$ {A}', '$ {A}'],
   ['$2b$10$abcdefghijk', '$2b$10$abcdefghijk'],
   ['\\${A}', '\\a-value'],
-  // Neither a reference nor escaped: nobody can know what was meant.
+  // Neither a reference nor escaped, so its meaning is ambiguous.
   ['${', null],
   ['${}', null],
   ['${A', null],
@@ -97,21 +97,21 @@ describe('a marked value', () => {
     })
   }
 
-  test('that is not marked is delivered byte for byte, whatever it looks like', () => {
+  test('a value that is not marked is delivered byte for byte, whatever it looks like', () => {
     const values = Object.fromEntries(cases.map(([value], at) => [`V${at}`, value]))
     expect(resolve({ ...values, A: 'a' })).toEqual({ ...values, A: 'a' })
     const odd: Policy = { references: undefined } as Policy
     expect(resolve({ X: ['${A}', odd], A: 'a' }, 'X')).toEqual({ X: '${A}' })
   })
 
-  test('says which names it refers to', () => {
+  test('a marked value returns the names that it refers to', () => {
     expect(referencesIn('X', 'a${B}${C}$${D}${B}')).toEqual(['B', 'C', 'B'])
     expect(reasonsOf(() => referencesIn('X', '${B'))).toEqual([MALFORMED])
   })
 })
 
 describe('several', () => {
-  test('are resolved through each other, in whatever order they stand', () => {
+  test('references are resolved through each other, in any order', () => {
     const chain: Environment = {
       A: ['${B}!', MARKED],
       B: ['${C}?', MARKED],
@@ -121,7 +121,7 @@ describe('several', () => {
     expect(resolve(chain)).toEqual({ A: 'c?!', B: 'c?', C: 'c', D: 'c?!c?c' })
   })
 
-  test('are resolved as far as is asked for: what else is broken does not matter', () => {
+  test('only requested references are resolved: other broken ones do not matter', () => {
     const environment: Environment = { A: ['${B}', MARKED], B: 'b', X: ['${GONE}', MARKED] }
     expect(resolve(environment, 'A')).toEqual({ A: 'b' })
     expect(reasonsOf(() => resolve(environment))).toEqual([
@@ -129,7 +129,7 @@ describe('several', () => {
     ])
   })
 
-  test('are refused with all that is wrong, each reason once', () => {
+  test('invalid references are rejected with all reasons, each once', () => {
     const environment: Environment = {
       A: ['${B}', MARKED],
       B: ['${GONE}', MARKED],
@@ -144,7 +144,7 @@ describe('several', () => {
     ])
   })
 
-  test('go no further than what programs may have, also through another', () => {
+  test('references reach only secrets that programs may have, also through another', () => {
     const environment: Environment = {
       A: ['${B}', MARKED],
       B: ['${C}', { ...MARKED, allowed_locations: ['env'] }],
@@ -156,7 +156,7 @@ describe('several', () => {
     expect(reasonsOf(() => resolve(environment, 'A'))).toEqual(kept)
   })
 
-  test('in a circle are refused, with the way around', () => {
+  test('a circle of references is rejected, with its path', () => {
     expect(reasonsOf(() => resolve({ A: ['${A}', MARKED] }))).toEqual([
       'A refers to A: that is a circle',
     ])
@@ -171,7 +171,7 @@ describe('several', () => {
     ])
   })
 
-  test('several names of the properties of objects are not found', () => {
+  test('names of object properties are not found', () => {
     for (const name of ['toString', 'hasOwnProperty', '__proto__', 'constructor']) {
       expect(reasonsOf(() => resolve({ X: [`\${${name}}`, MARKED] }))).toEqual([
         `X refers to ${name}, which is not there, or which its policy keeps out of environments`,
@@ -180,11 +180,11 @@ describe('several', () => {
   })
 })
 
-describe('a secret that is put in', () => {
+describe('an inserted secret', () => {
   const sensitivityOf = (environment: Environment, name: string) =>
     resolveReferences(entriesOf(environment)).get(name)?.isSensitive
 
-  test('makes a secret of the setting that refers to it, from however far', () => {
+  test('an inserted secret makes the setting that refers to it a secret, at any distance', () => {
     const SETTING: Policy = { sensitive: false }
     const environment: Environment = {
       URL: ['http://${HOST}/', { ...MARKED, ...SETTING }],
@@ -200,12 +200,12 @@ describe('a secret that is put in', () => {
   })
 })
 
-describe('references that would grow without end are refused', () => {
+describe('references that would grow endlessly are rejected', () => {
   const isTooMuch = (environment: Environment) =>
     reasonsOf(() => resolve(environment)).some((reason) =>
       reason.endsWith('refers to more than is put together: too many, too deep or too long'),
     )
-  /** Each refers to the next as often as is said. */
+  /** Each refers to the next one the given number of times. */
   const ladder = (steps: number, times: number): Environment =>
     Object.fromEntries([
       ...Array.from({ length: steps }, (_, at) => [
@@ -215,12 +215,12 @@ describe('references that would grow without end are refused', () => {
       [`L${steps}`, 'x'],
     ])
 
-  test('twice as much at each of thirty steps', () => {
+  test('values that double at each of thirty steps are rejected', () => {
     expect(isTooMuch(ladder(30, 2))).toBe(true)
     expect(isTooMuch(ladder(10, 2))).toBe(false)
   })
 
-  test('ten thousand substitutions of nothing, in one value or in many', () => {
+  test('ten thousand empty substitutions are rejected, in one value or in many', () => {
     const many = (count: number): Environment => ({
       X: ['${E}'.repeat(count), MARKED],
       E: '',
@@ -233,7 +233,7 @@ describe('references that would grow without end are refused', () => {
     expect(isTooMuch({ ...spread, E: '' })).toBe(true)
   })
 
-  test('a mebibyte, of inserted text and of the text around it', () => {
+  test('a mebibyte is rejected, of inserted text and of the text around it', () => {
     const half = 'x'.repeat(512 * 1024 - 100)
     expect(isTooMuch({ A: ['${B}${B}', MARKED], B: half })).toBe(false)
     expect(isTooMuch({ A: ['${B}${B}${B}', MARKED], B: half })).toBe(true)
@@ -244,7 +244,7 @@ describe('references that would grow without end are refused', () => {
     expect(isTooMuch({ A: half, B: half, C: half, D: ['${E}', MARKED], E: '' })).toBe(false)
   })
 
-  test('a way of more than thirty steps', () => {
+  test('a chain of more than thirty steps is rejected', () => {
     expect(isTooMuch(ladder(40, 1))).toBe(true)
     expect(isTooMuch(ladder(30, 1))).toBe(false)
   })

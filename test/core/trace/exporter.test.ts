@@ -1,5 +1,5 @@
 // tier: quick
-/** A collector that is unavailable, slow or hostile costs spans, and nothing else. */
+/** A collector that is unavailable, slow or hostile causes the loss of spans, and no other effect. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { readConfig } from '../../../src/core/config/config.ts'
@@ -46,7 +46,7 @@ const add = (count: number) => {
   for (let index = 0; index < count; index += 1) exporter.add(span)
 }
 
-test('spans arrive as they are, in batches', async () => {
+test('spans arrive unchanged, in batches', async () => {
   add(600)
   await exporter.flush()
   expect(collector.requests.length).toBe(2)
@@ -59,7 +59,7 @@ test('spans arrive as they are, in batches', async () => {
   expect(exporter.counts).toEqual({ exported: 600, dropped: 0, failed: 0 })
 })
 
-test('a collector that does not answer holds up nothing: the queue is bounded, and its end too', async () => {
+test('a collector that does not answer delays nothing: the queue is bounded, and so is the stop', async () => {
   const never = Promise.withResolvers<Response>()
   collector.answer = () => never.promise
   add(10_000)
@@ -70,7 +70,7 @@ test('a collector that does not answer holds up nothing: the queue is bounded, a
   never.resolve(new Response())
 })
 
-test('an answer without an end is not read', async () => {
+test('an endless answer is not read', async () => {
   let pulled = 0
   collector.answer = () =>
     new Response(
@@ -88,7 +88,7 @@ test('an answer without an end is not read', async () => {
   expect(pulled).toBeLessThan(1000)
 })
 
-test('a redirect is not followed, and the headers go nowhere else', async () => {
+test('a redirect is not followed, and the headers are sent nowhere else', async () => {
   const other = startCollector()
   collector.answer = () => Response.redirect(`${other.origin}/v1/traces`, 307)
   add(3)
@@ -101,7 +101,7 @@ test('a redirect is not followed, and the headers go nowhere else', async () => 
   await other.stop()
 })
 
-test('a collector that asks for time gets the batch again a second later', async () => {
+test('a collector that requests a delay gets the batch again a second later', async () => {
   let refused = 0
   collector.answer = () => {
     refused += 1
@@ -116,7 +116,7 @@ test('a collector that asks for time gets the batch again a second later', async
   expect(exporter.counts).toEqual({ exported: 1, dropped: 0, failed: 0 })
 })
 
-test('a collector with its own certificate is trusted by the authority that is named, and by no other', async () => {
+test('a collector with its own certificate is trusted by the named authority, and by no other', async () => {
   const [authority, another] = [await createAuthority('Ours'), await createAuthority('Another')]
   const received: string[] = []
   const server = Bun.serve({
@@ -145,7 +145,7 @@ test('a collector with its own certificate is trusted by the authority that is n
   await server.stop(true)
 })
 
-test('a certificate of the collector that cannot be read is a wrong setting', () => {
+test('an unreadable certificate of the collector is an invalid setting', () => {
   const KEYS = {
     SECRET_KEY: 'test-secret-key-test-secret-key-test',
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),

@@ -5,13 +5,13 @@ import { parseTraceparent, traceparentOf } from '../../../src/core/trace/tracepa
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
 
-test('a traceparent is read as W3C Trace Context defines, and written so that it is read again', () => {
+test('a traceparent is read as W3C Trace Context defines, and its written form is read again', () => {
   const text = `00-${TRACE}-${SPAN}-01`
   const context = { traceId: TRACE, spanId: SPAN, isSampled: true }
   expect(parseTraceparent(text)).toEqual(context)
   expect(traceparentOf(context)).toBe(text)
   expect(parseTraceparent(`00-${TRACE}-${SPAN}-00`)?.isSampled).toBe(false)
-  // Flags that are not known yet, and what later versions add.
+  // Unknown flags, and fields that later versions add.
   expect(parseTraceparent(`00-${TRACE}-${SPAN}-ff`)?.isSampled).toBe(true)
   expect(parseTraceparent(`cc-${TRACE}-${SPAN}-01-what-comes-later`)).toEqual(context)
 })

@@ -65,13 +65,13 @@ describe('complaints', () => {
     expect(fieldsOf(schema, value)).toEqual([{ path, message }])
   })
 
-  test('a body that is no object is complained of as a whole', () => {
+  test('a body that is not an object is reported as a whole', () => {
     for (const value of [null, [], 'text', 3])
       expect(fieldsOf(schema, value)).toEqual([{ path: '', message: 'must be of type object' }])
     expect(fieldsOf(schema, undefined)).toEqual([{ path: '', message: 'is required' }])
   })
 
-  test('never repeat what was submitted', () => {
+  test('error messages never repeat the submitted values', () => {
     const marked = 'hunter2'
     const bad = {
       name: marked,
@@ -85,7 +85,7 @@ describe('complaints', () => {
     expect(JSON.stringify([fault?.fields, fault?.message, String(fault)])).not.toContain(marked)
   })
 
-  test('are bounded in number, and names in them in length and letters', () => {
+  test('error messages are bounded in number, and names in them in length and letters', () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, 1]))
     expect(fieldsOf(z.strictObject({}), many)).toHaveLength(100)
     const [field] =
@@ -93,7 +93,7 @@ describe('complaints', () => {
     expect(field?.path).toMatch(/^[\x20-\x7e]{1,128}$/)
   })
 
-  test('complaints of a union name its discriminating field once, at any depth, with its possible values', () => {
+  test('errors of a union name its discriminating field once, at any depth, with its possible values', () => {
     const kinds = z.discriminatedUnion('type', [
       z.strictObject({ type: z.literal('a') }),
       z.strictObject({ type: z.literal('b') }),
@@ -106,7 +106,7 @@ describe('complaints', () => {
       ])
   })
 
-  test('complaints of a union are those of the branch that was meant', () => {
+  test('errors of a union are those of the intended branch', () => {
     const union = z.union([
       z.strictObject({ domains: z.array(z.string()).min(1) }),
       z.strictObject({ domain: z.string() }),
@@ -124,14 +124,14 @@ describe('complaints', () => {
   })
 })
 
-test('a UUID is lower-cased, and nothing else passes', () => {
+test('a UUID is lower-cased, and no other text is accepted', () => {
   const id = '018F3C5E-7D2A-7C31-9B0E-0123456789AB'
   expect(parsePart(uuid, id)).toBe(id.toLowerCase())
   for (const bad of ['', id.slice(1), `${id}0`, `{${id}}`, `${id}\n`, id.replaceAll('-', ''), 'x'])
     expect([bad, accepts(uuid, bad), isUuid(bad)]).toEqual([bad, false, false])
 })
 
-test('a timestamp leaves with milliseconds and Z', () => {
+test('a timestamp is written with milliseconds and Z', () => {
   expect(timestamp.parse(new Date(0))).toBe('1970-01-01T00:00:00.000Z')
   expect(timestamp.safeParse('1970-01-01T00:00:00Z').success).toBe(false)
   expect(timestamp.safeParse('1970-01-01T00:00:00.000+00:00').success).toBe(false)
@@ -144,7 +144,7 @@ describe('a line of text', () => {
     'O\'Neil <b>&amp;"',
     'a'.repeat(100),
     'family: 👩\u200d👩\u200d👧',
-  ])('%p is one', (text) => {
+  ])('%p is a line of text', (text) => {
     expect(accepts(line(100), text)).toBe(true)
   })
   test.each([
@@ -164,10 +164,10 @@ describe('a line of text', () => {
     ['nothing', ''],
     ['spaces', '   '],
     ['no-break spaces', '\u00a0\u2003'],
-  ])('%s is not', (_, text) => {
+  ])('%s is not a line of text', (_, text) => {
     expect(accepts(line(100), text)).toBe(false)
   })
-  test('may be empty where that is said', () => {
+  test('a line of text may be empty if the schema allows it', () => {
     expect(accepts(line(100, 0), '')).toBe(true)
     expect(accepts(line(100, 0), 'a\nb')).toBe(false)
   })
@@ -194,19 +194,19 @@ describe('base64', () => {
     ['one letter', 'Q'],
     ['a NUL', 'QUJD\0'],
     ['a letter of another script', 'QUJÐ'],
-  ])('with %s is not canonical', (_, text) => {
+  ])('base64 with %s is not canonical', (_, text) => {
     expect(fieldsOf(z.object({ it: base64(64) }), { it: text })).toEqual([
       { path: 'it', message: 'must be canonical base64 with padding' },
     ])
   })
-  test('is measured in decoded bytes', () => {
+  test('base64 is measured in decoded bytes', () => {
     const of = (size: number) => new Uint8Array(size).toBase64()
     expect(accepts(base64(64), of(64))).toBe(true)
     expect(accepts(base64(64), of(65))).toBe(false)
     expect(accepts(base64(64, 1), '')).toBe(false)
   })
 
-  test.each([30, 31, 32])('of exactly %d bytes is what its documentation says', (size) => {
+  test.each([30, 31, 32])('base64 of exactly %d bytes matches its documentation', (size) => {
     const exact = base64(size, size)
     const { pattern } = jsonSchemaOf(exact, 'input')
     for (const bytes of [size - 1, size, size + 1]) {
@@ -234,7 +234,7 @@ test('an environment is a short lower-case name', () => {
     expect([bad, accepts(environmentName, bad)]).toEqual([bad, false])
 })
 
-test('a page has 1 to 500 entries, 100 unless asked for', () => {
+test('a page has 1 to 500 entries, 100 by default', () => {
   expect(parsePart(pagination, {})).toEqual({ limit: 100 })
   expect(parsePart(pagination, { limit: '500' })).toEqual({ limit: 500 })
   for (const limit of ['0', '501', '-1', '1.5', 'many', '', ' ', '1e400', 'Infinity', 'NaN'])
@@ -242,7 +242,7 @@ test('a page has 1 to 500 entries, 100 unless asked for', () => {
   expect(accepts(pagination, { offset: '1' })).toBe(false)
 })
 
-describe('a name that people call something by', () => {
+describe('a name for people', () => {
   const name = properName(100)
   test.each([
     'acme\u200b',
@@ -253,11 +253,11 @@ describe('a name that people call something by', () => {
     'ac\u034fme',
     ' acme',
     'acme ',
-  ])('has nothing in it that nobody sees: %j', (text) =>
+  ])('a name has no invisible characters: %j', (text) =>
     expect(name.safeParse(text).success).toBe(false),
   )
   test.each(['acme', 'Ünï çödé', '日本', '❤️ team', '👩‍💻 dev', '👍🏽 ok', 'عربى'])(
-    'may be %j',
+    'a name may be %j',
     (text) => expect(name.parse(text)).toBe(text),
   )
 })

@@ -25,7 +25,7 @@ describe('a transaction has its connection for itself', () => {
     database = await preparedDatabase()
     const config = readConfig({ ...KEYS, ...database.env }, () => KEYS)
     connection = await openDatabase(config, () => {})
-    // The embedded database has one anyway.
+    // The embedded database has only one anyway.
     const { DB_HOST: host } = config
     const one = { size: 1, isServing: false }
     sql = host === undefined ? connection.sql : openPool(serverOptions(config, host), one)
@@ -37,7 +37,7 @@ describe('a transaction has its connection for itself', () => {
     database.remove()
   })
 
-  /** With these asked in the same moment before it, while another one runs. */
+  /** Sends these statements at the same moment before it, while another one runs. */
   async function transactionBehind(before: () => Promise<unknown>[]): Promise<void> {
     await sql`truncate written`
     const gate = Promise.withResolvers<void>()
@@ -61,14 +61,17 @@ describe('a transaction has its connection for itself', () => {
     ])
   }
 
-  test.each([98, 99, 100, 101, 200])('behind %d statements', async (count) => {
-    await transactionBehind(() => Array.from({ length: count }, () => sql`select 1`.execute()))
-  })
+  test.each([98, 99, 100, 101, 200])(
+    'a transaction has its connection to itself behind %d statements',
+    async (count) => {
+      await transactionBehind(() => Array.from({ length: count }, () => sql`select 1`.execute()))
+    },
+  )
 })
 
 {
   const { test } = requires('postgresql')
-  test('one statement after the other goes to one connection, many at once to many', async () => {
+  test('sequential statements use one connection, concurrent ones use many', async () => {
     const { env, remove } = await preparedDatabase()
     const config = readConfig({ ...KEYS, ...env }, () => KEYS)
     const options = serverOptions(config, config.DB_HOST ?? '')

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * The moment at which the pool closes a silent connection, counted in ticks of a timer, so that a process that
- * was suspended loses none. The server here is not PostgreSQL; test/security/packet_loss.test.ts has that.
+ * The moment at which the pool closes a silent connection, counted in ticks of a timer, so that a process that was
+ * suspended loses none. The server here is not PostgreSQL; test/security/packet_loss.test.ts uses the real one.
  */
 import { afterEach, expect, test } from 'bun:test'
 import type postgres from 'postgres'
@@ -23,7 +23,7 @@ const TICK_MS = 20
 const SILENCE_MS = 26 * TICK_MS
 
 type Server = FalsePostgres & {
-  /** Messages of each connection, by number, beginning with 1: its process, too. */
+  /** Messages of each connection, by number, beginning with 1, which is also its process ID. */
   said: Map<number, string[]>
   /** Connections up to this number get no more answers. */
   mute: number
@@ -114,7 +114,7 @@ async function bothOpen(sql: postgres.Sql, { said }: Server): Promise<void> {
 const wasPinged = (words: string[] | undefined) =>
   words?.filter((word) => word === 'Q').length === 2
 
-test('a statement that is not answered fails, and the next one has a new connection', async () => {
+test('an unanswered statement fails, and the next one has a new connection', async () => {
   const server = await serve()
   const sql = poolOf(server, { size: 1 })
   await sql`select 1`
@@ -124,7 +124,7 @@ test('a statement that is not answered fails, and the next one has a new connect
   expect(server.count()).toBe(2)
 })
 
-test('so it is over TLS', async () => {
+test('an unanswered statement over TLS fails, and the next one has a new connection', async () => {
   const authority = await createAuthority('Authority of the database')
   const server = await serve({ tls: await authority.issue(['localhost']) })
   const sql = poolOf(server, {
@@ -137,7 +137,7 @@ test('so it is over TLS', async () => {
   expect(await codeOf(sql`select 1`)).toBe('answered')
 })
 
-test('a connection is waited for if its process is reported to be at work', async () => {
+test('a connection is kept while its process is reported as active', async () => {
   const server = await serve()
   const asked: number[][] = []
   const working = (pids: number[]) => {
@@ -152,7 +152,7 @@ test('a connection is waited for if its process is reported to be at work', asyn
   expect(asked).toEqual([[1], [1], [1], [1]])
 })
 
-test('one that is at work spares no other', async () => {
+test('an active process keeps no other connection open', async () => {
   const server = await serve()
   const sql = poolOf(server, { working: () => Promise.resolve(new Set([1])) })
   await bothOpen(sql, server)
@@ -167,7 +167,7 @@ test('one that is at work spares no other', async () => {
   ])
 })
 
-test('a process that stood still takes nobody for silent', async () => {
+test('a paused process does not treat its connections as silent after it resumes', async () => {
   const server = await serve()
   const sql = poolOf(server, { size: 1 })
   await sql`select 1`
@@ -180,7 +180,7 @@ test('a process that stood still takes nobody for silent', async () => {
   expect(await asked).toBe('answered')
 })
 
-test('beside a silent connection an idle one shows that it lives, and is used', async () => {
+test('beside a silent connection, an idle one passes its check and is used', async () => {
   const server = await serve()
   const sql = poolOf(server)
   await bothOpen(sql, server)
@@ -192,7 +192,7 @@ test('beside a silent connection an idle one shows that it lives, and is used', 
   expect(server.count()).toBe(2)
 })
 
-test('one that does not is asked nothing more, and what is asked then has a new connection', async () => {
+test('an idle connection that fails its check gets no more statements, and they run on a new connection', async () => {
   const server = await serve()
   const sql = poolOf(server)
   await bothOpen(sql, server)
@@ -209,7 +209,7 @@ test('a statement waits for a busy connection no longer than the connect timeout
   const sql = poolOf(server, { size: 1, working: () => Promise.resolve(new Set([1])) })
   await sql`select 1`
   server.mute = 1
-  // Has its connection for itself: others are not sent behind it.
+  // Has its own connection: other statements are not sent behind it.
   const working = codeOf(sql.begin((tx) => tx`select 1`))
   expect(await codeOf(sql`select 1`)).toBe('CONNECT_TIMEOUT')
   server.wake()
@@ -217,7 +217,7 @@ test('a statement waits for a busy connection no longer than the connect timeout
   expect(await codeOf(sql`select 1`)).toBe('answered')
 })
 
-test('so does what waits for a connection that is being opened, and is not asked afterwards', async () => {
+test('a statement that waits for a new connection times out too, and is not sent later', async () => {
   const server = await serve({ greeting: (pid) => (pid === 1 ? [] : greet(pid)) })
   const sql = poolOf(server, { size: 1 })
   expect(await codeOf(sql`select 1`)).toBe('CONNECT_TIMEOUT')

@@ -36,7 +36,7 @@ describe('a transaction', () => {
 
   const written = async () => (await sql`select what from written`).map(({ what }) => what)
 
-  test('a transaction with a failed BEGIN takes no statement that writes', async () => {
+  test('a transaction with a failed BEGIN accepts no statement that writes', async () => {
     const begun = sql.begin('no such mode', (tx) =>
       tx.unsafe("insert into written values ('loose')"),
     )
@@ -44,7 +44,7 @@ describe('a transaction', () => {
     expect(await written()).toEqual([])
   })
 
-  test('takes statements in the order in which they are made', async () => {
+  test('a transaction runs statements in the order in which they are made', async () => {
     const count = await sql.begin(async (tx) => {
       const prepare = { prepare: true }
       const first = tx.unsafe("insert into written values ('first')", [], prepare)
@@ -56,7 +56,7 @@ describe('a transaction', () => {
     expect(count).toBe(1)
   })
 
-  test('has another one within it as a part of itself', async () => {
+  test('a nested transaction is part of the outer one', async () => {
     const begun = sql.begin(async (tx) => {
       await tx.unsafe("insert into written values ('outer')")
       const inner = tx.savepoint((within) => within.unsafe('select 1 / 0'))
@@ -66,7 +66,7 @@ describe('a transaction', () => {
     expect(await written()).toEqual([])
   })
 
-  test('is read by a cursor', async () => {
+  test('a transaction is read by a cursor', async () => {
     const numbers: number[] = []
     await sql.begin(async (tx) => {
       for await (const rows of tx.unsafe('select generate_series(1, 5) as number').cursor(2))
@@ -75,7 +75,7 @@ describe('a transaction', () => {
     expect(numbers).toEqual([1, 2, 3, 4, 5])
   })
 
-  test('in which a statement failed is taken back, also where its failure was caught', async () => {
+  test('a transaction with a failed statement is rolled back, even if the failure was caught', async () => {
     const begun = sql.begin(async (tx) => {
       await tx.unsafe("insert into written values ('half')")
       await tx.unsafe('select 1 / 0').catch(() => {})
@@ -84,7 +84,7 @@ describe('a transaction', () => {
     expect(await written()).toEqual([])
   })
 
-  test('that fails before BEGIN is confirmed stores nothing afterwards', async () => {
+  test('a transaction that fails before BEGIN is confirmed stores nothing afterwards', async () => {
     const begun = sql.begin((tx) => {
       void tx.unsafe("insert into written values ('afterwards')").catch(() => {})
       throw new Error('no')
@@ -93,7 +93,7 @@ describe('a transaction', () => {
     expect(await written()).toEqual([])
   })
 
-  test('that is over takes no statement', async () => {
+  test('an ended transaction accepts no statement', async () => {
     let kept: postgres.TransactionSql | undefined
     await sql.begin(async (tx) => {
       kept = tx
@@ -104,7 +104,7 @@ describe('a transaction', () => {
     expect(await written()).toEqual(['in it'])
   })
 
-  test('that failed takes no statement of work that still runs', async () => {
+  test('a failed transaction accepts no statement from work that is still running', async () => {
     const failed = Promise.withResolvers<void>()
     let late: Promise<unknown> | undefined
     const begun = sql.begin(async (tx) => {
@@ -127,7 +127,7 @@ describe('a transaction', () => {
     expect(row?.wait).toBe('5s')
   })
 
-  test('that failed has the reason, also where a later statement is awaited', async () => {
+  test('a failed transaction reports the first error, even if a later statement is awaited', async () => {
     const prepare = { prepare: true }
     await sql.unsafe('select 1', [], prepare)
     const begun = sql.begin(async (tx) => {

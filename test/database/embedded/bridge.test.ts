@@ -24,19 +24,19 @@ afterAll(async () => {
 })
 
 describe('the connection stays usable', () => {
-  test('after a syntax error', async () => {
+  test('a connection stays usable after a syntax error', async () => {
     expect(await codeOf(sql.unsafe('SELEC 1'))).toBe('42601')
     expect(await one()).toBe(1)
   })
 
-  test('after a violated constraint', async () => {
+  test('a connection stays usable after a violated constraint', async () => {
     await sql`INSERT INTO entries VALUES (1, 'first')`
     expect(await codeOf(sql`INSERT INTO entries VALUES (1, 'again')`)).toBe('23505')
     expect(await codeOf(sql`INSERT INTO entries VALUES (2, ${null})`)).toBe('23502')
     expect(await sql`SELECT body FROM entries WHERE id = 1`).toEqual([{ body: 'first' }] as never)
   })
 
-  test('after a statement that fails in a transaction, which leaves nothing behind', async () => {
+  test('a connection stays usable after a failing statement in a transaction, which stores nothing', async () => {
     const failing = sql.begin(async (tx) => {
       await tx`INSERT INTO entries VALUES (10, 'lost')`
       await tx`SELECT 1 / 0`
@@ -45,17 +45,17 @@ describe('the connection stays usable', () => {
     expect(await sql`SELECT id FROM entries WHERE id = 10`).toHaveLength(0)
   })
 
-  test('after an aborted transaction that went on', async () => {
+  test('a connection stays usable after statements in an aborted transaction', async () => {
     const stubborn = sql.begin(async (tx) => {
       await tx`SELECT 1 / 0`.catch(() => undefined)
       await tx`INSERT INTO entries VALUES (11, 'lost')`
     })
-    // postgres.js rejects with the first error of the transaction, though it was caught.
+    // postgres.js rejects with the first error of the transaction, although it was caught.
     expect(await codeOf(stubborn)).toBe('22012')
     expect(await sql`SELECT id FROM entries WHERE id = 11`).toHaveLength(0)
   })
 
-  test('when a savepoint is rolled back and the transaction commits', async () => {
+  test('a connection stays usable when a savepoint is rolled back and the transaction commits', async () => {
     await sql.begin(async (tx) => {
       await tx`INSERT INTO entries VALUES (12, 'kept')`
       await tx
@@ -65,7 +65,7 @@ describe('the connection stays usable', () => {
     expect(await sql`SELECT body FROM entries WHERE id = 12`).toEqual([{ body: 'kept' }] as never)
   })
 
-  test('when good and failing queries arrive together: each gets its own answer', async () => {
+  test('good and failing queries that arrive together each get their own answer', async () => {
     const queries = Array.from({ length: 200 }, (_, index) => {
       if (index % 5 === 1) return codeOf(sql`SELECT 1 / ${0}::int`)
       if (index % 5 === 3) return codeOf(sql.unsafe(`SELECT missing_${index}`))
@@ -78,7 +78,7 @@ describe('the connection stays usable', () => {
     expect(await Promise.all(queries)).toEqual(expected)
   })
 
-  test('when transactions are begun together: they take turns', async () => {
+  test('transactions that begin together run in turn', async () => {
     await sql`INSERT INTO entries VALUES (20, '0')`
     const increments = Array.from({ length: 30 }, () =>
       sql.begin(async (tx) => {
@@ -90,7 +90,7 @@ describe('the connection stays usable', () => {
     expect(await sql`SELECT body FROM entries WHERE id = 20`).toEqual([{ body: '30' }] as never)
   })
 
-  test('for the maintenance statements', async () => {
+  test('a connection stays usable after the maintenance statements', async () => {
     await sql.unsafe('CHECKPOINT')
     await sql.unsafe('VACUUM (ANALYZE)')
     expect(await one()).toBe(1)
@@ -119,7 +119,7 @@ describe('size', () => {
 })
 
 describe('between connections', () => {
-  test('a second one waits until the first one closes', async () => {
+  test('a second connection waits until the first one closes', async () => {
     const first = connect()
     await sql.end()
     await first`SELECT 1`
@@ -134,7 +134,7 @@ describe('between connections', () => {
     sql = connect()
   })
 
-  test('nothing is left behind: neither transaction, nor setting, nor temporary table', async () => {
+  test('a connection leaves no transaction, setting or temporary table to the next one', async () => {
     const left = await sql.reserve()
     await left`SET search_path = pg_catalog`
     await left`CREATE TEMPORARY TABLE leftover (id integer)`
@@ -147,7 +147,7 @@ describe('between connections', () => {
     expect(await codeOf(sql`SELECT * FROM leftover`)).toBe('42P01')
   })
 
-  test('a client that does not speak the protocol is thrown out, and the others do not notice', async () => {
+  test('a client that breaks the protocol is disconnected, and other clients are unaffected', async () => {
     for (const nonsense of ['GET / HTTP/1.1\r\n\r\n', '\0\0\0\x04\0\0\0\0', '\0\0\0\x08zzzz']) {
       const gone = Promise.withResolvers<string>()
       await Bun.connect({
@@ -171,7 +171,7 @@ test('a PostgreSQL that leaves its main loop is reported, and no query hangs', a
   const client = postgres({ ...fatal.settings, max: 1, ssl: false })
   await client`CREATE TABLE kept (id integer)`
   await client`INSERT INTO kept VALUES (1)`
-  // PGlite has nobody to wait for the rows of COPY … FROM STDIN: the session ends.
+  // PGlite cannot wait for the rows of COPY … FROM STDIN, so the session ends.
   const lost = codeOf(client.unsafe('COPY kept FROM STDIN').writable())
   expect(await reported.promise).toContain('FATAL: terminating connection')
   expect(await lost).toContain('CONNECTION_CLOSED')

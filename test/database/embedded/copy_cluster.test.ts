@@ -1,5 +1,5 @@
 // tier: all
-/** A copy that is made while the database works holds what was acknowledged before, and nothing by half. */
+/** A copy that is made while the database runs contains all data acknowledged before it, and nothing partial. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-test('writes go on while it is made, and the copy is of one moment between', async () => {
+test('writes continue while a copy is made, and the copy is consistent', async () => {
   const { sql } = await open(directory)
   await sql.unsafe(`
     create table accounts (id int primary key, amount int not null, filling text not null);
@@ -47,12 +47,12 @@ test('writes go on while it is made, and the copy is of one moment between', asy
   await copy.sql`set enable_seqscan = off`
   for (const id of [1, 1234, 5_000])
     expect(await copy.sql`select id from accounts where id = ${id}`).toHaveLength(1)
-  // Each goes on by itself.
+  // Each continues independently.
   await copy.sql`insert into steps values (-1)`
   expect(await sql`select 1 from steps where id = -1`).toHaveLength(0)
 }, 60_000)
 
-test('a database continues without a copy if none can be made, and the next one can', async () => {
+test('a database continues if no copy can be made, and the next copy succeeds', async () => {
   const { sql } = await open(directory)
   const missing = join(directory, 'nowhere', 'at all')
   await expect(copyCluster(sql, directory, missing)).rejects.toThrow('ENOENT')
@@ -71,7 +71,7 @@ async function open(dataDir: string): Promise<Connection> {
   return connection
 }
 
-/** Moves amounts between all accounts, grows, makes and drops tables, and checkpoints as the log grows. */
+/** Moves amounts between all accounts, grows, creates and drops tables, and checkpoints as the log grows. */
 async function changeMuch(sql: Sql, step: number): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`update accounts set amount = amount + case when id % 2 = 0 then ${step}::int else -${step}::int end

@@ -28,7 +28,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-test('a second process is refused while the first one lives, and accepted after kill -9', async () => {
+test('a second process is rejected while the first one runs, and accepted after kill -9', async () => {
   const first = startChild(directory, 'hold')
   await first.until('open')
   const second = startChild(directory, 'hold')
@@ -43,7 +43,7 @@ test('a second process is refused while the first one lives, and accepted after 
   expect(third.lines()).toEqual(['starting', 'open', 'closed'])
 }, 30_000)
 
-test('exactly one of several processes that start at once in a new directory gets it', async () => {
+test('exactly one of several processes that start simultaneously in a new directory gets it', async () => {
   const children = Array.from({ length: 4 }, () => startChild(directory, 'hold'))
   const outcomes = await Promise.all(
     children.map((child) =>
@@ -57,20 +57,20 @@ test('exactly one of several processes that start at once in a new directory get
   await Promise.all(children.map((child) => child.kill()))
 }, 60_000)
 
-test('the same process cannot open the directory twice, but again after closing it', async () => {
+test('the same process cannot open the directory twice, but can after closing it', async () => {
   const database = await open()
   expect(await refusal()).toMatchObject({ problem: 'in_use' })
   await database.close()
   await (await open()).close()
 }, 30_000)
 
-test('a lock file of PostgreSQL that a kill left empty does not keep the directory shut', async () => {
+test('an empty PostgreSQL lock file that a kill left does not block the directory', async () => {
   await (await open()).close()
   writeFileSync(join(directory, CLUSTER, 'postmaster.pid'), '')
   await (await open()).close()
 }, 30_000)
 
-test('nobody else may open what locks the directory, also where it is of an older version', async () => {
+test('only the owner may open the lock of the directory, also in a directory of an older version', async () => {
   const before = process.umask(0)
   try {
     writeFileSync(join(directory, 'cloakroom.lock'), '', { mode: 0o666 })
@@ -94,7 +94,7 @@ test('data of another user is left untouched, also by root', async () => {
   await (await open()).close()
 }, 60_000)
 
-test('a foreign directory is refused and left untouched', async () => {
+test('a foreign directory is rejected and left untouched', async () => {
   writeFileSync(join(directory, 'thesis.txt'), 'mine')
   expect(await refusal()).toEqual({
     problem: 'foreign',
@@ -104,7 +104,7 @@ test('a foreign directory is refused and left untouched', async () => {
   expect(readFileSync(join(directory, 'thesis.txt'), 'utf8')).toBe('mine')
 })
 
-test('a data directory of another PostgreSQL is refused by its version', async () => {
+test('a data directory of another PostgreSQL version is rejected with its version', async () => {
   writeFileSync(join(directory, 'cloakroom.lock'), '')
   mkdirSync(join(directory, 'postgres'))
   writeFileSync(join(directory, 'postgres', 'PG_VERSION'), '17\n')
@@ -115,7 +115,7 @@ test('a data directory of another PostgreSQL is refused by its version', async (
   expect(readdirSync(join(directory, 'postgres'))).toEqual(['PG_VERSION'])
 })
 
-test('a data directory without its version or its control file looks damaged', async () => {
+test('a data directory without its version or control file is reported as damaged', async () => {
   await (await open()).close()
   truncateSync(join(directory, 'postgres', 'global', 'pg_control'), 100)
   expect(await refusal()).toMatchObject({ problem: 'damaged' })
@@ -126,7 +126,7 @@ test('a data directory without its version or its control file looks damaged', a
   })
 }, 30_000)
 
-test('a data directory that PostgreSQL cannot open looks damaged, and its words are passed on', async () => {
+test("a data directory that PostgreSQL cannot open is reported as damaged, with PostgreSQL's message", async () => {
   await (await open()).close()
   rmSync(join(directory, 'postgres', 'pg_wal'), { recursive: true })
   mkdirSync(join(directory, 'postgres', 'pg_wal'))
@@ -136,7 +136,7 @@ test('a data directory that PostgreSQL cannot open looks damaged, and its words 
   expect(message.split('\n')).toHaveLength(1)
 }, 30_000)
 
-test('a path below a file cannot be written', async () => {
+test('a path below a file is reported as not writable', async () => {
   const path = join(directory, 'file', 'data')
   writeFileSync(join(directory, 'file'), '')
   expect(await refusal(path)).toEqual({
@@ -151,7 +151,7 @@ test('a mount point with lost+found counts as empty', async () => {
   expect(readdirSync(directory).sort()).toEqual(['cloakroom.lock', 'lost+found', 'postgres'])
 }, 30_000)
 
-test('nobody else may look into the data directory', async () => {
+test('only the owner may list the data directory', async () => {
   const fresh = join(directory, 'fresh')
   const database = await openEmbedded({ dataDir: fresh, onFailure: fail })
   await database.close()

@@ -19,7 +19,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 describe('a kill', () => {
   test(
-    'loses no acknowledged write, round after round',
+    'a kill loses no acknowledged write, in any round',
     async () => {
       let before = 0
       for (let round = 1; round <= effort(2, 3); round += 1) {
@@ -37,7 +37,7 @@ describe('a kill', () => {
     effort(120_000, 600_000),
   )
 
-  test('at any moment of the first start leaves a directory that opens', async () => {
+  test('a kill at any moment of the first start leaves a directory that opens', async () => {
     const moments = effort([90, 300, 550], [0, 150, 300, 550])
     for (const delayMs of moments) {
       const fresh = join(directory, `after-${delayMs}`)
@@ -51,7 +51,7 @@ describe('a kill', () => {
     }
   }, 120_000)
 
-  test('while a template is being extracted leaves only what the next start removes', async () => {
+  test('a kill while a template is extracted leaves only files that the next start removes', async () => {
     const child = startChild(directory, 'hold')
     await child.until('extracting')
     await until(() => readdirSync(directory).some((name) => name.startsWith('postgres.new-')), {

@@ -6,7 +6,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { DurableFs } from '../../../src/database/embedded/durable_fs.ts'
 import { databasePlace } from '../../support/places.ts'
 
-test('a commit is not acknowledged when its fsync fails, and the failure is reported', async () => {
+test('a commit with a failed fsync is not acknowledged, and the failure is reported', async () => {
   const directory = mkdtempSync(join(databasePlace, 'embedded-fsync-'))
   const reasons: string[] = []
   let isBroken = false
@@ -32,7 +32,7 @@ test('a commit is not acknowledged when its fsync fails, and the failure is repo
   rmSync(directory, { recursive: true, force: true })
 }, 60_000)
 
-test('a file system that cannot sync directories is no failure', async () => {
+test('a file system that cannot sync directories causes no failure', async () => {
   for (const [code, number] of [
     ['EINVAL', 28],
     ['EBADF', 8],
@@ -68,7 +68,7 @@ function query(statement: string): Uint8Array {
   return Buffer.concat([head, Buffer.from(`${statement}\0`)])
 }
 
-/** Runs what Emscripten would run before PostgreSQL, on a module that has nothing else. */
+/** Runs Emscripten's steps before PostgreSQL, on an otherwise empty module. */
 async function callSync(fs: DurableFs): Promise<number | undefined> {
   const operations: { open(): void; fsync?(stream: { nfd: number }): number } = { open() {} }
   const host = { NODEFS: { stream_ops: operations }, FS: { mkdirTree() {}, mount() {} } }

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-test('the executable carries the database: it starts anywhere, is killed, and starts again', async () => {
+test('the executable contains the database: it starts anywhere, is killed, and starts again', async () => {
   const directory = join(place, 'data')
   const first = startChild(directory, 'write', [executable])
   await first.until('50')
@@ -28,7 +28,7 @@ test('the executable carries the database: it starts anywhere, is killed, and st
   expect(second.lines()).toEqual(['starting', 'open', 'closed'])
 }, 60_000)
 
-test('the executable runs no code that its folder or BUN_OPTIONS names', async () => {
+test('the executable runs no code named by its folder or BUN_OPTIONS', async () => {
   const folder = join(place, 'folder')
   mkdirSync(join(folder, 'database', 'embedded'), { recursive: true })
   const hostile = join(folder, 'database', 'embedded', 'worker.js')

@@ -17,7 +17,7 @@ test('after PostgreSQL aborts, running and later queries are rejected and close 
   const { sql, close } = await openDatabase(config, (reason) => reasons.push(reason))
   try {
     await sql`CREATE TABLE marks (id integer)`
-    // A checkpoint cannot go on without it.
+    // A checkpoint cannot continue without it.
     rmSync(join(dataDir, 'postgres/global/pg_control'))
     const first = codeOf(sql`CHECKPOINT`)
     await until(() => reasons.length > 0)
@@ -26,7 +26,7 @@ test('after PostgreSQL aborts, running and later queries are rejected and close 
     expect(await endsWithin(10_000, all)).toBe(true)
     const [running, ...others] = await all
     expect(running).toMatch(/^CONNECTION_/)
-    // The driver has ended: it does not try to connect again for each query.
+    // The driver has ended: it does not reconnect for each query.
     expect(new Set(others)).toEqual(new Set(['CONNECTION_ENDED']))
     expect(reasons).toEqual([expect.stringContaining('PostgreSQL aborted')])
   } finally {

@@ -7,7 +7,7 @@ const message = fc
   .tuple(fc.constantFrom('Q', 'P', 'B', 'E', 'S'), fc.uint8Array({ maxLength: 300 }))
   .map(([type, body]) => frame(type, body))
 
-test('whole messages come out in order, however the bytes are cut', () => {
+test('whole messages come out in order, however the bytes are split', () => {
   fc.assert(
     fc.property(fc.array(message), fc.array(fc.integer({ min: 1, max: 200 })), (messages, cuts) => {
       const stream = Buffer.concat(messages)
@@ -25,7 +25,7 @@ test('whole messages come out in order, however the bytes are cut', () => {
   )
 })
 
-test('messages before a Terminate are taken, the Terminate itself never', () => {
+test('messages before a Terminate are delivered, the Terminate itself never is', () => {
   const inbox = new Inbox()
   inbox.append(Buffer.concat([frame('S'), frame('X'), frame('Q')]))
   expect(inbox.takeMessages()).toEqual(frame('S'))
@@ -33,7 +33,7 @@ test('messages before a Terminate are taken, the Terminate itself never', () => 
   expect(inbox.takeMessages()).toBe('terminate')
 })
 
-test('an impossible length is refused', () => {
+test('a message with an impossible length is rejected', () => {
   for (const size of [-1, 0, 3, 0x7fffffff]) {
     const inbox = new Inbox()
     const head = Buffer.from('Q\0\0\0\0')
@@ -43,7 +43,7 @@ test('an impossible length is refused', () => {
   }
 })
 
-test('a start-up packet is taken whole, and refused above the limit of PostgreSQL', () => {
+test('a start-up packet is read whole, and rejected above the limit of PostgreSQL', () => {
   const packet = Buffer.alloc(20)
   packet.writeInt32BE(20)
   const inbox = new Inbox()
@@ -71,7 +71,7 @@ function* cut(stream: Buffer, sizes: number[]): Generator<Buffer> {
   yield stream.subarray(start)
 }
 
-/** The longest run of whole messages that ends where the taken bytes end. */
+/** The longest run of complete messages that ends at the end of the read bytes. */
 function wholeMessages(messages: Buffer[], stream: Buffer, taken: Uint8Array[]): Buffer {
   const length = taken.reduce((sum, piece) => sum + piece.length, 0)
   let end = 0

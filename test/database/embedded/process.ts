@@ -1,4 +1,4 @@
-/** Starts child.ts and listens to what it prints. */
+/** Starts child.ts and reads its output. */
 import { join } from 'node:path'
 import { watched } from '../../support/watched.ts'
 

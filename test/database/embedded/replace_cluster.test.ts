@@ -1,5 +1,5 @@
 // tier: quick
-/** The place of a database changes hands in two renames, and a kill between them loses neither. */
+/** A database directory is replaced with two renames, and a kill between them loses neither version. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,20 +26,20 @@ function cluster(name: string, content: string): string {
 
 const contentOf = (name: string) => readFileSync(join(root, name, 'PG_VERSION'), 'utf8')
 
-test('the new one is in place and the old one beside it', () => {
+test('the new cluster is in place and the old one is kept beside it', () => {
   cluster('postgres', 'old')
   const staged = cluster('staged', 'new')
   expect(replaceCluster(root, staged, { cluster: 'postgres', now: NOW })).toBe(join(root, KEPT))
   expect([contentOf('postgres'), contentOf(KEPT)]).toEqual(['new', 'old'])
 })
 
-test('nothing is kept if there was no cluster', () => {
+test('no old cluster is kept if there was none', () => {
   const staged = cluster('staged', 'new')
   expect(replaceCluster(root, staged, { cluster: 'postgres', now: NOW })).toBeNull()
   expect(contentOf('postgres')).toBe('new')
 })
 
-test('killed before the old one moved, the old one stays', () => {
+test('a kill before the old cluster is moved keeps the old cluster', () => {
   cluster('postgres', 'old')
   cluster('postgres.restored', 'new')
   finishReplacement(root, 'postgres')
@@ -47,7 +47,7 @@ test('killed before the old one moved, the old one stays', () => {
   expect(existsSync(join(root, 'postgres.restored'))).toBeFalse()
 })
 
-test('killed after the old one moved, the new one is put in place', () => {
+test('a kill after the old cluster is moved puts the new cluster in place', () => {
   cluster(KEPT, 'old')
   cluster('postgres.restored', 'new')
   finishReplacement(root, 'postgres')

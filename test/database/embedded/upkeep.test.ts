@@ -22,17 +22,17 @@ beforeEach(() => {
   })
 })
 
-test('nothing is done while there is space and little log', async () => {
+test('no upkeep runs while there is space and little log', async () => {
   await attend({ segments: 3 })
   expect(statements).toEqual([])
 })
 
-test('every four segments of log are followed by one checkpoint', async () => {
+test('a checkpoint runs after every four segments of log', async () => {
   for (let segment = 0; segment < 8; segment += 1) await attend({ segments: 1 })
   expect(statements).toEqual(['CHECKPOINT', 'CHECKPOINT'])
 })
 
-test('writes are refused before the disk is full, and accepted well after', async () => {
+test('writes are rejected before the disk is full, and accepted again once there is enough space', async () => {
   await attend({ freeBytes: 97 * MIB })
   expect(statements).toEqual([])
   await attend({ freeBytes: 95 * MIB })
@@ -44,7 +44,7 @@ test('writes are refused before the disk is full, and accepted well after', asyn
   expect(statements).toEqual(['SET default_transaction_read_only = off'])
 })
 
-test('the disk is looked at four times a second, not at every statement', async () => {
+test('the disk is checked four times a second, not at every statement', async () => {
   await attend({})
   world.freeBytes = 0
   await upkeep.attend(execute)
@@ -54,7 +54,7 @@ test('the disk is looked at four times a second, not at every statement', async 
   expect(statements).toContain('SET default_transaction_read_only = on')
 })
 
-test('a new session is refused writes at once, too', async () => {
+test("a new session's writes are also rejected immediately", async () => {
   await attend({ freeBytes: 0 })
   upkeep.beginSession()
   statements = []

@@ -11,7 +11,7 @@ const keysOf = (count: number) =>
     Buffer.alloc(32, index + 1).toString('base64url'),
   ).join()
 
-test('a connection has the ids of three keys in its name at least, whole ones, and none of the keys', () => {
+test("a connection's name has the full IDs of at least three keys, and never a key", () => {
   const ids = outerKeysIn(keysOf(9)).map(({ id }) => id)
   const begins = [`cloakroom/${version} ${migrations.at(-1)?.name} `, 'cloakroom ']
   const names = [announcedName(keysOf(9)), nameWithKeys(keysOf(9))]

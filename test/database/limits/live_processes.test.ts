@@ -1,5 +1,8 @@
 // tier: quick, both databases in test:all
-/** Limits that several processes on one PostgreSQL divide, as each of them counts; on the embedded database one has all. */
+/**
+ * Limits that several processes on one PostgreSQL divide, by each process's count; on the embedded database one
+ * process has all.
+ */
 import { expect, test } from 'bun:test'
 import { readConfig } from '../../../src/core/config/config.ts'
 import { Fault } from '../../../src/core/fault.ts'
@@ -20,7 +23,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
 const LIMIT = 10
 const never = new AbortController().signal
 
-/** How many of many requests each process lets through, all in all. */
+/** How many of many requests each process admits in total. */
 function passed(processes: readonly LiveProcesses[]): number {
   const clock = { now: () => 0 }
   const limiters = processes.map(
@@ -40,7 +43,7 @@ function passedBy(limiter: RateLimiter, key = 'a token'): number {
   }
 }
 
-test('while a beat waits for the database no other one begins', async () => {
+test('no heartbeat begins while another one waits for the database', async () => {
   let answer = Promise.resolve([{ others: 1 }])
   let statements = 0
   const execute = () => {
@@ -62,7 +65,7 @@ test('while a beat waits for the database no other one begins', async () => {
   expect([statements, live.resolvers.count]).toEqual([before + 2, 4])
 })
 
-test('a beat that fails in one role has ended in the other, too', async () => {
+test('a heartbeat that fails in one role has also ended in the other', async () => {
   const answers: (() => Promise<unknown>)[] = []
   const execute = () => answers.shift()?.() ?? Promise.resolve([{ others: 0 }])
   const live = await openLiveProcesses({
@@ -86,7 +89,7 @@ test('a beat that fails in one role has ended in the other, too', async () => {
   expect(live.resolvers.count).toBe(2)
 })
 
-test('a part that becomes smaller or larger counts for the next request: of a rate and of what runs at once', async () => {
+test('a smaller or larger share applies to the next request, for rates and for concurrent work', async () => {
   const sharers = { count: 1 }
   let now = 0
   const limiter = new RateLimiter({ count: 9, seconds: 90 }, { now: () => now }, sharers)
@@ -127,7 +130,7 @@ test('a part that becomes smaller or larger counts for the next request: of a ra
   ])
 })
 
-test('a part that grows lets in as many of those who wait', async () => {
+test('a share that grows admits as many of the waiting requests', async () => {
   const sharers = { count: 3 }
   const bulkheads = new Bulkheads({ width: 6, sharers, timers: new FakeTimers() })
   const leave = (await bulkheads.enter('a', never)) as () => void
@@ -185,7 +188,7 @@ if (databaseKind === 'embedded') {
 
   describe('processes of one PostgreSQL', () => {
     test.each([2, 3])(
-      '%d of them let through no more than the limit, but for what is rounded up',
+      '%d processes together admit no more than the limit, except for rounding up',
       async (count) => {
         for (let more = 0; more < count; more += 1) await start()
         for (const live of open) await live.beat()
@@ -195,7 +198,7 @@ if (databaseKind === 'embedded') {
       },
     )
 
-    test('while one joins those that are there have their former part until their next beat: less than twice the limit', async () => {
+    test('while a process joins, the others keep their share until their next heartbeat: less than twice the limit', async () => {
       const one = await start()
       expect(passed([one])).toBe(LIMIT)
       const two = await start()
@@ -205,35 +208,35 @@ if (databaseKind === 'embedded') {
       expect(passed([one, two])).toBe(LIMIT)
     })
 
-    test('each that starts at the same moment finds those that announced themselves before', async () => {
+    test('processes that start at the same time each find the ones that announced themselves earlier', async () => {
       await Promise.all([start(), start(), start(), start()])
       const counts = open.map(({ resolvers }) => resolvers.count).sort()
       for (const [place, count] of counts.entries()) expect(count).toBeGreaterThan(place)
     })
 
-    test('workers of one machine know how many they are before they have met', async () => {
+    test('workers of one machine have the right count before their first heartbeat', async () => {
       const worker = await start('all', 4)
       expect([worker.resolvers.count, worker.controlPlanes.count]).toEqual([4, 4])
     })
 
-    test('one that was killed gives its part back, and one that ended too', async () => {
+    test('a killed process returns its share, and so does one that ended', async () => {
       const [one, killed, ended] = [await start(), await start(), await start()]
       await beatTwice(one)
       expect(one.resolvers.count).toBe(3)
-      // Both rows of the second, as 15 seconds of silence leave them: what the others say is newer.
+      // Both rows of the second process after 15 seconds of silence: the other processes' rows are newer.
       await connection.sql`update live_processes set seen_at = seen_at - interval '16 seconds'`
       await beatTwice(one, ended)
       expect(one.resolvers.count).toBe(2)
       await ended.end()
       await beatTwice(one)
       expect([one.resolvers.count, one.controlPlanes.count, passed([one])]).toEqual([1, 1, LIMIT])
-      // One that was only slow is back.
+      // A process that was only slow is back.
       await killed.beat()
       await one.beat()
       expect(one.resolvers.count).toBe(2)
     })
 
-    test('each role divides its own limits', async () => {
+    test('each role divides its limits separately', async () => {
       const controls = [await start('control-plane'), await start('control-plane')]
       const resolvers = [await start('resolver'), await start('resolver'), await start('resolver')]
       for (const live of open) await live.beat()
@@ -245,7 +248,7 @@ if (databaseKind === 'embedded') {
       expect([both.controlPlanes.count, both.resolvers.count]).toEqual([3, 4])
     })
 
-    test('the last count stays while the database cannot be asked, and a table that a crash emptied opens nothing', async () => {
+    test('the last count is kept while the database is unreachable, and an emptied table opens no limit', async () => {
       const three = [await start(), await start(), await start()]
       for (const live of three) await live.beat()
       await connection.sql`alter table live_processes rename to hidden_processes`
@@ -259,7 +262,7 @@ if (databaseKind === 'embedded') {
       }
     })
 
-    test('rows of those that ended, and such as nobody can have said, are swept; who lives stays', async () => {
+    test('rows of ended processes and invalid rows are deleted; rows of live processes stay', async () => {
       const [one, two] = [await start(), await start()]
       await two.end()
       await connection.sql`insert into live_processes values (gen_random_uuid(), true, 'infinity'),

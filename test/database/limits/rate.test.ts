@@ -5,7 +5,7 @@ import { RateLimiter } from '../../../src/database/limits/rate.ts'
 import { movable, refusalOf } from '../../core/clock_support.ts'
 
 describe('a limit', () => {
-  test('lets its count through at once, then tells how long to wait', () => {
+  test('a limit admits its count immediately, then returns how long to wait', () => {
     const clock = movable()
     const limiter = new RateLimiter({ count: 3, seconds: 60 }, clock)
     const states = [1, 2, 3].map(() => limiter.take('a'))
@@ -19,14 +19,14 @@ describe('a limit', () => {
     })
   })
 
-  test('is kept per key', () => {
+  test('a limit is kept per key', () => {
     const limiter = new RateLimiter({ count: 1, seconds: 60 }, movable())
     limiter.take('a')
     expect(refusalOf(() => limiter.take('a'))).not.toBeNull()
     expect(refusalOf(() => limiter.take('b'))).toBeNull()
   })
 
-  test('anyone who waits as long as Retry-After says is let through; a moment earlier, not', () => {
+  test('a caller who waits for Retry-After is admitted; a moment earlier they are rejected', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1000 }),
@@ -47,7 +47,7 @@ describe('a limit', () => {
     )
   })
 
-  test('never lets more than its count through in a window, plus what it refills', () => {
+  test('a limit never admits more than its count in a window, plus what it refills', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 300 })
     fc.assert(
       fc.property(steps, (pauses) => {
@@ -64,7 +64,7 @@ describe('a limit', () => {
     )
   })
 
-  test('refusals cost nothing: impatience does not lengthen the wait', () => {
+  test('rejected requests are free: repeated attempts do not lengthen the wait', () => {
     const clock = movable()
     const limiter = new RateLimiter({ count: 1, seconds: 10 }, clock)
     limiter.take('a')
@@ -76,7 +76,7 @@ describe('a limit', () => {
     expect(refusalOf(() => limiter.take('a'))).toBeNull()
   })
 
-  test('is full again after its window, and not fuller', () => {
+  test('a limit is full again after its window, and never more than full', () => {
     const clock = movable()
     const limiter = new RateLimiter({ count: 2, seconds: 10 }, clock)
     limiter.take('a')
@@ -85,7 +85,7 @@ describe('a limit', () => {
     expect(refusalOf(() => limiter.take('a'))).not.toBeNull()
   })
 
-  test('a clock that was set back gives nothing, and locks nobody out for longer', () => {
+  test('a clock that is set back refills nothing, and does not lengthen a wait', () => {
     const clock = movable()
     const limiter = new RateLimiter({ count: 1, seconds: 10 }, clock)
     limiter.take('a')

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Limits that several processes on one PostgreSQL keep together, as each of them sees it. */
+/** Limits that several processes on one PostgreSQL share, from the view of each. */
 import { expect } from 'bun:test'
 import { readConfig } from '../../../src/core/config/config.ts'
 import { Fault } from '../../../src/core/fault.ts'
@@ -49,7 +49,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
     const rate = { count: 6, seconds: 60 }
     const limiters = () => each((services) => openRate(services, 'register', rate))
 
-    test('is one limit for three processes, one after the other and side by side', async () => {
+    test('a rate is one limit for three processes, in sequence and concurrently', async () => {
       const three = limiters()
       const asks = Array.from({ length: 30 }, (_, ask) => async () => three[ask % 3]?.take('net'))
       const codes = await Promise.all(asks.map((ask) => codeOf(ask())))
@@ -57,12 +57,12 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(codes.filter((code) => code === 'rate_limited')).toHaveLength(30 - rate.count)
       for (const limiter of limiters())
         expect(await codeOf((async () => limiter.take('net'))())).toBe('rate_limited')
-      // Others go on.
+      // The other processes continue.
       for (const limiter of three)
         expect(await codeOf((async () => limiter.take('another'))())).toBe('done')
     })
 
-    test('says in its headers what is left over all processes, and keeps what Retry-After promises', async () => {
+    test("a rate's headers have the remainder over all processes, and a wait of Retry-After is enough", async () => {
       const [one, two] = limiters()
       expect([(await one?.take('a'))?.remaining, (await two?.take('a'))?.remaining]).toEqual([5, 4])
       for (let more = 0; more < 4; more += 1) await one?.take('a')
@@ -73,7 +73,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(await codeOf((async () => one?.take('a'))())).toBe('rate_limited')
     })
 
-    test('a refused caller who hammers on asks the database no more', async () => {
+    test('a rejected caller who keeps retrying causes no more database queries', async () => {
       const [one] = limiters()
       for (let more = 0; more < rate.count; more += 1) await one?.take('a')
       expect(await codeOf((async () => one?.take('a'))())).toBe('rate_limited')
@@ -81,7 +81,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(await codeOf((async () => one?.take('a'))())).toBe('rate_limited')
     })
 
-    test('a clock that was ahead for a while refuses nobody when it is right again, and goes on counting', async () => {
+    test('a clock that was temporarily ahead rejects nobody once it is correct, and the count continues', async () => {
       moved = 86_400_000
       const [ahead] = limiters()
       for (let more = 0; more < rate.count; more += 1) await ahead?.take('a')
@@ -91,7 +91,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(await codeOf((async () => one?.take('a'))())).toBe('rate_limited')
     })
 
-    test('a thousand keys that nobody uses any more leave no row', async () => {
+    test('a thousand unused keys leave no row', async () => {
       const [one] = limiters()
       await Promise.all(Array.from({ length: 200 }, async (_, key) => one?.take(`net ${key}`)))
       expect((await sql`select 1 from rate_limits`).length).toBe(200)
@@ -100,7 +100,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect((await sql`select 1 from rate_limits`).length).toBe(0)
     })
 
-    test('hostile keys are bounded in rows: what is full soonest goes, who was refused stays', async () => {
+    test('hostile keys create a bounded number of rows: the ones closest to full go first, rejected ones stay', async () => {
       const [one] = limiters()
       for (let more = 0; more <= rate.count; more += 1)
         await codeOf((async () => one?.take('attacker'))())
@@ -111,7 +111,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(await codeOf((async () => limiters()[2]?.take('attacker'))())).toBe('rate_limited')
     })
 
-    test('a failover that empties the table forgives one window and goes on counting', async () => {
+    test('a failover that empties the table forgives one window, and the count continues', async () => {
       const [one, two] = limiters()
       for (let more = 0; more < rate.count; more += 1) await one?.take('a')
       await sql`truncate rate_limits`
@@ -128,7 +128,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
     const wrong = async () => null
     const right = async () => 'ada'
 
-    test('an attacker who spreads guesses over three processes gets no more of them than at one', async () => {
+    test('an attacker who spreads guesses over three processes gets no more guesses than at one', async () => {
       const three = throttles()
       let judged = 0
       const guess = async (at: number) =>
@@ -144,12 +144,12 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       moved += 1_100
       await Promise.all(Array.from({ length: 60 }, (_, at) => guess(at)))
       expect(judged).toBe(6)
-      // The owner, from another network, at any of them.
+      // The owner, from another network, at any of the processes.
       for (const throttle of three)
         expect(await throttle.judge({ ...attempt, network: '198.51.100.1' }, right)).toBe('ada')
     })
 
-    test('the right password is let in at three processes at once, and begins again', async () => {
+    test('the right password is accepted at three processes concurrently, and resets the wait', async () => {
       const three = throttles()
       for (let round = 0; round < 4; round += 1) {
         await three[round % 3]?.judge(attempt, wrong)
@@ -170,7 +170,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(await one?.judge(attempt, right)).toBe('ada')
     })
 
-    test('they outlast a restart and a crash, since their table is logged, and end after a day', async () => {
+    test('waits outlast a restart and a crash, because their table is logged, and end after a day', async () => {
       const [one] = throttles()
       for (let round = 0; round < 5; round += 1) await one?.judge(attempt, wrong)
       expect(await codeOf((async () => throttles()[1]?.judge(attempt, right))())).toBe(
@@ -184,7 +184,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(await sql`select 1 from failed_attempts`).toHaveLength(0)
     })
 
-    test('a clock that was ahead for a while keeps nobody waiting when it is right again', async () => {
+    test('a clock that was temporarily ahead keeps nobody waiting once it is correct', async () => {
       const [one] = throttles()
       moved = 86_400_000
       for (let round = 0; round < 5; round += 1) await one?.judge(attempt, wrong)
@@ -192,7 +192,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
       expect(await one?.judge(attempt, right)).toBe('ada')
     })
 
-    test('no address of an account or network is in the table', async () => {
+    test('the table contains no account or network address', async () => {
       const [one] = throttles()
       await one?.judge(attempt, wrong)
       const [row] =

@@ -1,5 +1,5 @@
-// The receiver of OTLP of OpenTelemetry's collector, by its own code, with its part of the collector's configuration:
-// prints each batch as a line of JSON, as it understood it, and ends with its standard input.
+// The OTLP receiver of OpenTelemetry's collector, by its own code, with its part of the collector's configuration:
+// prints each batch as a line of JSON, the way it read it, and ends with its standard input.
 //
 //	collector CONFIG
 package main

@@ -1,4 +1,4 @@
-// Checks of our files by the code of Kubernetes, Helm, External Secrets and the Prometheus Operator:
+// Checks the product's files with the code of Kubernetes, Helm, External Secrets and the Prometheus Operator:
 //
 //	kubernetes render CHART VALUES   the chart as Helm renders it, with values of a file
 //	kubernetes check                 manifests of standard input, as types of Kubernetes without any other field; of an
@@ -105,7 +105,7 @@ func check() error {
 	return fetch(kube.Build(), store, wanted)
 }
 
-// As the API server keeps it.
+// In the form that the API server stores.
 func stored(secret *corev1.Secret) client.Object {
 	secret.Namespace = "default"
 	secret.Data = map[string][]byte{}

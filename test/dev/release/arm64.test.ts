@@ -28,7 +28,7 @@ beforeAll(async () => {
   await buildFor(target, program, runtimeOf(target))
 }, 120_000)
 
-test('it says what it is made for, and finds all well', async () => {
+test('the arm64 executable is built for arm64, and all its checks pass', async () => {
   const env = { ...runtimeSettings, HOME: place, QEMU_LD_PREFIX: LIBRARIES }
   const run = async (...args: string[]) => {
     const options = { env, cwd: join(place, 'empty'), stdout: 'pipe', stderr: 'pipe' } as const

@@ -1,5 +1,5 @@
 // tier: all
-/** The formula for Homebrew: Ruby, with the hash of each file beside its address. */
+/** The Homebrew formula: Ruby, with the hash of each file beside its address. */
 import { expect, test } from 'bun:test'
 import { formulaOf } from '../../../src/dev/release/formula.ts'
 import { publishedOf, TARGETS } from '../../../src/dev/release/targets.ts'

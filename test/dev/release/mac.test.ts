@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Executables for macOS, which cannot be started here: it kills what has a signature that does not fit, and on arm64
- * what has none. So each page is compared with its hash in the signature, as the system does.
+ * Executables for macOS, which cannot be started here: macOS kills programs with a wrong signature, and on arm64
+ * programs without one. So each page is compared with its hash in the signature, like the system does.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -39,7 +39,7 @@ function signatureIn(file: Buffer): number | null {
   return null
 }
 
-/** How many pages there are, and which of them are not what was signed. */
+/** The number of pages, and the pages that differ from the signed ones. */
 function pagesOf(file: Buffer, signature: number) {
   const directory = file.subarray(signature + file.readUInt32BE(signature + 16))
   expect(directory.readUInt32BE(0)).toBe(CODE_DIRECTORY)
@@ -55,7 +55,7 @@ function pagesOf(file: Buffer, signature: number) {
   return { end, pages, differing }
 }
 
-test('on arm64 every page is what its signature says, up to the signature itself', () => {
+test('on arm64 every page matches its signature, up to the signature itself', () => {
   const file = readFileSync(join(place, 'darwin-arm64'))
   const signature = signatureIn(file)
   if (signature === null) throw new Error('there is no signature')
@@ -67,7 +67,7 @@ test('on arm64 every page is what its signature says, up to the signature itself
   expect(pagesOf(changed, signature).differing).toHaveLength(1)
 })
 
-test('on x64 there is no signature, since that of the runtime no longer fits', () => {
+test('on x64 the signature is removed, because that of the runtime no longer fits', () => {
   expect(signatureIn(readFileSync(join(place, 'darwin-x64')))).toBeNull()
   expect(statSync(join(place, 'darwin-x64')).mode & 0o111).toBe(0o111)
 })

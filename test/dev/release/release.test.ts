@@ -1,5 +1,5 @@
 // tier: all
-/** The published files of one platform: the hashes are true, and the descriptions are complete. */
+/** The published files of one platform: the hashes match, and the descriptions are complete. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -41,7 +41,7 @@ async function run(...args: string[]) {
 const bytesOf = (name: string) => readFileSync(join(out, name))
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-test('SHA256SUMS names every published file, and each hash is true', async () => {
+test('SHA256SUMS names every published file, and each hash matches', async () => {
   const checked = await Bun.$`sha256sum --strict -c SHA256SUMS`.cwd(out).quiet()
   const named = checked.stdout.toString().trimEnd().split('\n')
   expect(named.every((line) => line.endsWith(': OK'))).toBe(true)
@@ -56,7 +56,7 @@ test('the console that a release publishes is the one that its server delivers',
   expect(sha256(bytesOf('console.SHA256SUMS'))).toBe(hash)
 })
 
-test('the provenance names the executable inside, and what went in, and says that it is not signed', async () => {
+test('the provenance names the executable and its inputs, and states that it is not signed', async () => {
   const { _type, subject, predicateType, predicate } = JSON.parse(
     String(bytesOf('provenance.json')),
   )
@@ -82,7 +82,7 @@ test('the provenance names the executable inside, and what went in, and says tha
   expect(runDetails.builder.version.bun).toStartWith(`v${Bun.version} `)
 })
 
-test('the bill of materials has what package.json asks for and what that needs, and nothing that only tests use', () => {
+test("the bill of materials has package.json's dependencies with theirs, and no test-only package", () => {
   const { specVersion, components, dependencies } = JSON.parse(String(bytesOf('sbom.cdx.json')))
   const names = components.map(({ group, name }: Record<string, string>) =>
     group ? `${group}/${name}` : name,
@@ -109,19 +109,19 @@ test('the installed program prints its version', async () => {
   )
 })
 
-test('a platform that nothing is made for is refused by its name', async () => {
+test('a platform without a build is rejected by its name', async () => {
   const { code, stderr } = await run('--target', 'plan9-mips')
   expect(code).toBe(1)
   expect(stderr).toContain('there is no target plan9-mips; known are linux-x64')
 })
 
-test('an address that a shell would take apart is refused', async () => {
+test('an address that a shell would split is rejected', async () => {
   const { code, stderr } = await run('--url', "https://example.com/'; rm -rf ~; '")
   expect(code).toBe(1)
   expect(stderr).toContain('is no plain address')
 })
 
-test('a runtime that is not the one of bun.lock is refused', async () => {
+test('a runtime other than the one of bun.lock is rejected', async () => {
   const targets = targetsNamed(['linux-x64'])
   const { integrity } = packageAt('@oven/bun-linux-x64')
   const lock = lockOf('runtimes', ['@oven/bun-linux-x64']).replace(

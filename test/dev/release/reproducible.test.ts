@@ -1,5 +1,5 @@
 // tier: all
-/** The same source gives the same files, wherever and whenever they are made. */
+/** The same source results in the same files, wherever and whenever they are made. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,11 +23,11 @@ requires('git').test(
     mkdirSync(copy, { recursive: true })
     const files = await Bun.$`git ls-files --cached --others --exclude-standard`.cwd(ROOT).text()
     await Bun.$`tar c -T - < ${new Response(files)} | tar x -C ${copy}`.cwd(ROOT)
-    // Other tests write into the cache meanwhile.
+    // Other tests write to the cache meanwhile.
     const modules = readdirSync(join(ROOT, 'node_modules')).filter((name) => name !== '.cache')
     mkdirSync(join(copy, 'node_modules'))
     const into = join(copy, 'node_modules')
-    // By links, unless the folder for temporary files is on another disk.
+    // By hard links, unless the folder for temporary files is on another disk.
     await Bun.$`cp -al ${modules} ${into} || cp -a ${modules} ${into}`
       .cwd(join(ROOT, 'node_modules'))
       .quiet()
@@ -57,7 +57,7 @@ requires('dpkg').test('a package of Debian has the time of its source', async ()
   for (const line of lines) expect(line).toContain(' 2026-01-02 03:04 ')
 })
 
-test('an archive says 1970, and is read as before', async () => {
+test('an archive has the date 1970, and its contents are unchanged', async () => {
   const files = { 'a/': new Uint8Array(), 'a/b': new TextEncoder().encode('text'.repeat(400)) }
   const archive = await archiveOf(files)
   const file = join(place, 'archive.tar')

@@ -49,14 +49,14 @@ const statusOf = async (token: string) =>
 const logInStatus = async (email: string, password: string) =>
   (await app.call('POST', '/api/auth/login/', { body: { email, password } })).status
 
-/** A new password for somebody: the master key behind it, and what the server is sent. */
+/** A new password for a person: the master key behind it, and the data sent to the server. */
 function newPasswordFor(person: Pick<Person, 'privateKey' | 'publicKey'>) {
   const masterKey = new Uint8Array(randomBytes(32))
   const fields = { new_password: authKey(masterKey), ...passwordFields({ ...person, masterKey }) }
   return { masterKey, fields }
 }
 
-/** A recovery of somebody by their recovery key, and the keys that it sets. */
+/** A person's recovery by recovery key, and the keys that it sets. */
 function recoveryOf(person: Person) {
   const { masterKey, fields } = newPasswordFor(person)
   const recoveryKey = generateRecoveryKey()
@@ -70,28 +70,31 @@ function recoveryOf(person: Person) {
 }
 
 describe('change-password', () => {
-  test.each(['POST', 'PATCH'])('by %s replaces what unlocks the account', async (method) => {
-    const ada = await registerPerson(app)
-    const { masterKey, fields } = newPasswordFor(ada)
-    const body = { current_password: ada.password, ...fields }
-    const answer = await app.call(method, CHANGE, { token: ada.token, body })
-    expect(said(answer)).toEqual({ status: 200, body: { status: 'success' } })
-    expect(await logInStatus(ada.email, ada.password)).toBe(401)
-    const session = await app.as().call(login, {
-      body: { email: ada.email, password: fields.new_password },
-    })
-    expect(session.key_salt).toBe(fields.key_salt)
-    const unlocked = unwrapPrivateKey(
-      userKey(masterKey),
-      session.encrypted_private_key,
-      ada.publicKey,
-    )
-    expect(unlocked).toEqual(ada.privateKey)
-    const told = await app.as().call(prelogin, { body: { email: ada.email } })
-    expect(told.key_salt).toBe(fields.key_salt)
-  })
+  test.each(['POST', 'PATCH'])(
+    'a password change by %s replaces the data that unlocks the account',
+    async (method) => {
+      const ada = await registerPerson(app)
+      const { masterKey, fields } = newPasswordFor(ada)
+      const body = { current_password: ada.password, ...fields }
+      const answer = await app.call(method, CHANGE, { token: ada.token, body })
+      expect(said(answer)).toEqual({ status: 200, body: { status: 'success' } })
+      expect(await logInStatus(ada.email, ada.password)).toBe(401)
+      const session = await app.as().call(login, {
+        body: { email: ada.email, password: fields.new_password },
+      })
+      expect(session.key_salt).toBe(fields.key_salt)
+      const unlocked = unwrapPrivateKey(
+        userKey(masterKey),
+        session.encrypted_private_key,
+        ada.publicKey,
+      )
+      expect(unlocked).toEqual(ada.privateKey)
+      const told = await app.as().call(prelogin, { body: { email: ada.email } })
+      expect(told.key_salt).toBe(fields.key_salt)
+    },
+  )
 
-  test('ends the other sessions and keeps this one', async () => {
+  test('a password change ends the other sessions and keeps this one', async () => {
     const ada = await registerPerson(app)
     const other = await logInAs(app, ada)
     const { fields } = newPasswordFor(ada)
@@ -104,7 +107,7 @@ describe('change-password', () => {
     expect(refreshed.status).toBe(401)
   })
 
-  test('leaves the recovery key as it is', async () => {
+  test('a password change keeps the recovery key', async () => {
     const ada = await registerPerson(app)
     const { fields } = newPasswordFor(ada)
     await ada.api.call(changePassword, { body: { current_password: ada.password, ...fields } })
@@ -115,7 +118,7 @@ describe('change-password', () => {
     expect(opened).toEqual(ada.privateKey)
   })
 
-  test('refuses a wrong current password on that field, and in the end makes it wait', async () => {
+  test('a password change rejects a wrong current password in that field, and delays repeated attempts', async () => {
     const ada = await registerPerson(app)
     const body = { current_password: 'wrong', ...newPasswordFor(ada).fields }
     const attempt = () => app.call('POST', CHANGE, { token: ada.token, body })
@@ -126,13 +129,13 @@ describe('change-password', () => {
     const sixth = await attempt()
     expect(said(sixth)).toEqual(refusal('rate_limited'))
     expect(sixth.headers.get('retry-after')).toBe('1')
-    // A stolen session throttle the same password that a log-in would: the count is one.
+    // A stolen session makes the same password wait that a login would: both share one count.
     expect(await logInStatus(ada.email, ada.password)).toBe(429)
     app.clock.advance(1000)
     expect(await logInStatus(ada.email, ada.password)).toBe(200)
   })
 
-  test('two password changes that race let one win', async () => {
+  test('one of two concurrent password changes succeeds', async () => {
     const ada = await registerPerson(app)
     const changes = [newPasswordFor(ada), newPasswordFor(ada)].map(({ fields }) => fields)
     const answers = await Promise.all(
@@ -185,7 +188,7 @@ describe('change-password', () => {
       'is not a field of this request',
     ],
   ]
-  test.each(refused)('refuses %s', async (_, fields, path, message) => {
+  test.each(refused)('a password change rejects %s', async (_, fields, path, message) => {
     const ada = await registerPerson(app)
     const body = { current_password: ada.password, ...newPasswordFor(ada).fields, ...fields }
     const answer = await writesNothing(app, () =>
@@ -196,7 +199,7 @@ describe('change-password', () => {
 })
 
 describe('recovery', () => {
-  test('gives back the private key, sets a new password, and ends every session', async () => {
+  test('a recovery returns the private key, sets a new password, and ends every session', async () => {
     const ada = await registerPerson(app)
     const { body, masterKey } = recoveryOf(ada)
     const { email, recovery_verifier } = body
@@ -226,7 +229,7 @@ describe('recovery', () => {
     expect(unlocked).toEqual(ada.privateKey)
   })
 
-  test('works once: the old key is spent, the new one works', async () => {
+  test('a recovery key works once: the old key is spent, the new one works', async () => {
     const ada = await registerPerson(app)
     const { body, recoveryKey } = recoveryOf(ada)
     await app.as().call(recover, { body })
@@ -235,7 +238,7 @@ describe('recovery', () => {
     await app.as().call(recover, { body: recoveryOf({ ...ada, recoveryKey }).body })
   })
 
-  test('two recoveries that race with one key let one win', async () => {
+  test('one of two concurrent recoveries with one key succeeds', async () => {
     const ada = await registerPerson(app)
     const answers = await Promise.all(
       [recoveryOf(ada), recoveryOf(ada)].map(({ body }) => app.call('POST', RECOVER, { body })),
@@ -243,7 +246,7 @@ describe('recovery', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401])
   })
 
-  test('refuses the recovery key that it replaces', async () => {
+  test('a recovery rejects the recovery key that was replaced', async () => {
     const ada = await registerPerson(app)
     const { body } = recoveryOf(ada)
     const same = { ...body, recovery: recoveryFields(ada) }
@@ -251,7 +254,7 @@ describe('recovery', () => {
     expect(said(answer)).toEqual(refusedField('recovery.verifier', 'must be a new one'))
   })
 
-  test('answers alike for a wrong key, no key and nobody, and makes guessing wait', async () => {
+  test('a recovery answers alike for a wrong key, no key and an unknown address, and delays guesses', async () => {
     const ada = await registerPerson(app)
     const { recovery: _, ...registration } = await registrationOf(newApplicant())
     await app.call('POST', '/api/auth/register/', { body: registration })
@@ -268,7 +271,7 @@ describe('recovery', () => {
       expect(said(sixth)).toEqual(refusal('rate_limited'))
       expect(sixth.headers.get('retry-after')).toBe('1')
     }
-    // Guessing at the recovery key is not guessing at the password.
+    // Guesses of the recovery key do not count as guesses of the password.
     expect(await logInStatus(ada.email, ada.password)).toBe(200)
   })
 
@@ -281,12 +284,12 @@ describe('recovery', () => {
       'new_password',
       'is not a field of this request',
     ],
-  ])('refuses bad input %#', async (path, body, field, message) => {
+  ])('a recovery rejects bad input %#', async (path, body, field, message) => {
     const answer = await writesNothing(app, () => app.call('POST', path, { body }))
     expect(said(answer)).toEqual(refusedField(field, message))
   })
 
-  test('cannot leave the account without a recovery key', async () => {
+  test('a recovery cannot leave the account without a recovery key', async () => {
     const ada = await registerPerson(app)
     const { recovery: _, ...body } = recoveryOf(ada).body
     const answer = await writesNothing(app, () => app.call('POST', RECOVER, { body }))
@@ -295,7 +298,7 @@ describe('recovery', () => {
 })
 
 describe('a recovery key', () => {
-  test('is replaced by somebody who knows the password', async () => {
+  test('a recovery key is replaced by a person with the password', async () => {
     const ada = await registerPerson(app)
     const recoveryKey = generateRecoveryKey()
     const recovery = recoveryFields({ ...ada, recoveryKey })
@@ -311,7 +314,7 @@ describe('a recovery key', () => {
     expect(await statusOf(ada.token)).toBe(200)
   })
 
-  test('is not replaced by a session alone', async () => {
+  test('a recovery key is not replaced by a session alone', async () => {
     const ada = await registerPerson(app)
     const body = { current_password: 'wrong', recovery: recoveryFields(ada) }
     const answer = await writesNothing(app, () =>
@@ -329,7 +332,7 @@ describe('a recovery key', () => {
       'must have a length of at least 8',
     ],
     [{ user_id: 'x' }, 'user_id', 'is not a field of this request'],
-  ])('is not replaced by bad input %#', async (fields, path, message) => {
+  ])('a recovery key is not replaced by bad input %#', async (fields, path, message) => {
     const ada = await registerPerson(app)
     const body = { current_password: ada.password, recovery: recoveryFields(ada), ...fields }
     const answer = await writesNothing(app, () =>
@@ -338,7 +341,7 @@ describe('a recovery key', () => {
     expect(said(answer)).toEqual(refusedField(path, message))
   })
 
-  test('cannot be swapped with the copy that the password opens', async () => {
+  test('a recovery key cannot be swapped with the copy that the password opens', async () => {
     const ada = await registerPerson(app)
     const { db } = app.connection
     const [row] = await db.select().from(users).where(eq(users.id, ada.userId))
@@ -351,10 +354,10 @@ describe('a recovery key', () => {
   })
 })
 
-describe('a password that was changed while it was being checked', () => {
+describe('a password that changes during its verification', () => {
   const OVERTAKEN = { message: 'The password has changed. Retry.' }
 
-  /** Runs `act` with a rival who changes the password when hashing, which is slow, has just ended. */
+  /** Runs `act` with a rival that changes the password right after the slow hashing has ended. */
   async function overtake<T>(person: Person, act: () => Promise<T>): Promise<T> {
     const { hash, verify } = Bun.password
     const rivals = await hash('a password of the rival')
@@ -382,21 +385,21 @@ describe('a password that was changed while it was being checked', () => {
     return result
   }
 
-  test('is not changed by the one who comes late', async () => {
+  test('a password is not changed by the later of two changes', async () => {
     const ada = await registerPerson(app)
     const body = { current_password: ada.password, ...newPasswordFor(ada).fields }
     const answer = await overtake(ada, () => app.call('POST', CHANGE, { token: ada.token, body }))
     expect(said(answer)).toEqual(refusal('conflict', OVERTAKEN))
   })
 
-  test('does not change the recovery key any more', async () => {
+  test('a replaced password cannot change the recovery key', async () => {
     const ada = await registerPerson(app)
     const body = { current_password: ada.password, recovery: recoveryFields(ada) }
     const answer = await overtake(ada, () => app.call('PUT', RECOVERY, { token: ada.token, body }))
     expect(said(answer)).toEqual(refusal('conflict', OVERTAKEN))
   })
 
-  test('does not open a session any more', async () => {
+  test('a replaced password opens no session', async () => {
     const ada = await registerPerson(app)
     const body = { email: ada.email, password: ada.password }
     const answer = await overtake(ada, () => app.call('POST', '/api/auth/login/', { body }))

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The end of an account: what goes with it, what stays, and when it is refused. */
+/** The deletion of an account: what is deleted with it, what stays, and when it is rejected. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   acceptInvitation,
@@ -16,7 +16,7 @@ const DELETE = '/api/auth/delete-account/'
 let app: TestApp
 let founder: Person
 beforeAll(async () => {
-  // The first person of an installation owns it, so this file has an app to itself.
+  // The first person of an installation owns it, so this file has its own app.
   app = await startTestApp()
   // The first account owns the installation.
   founder = await registerPerson(app, 'founder')
@@ -45,7 +45,7 @@ const needsRekey = async (workspaceId: string) => {
   return row?.rekey_required
 }
 
-test('an account goes with its sessions and its personal workspace, on record', async () => {
+test('a deleted account loses its sessions and its personal workspace, on record', async () => {
   const person = await registerPerson(app, 'leaving')
   const { workspaceId: personal } = person
   expect((await end(person)).status).toBe(200)
@@ -67,7 +67,7 @@ test('an account goes with its sessions and its personal workspace, on record', 
   expect((await registerPerson(app, 'other')).email).not.toBe(email)
 })
 
-test('a wrong password deletes nothing: a stolen session is not a stolen account', async () => {
+test('a wrong password deletes nothing, so a stolen session cannot delete the account', async () => {
   const person = await registerPerson(app, 'robbed')
   const answer = await writesNothing(app, () => end(person, 'not the password'))
   expect(said(answer)).toEqual(refusedField('current_password', 'is wrong'))
@@ -75,7 +75,7 @@ test('a wrong password deletes nothing: a stolen session is not a stolen account
 })
 
 describe('a shared workspace', () => {
-  test('is left, needs a new key, and keeps what was made there', async () => {
+  test('a shared workspace is left, needs a new key, and keeps its contents', async () => {
     const team = await openTeam(app)
     const member = await team.join('member')
     const { workspaceId: personal } = member
@@ -91,7 +91,7 @@ describe('a shared workspace', () => {
     ])
   })
 
-  test('the only owner of shared workspaces keeps the account, and the refusal lists these workspaces', async () => {
+  test('the only owner of shared workspaces cannot delete the account, and the error lists these workspaces', async () => {
     const first = await openTeam(app)
     const second = await openTeam(app, first.owner)
     await first.join('admin')
@@ -131,14 +131,14 @@ describe('a shared workspace', () => {
   })
 })
 
-test('two owners who delete their accounts at once leave one', async () => {
+test('one of two owners who delete their accounts concurrently stays', async () => {
   const team = await openTeam(app)
   const other = await team.join('owner')
   const statuses = await Promise.all([end(team.owner), end(other)])
   expect(statuses.map(({ status }) => status).sort()).toEqual([200, 409])
 })
 
-test('the owner of the installation cannot go', async () => {
+test('the owner of the installation cannot delete the account', async () => {
   const answer = await writesNothing(app, () => end(founder))
   expect(said(answer)).toEqual(
     refusal('conflict', {

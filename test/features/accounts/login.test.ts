@@ -25,7 +25,7 @@ describe('log-in', () => {
   })
   afterAll(() => app.stop())
 
-  test('shows exactly what the protocol lists, and tokens that the database cannot use', async () => {
+  test('a login returns exactly the fields of the protocol, and tokens that the database cannot use', async () => {
     const body = { email: ada.email, password: ada.password }
     const answer = await app.call('POST', LOGIN, { body, headers: { 'user-agent': 'cli\u00e9/1' } })
     const tokens = {
@@ -62,7 +62,7 @@ describe('log-in', () => {
     expect(app.logs.join('\n')).not.toMatch(/svc_(ses|ref)_/)
   })
 
-  test('refuses a wrong password and an unknown address alike, and writes nothing', async () => {
+  test('a login rejects a wrong password and an unknown address alike, and writes nothing', async () => {
     const attempt = (email: string) =>
       app.call('POST', LOGIN, { body: { email, password: 'not the password' } })
     const wrong = await writesNothing(app, () => attempt(ada.email))
@@ -87,12 +87,12 @@ describe('log-in', () => {
       'role',
       'is not a field of this request',
     ],
-  ])('refuses bad input %#', async (body, path, message) => {
+  ])('prelogin rejects bad input %#', async (body, path, message) => {
     const answer = await writesNothing(app, () => app.call('POST', LOGIN, { body }))
     expect(said(answer)).toEqual(refusedField(path, message))
   })
 
-  test('fails, and says nothing, when a wrapped key was moved to another row', async () => {
+  test('a login fails without details if a wrapped key was moved to another row', async () => {
     const [mallory, victim] = [await registerPerson(app), await registerPerson(app)]
     const { db } = app.connection
     const [row] = await db.select().from(users).where(eq(users.id, victim.userId))
@@ -114,7 +114,7 @@ describe('prelogin', () => {
 
   const ask = (email: string) => app.as().call(prelogin, { body: { email } })
 
-  test('gives an unknown address its own stable salt, in the form of a real one', async () => {
+  test('prelogin gives an unknown address a stable salt, in the form of a real one', async () => {
     const person = newApplicant()
     const before = await ask(person.email)
     expect(await ask(person.email.toUpperCase())).toEqual(before)
@@ -129,7 +129,7 @@ describe('prelogin', () => {
     expect(Buffer.from(before.key_salt, 'base64')).toHaveLength(16)
   })
 
-  test('answers a known and an unknown address with the same status and headers', async () => {
+  test('prelogin answers a known and an unknown address with the same status and headers', async () => {
     const person = await registerPerson(app)
     const [known, unknown] = await Promise.all(
       [person.email, newApplicant().email].map((email) =>
@@ -142,7 +142,7 @@ describe('prelogin', () => {
     expect(names(unknown)).toEqual(names(known))
   })
 
-  test('refuses what is no address', async () => {
+  test('prelogin rejects an invalid address', async () => {
     const answer = await app.call('POST', PRELOGIN, { body: { email: 'ada' } })
     expect(said(answer)).toEqual(refusedField('email', 'must be a valid email'))
   })
@@ -164,7 +164,7 @@ describe('guessing', () => {
       headers: { 'x-forwarded-for': network },
     })
 
-  /** The waits in seconds that wrong passwords earn after the first five. */
+  /** The waits in seconds that wrong passwords cause after the first five. */
   async function waitsOf(email: string, count: number): Promise<number[]> {
     for (let guess = 0; guess < 5; guess += 1) {
       expect((await attempt(email, 'wrong')).status).toBe(401)
@@ -181,21 +181,21 @@ describe('guessing', () => {
     return waits
   }
 
-  test('earns waits of 1, 2, 4 … 300 seconds, the same for an unknown address', async () => {
+  test('wrong passwords cause waits of 1, 2, 4 … 300 seconds, the same for an unknown address', async () => {
     const expected = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
     expect(await waitsOf(ada.email, expected.length)).toEqual(expected)
     expect(await waitsOf('nobody@people.example', expected.length)).toEqual(expected)
   })
 
-  test('does not lock the owner out of another network', async () => {
+  test('a wait does not lock the owner out of another network', async () => {
     expect((await attempt(ada.email, 'wrong')).status).toBe(401)
     expect((await attempt(ada.email, ada.password)).status).toBe(429)
     expect((await attempt(ada.email, ada.password, '198.51.100.4')).status).toBe(200)
-    // An IPv6 host commands a whole /64, and nothing beyond it.
+    // An IPv6 host controls a whole /64, and no more.
     expect((await attempt(ada.email, ada.password, '2001:db8:1:2::3')).status).toBe(200)
   })
 
-  test('does not even check a password while it must wait', async () => {
+  test('a password is not verified during a wait', async () => {
     expect((await attempt(ada.email, 'wrong')).status).toBe(401)
     const verify = spyOn(Bun.password, 'verify')
     expect((await attempt(ada.email, ada.password)).status).toBe(429)
@@ -203,7 +203,7 @@ describe('guessing', () => {
     verify.mockRestore()
   })
 
-  test('is forgiven by the right password', async () => {
+  test('the right password resets the wait', async () => {
     expect((await attempt(ada.email, ada.password)).status).toBe(200)
     for (let guess = 0; guess < 5; guess += 1) {
       expect((await attempt(ada.email, 'wrong')).status).toBe(401)
@@ -211,7 +211,7 @@ describe('guessing', () => {
     expect((await attempt(ada.email, 'wrong')).status).toBe(429)
   })
 
-  test('side by side gets no more tries than one after another', async () => {
+  test('concurrent attempts get no more tries than sequential ones', async () => {
     const bea = await registerPerson(app, 'bea')
     const guesses = Array.from({ length: 20 }, () => attempt(bea.email, 'wrong', '192.0.2.9'))
     const statuses = (await Promise.all(guesses)).map(({ status }) => status)
@@ -219,13 +219,13 @@ describe('guessing', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(15)
   })
 
-  test('leaves many right log-ins at once alone', async () => {
+  test('many concurrent right logins are not delayed', async () => {
     const bea = await registerPerson(app, 'bea')
     const tries = Array.from({ length: 8 }, () => attempt(bea.email, bea.password, '192.0.2.10'))
     expect((await Promise.all(tries)).map(({ status }) => status)).toEqual(Array(8).fill(200))
   })
 
-  test('from addresses that an untrusted peer claims is guessing from one network', async () => {
+  test('guesses with client addresses that an untrusted peer claims count for one network', async () => {
     const strict = await sharedApp()
     const email = freshEmail('unknown')
     const statuses: number[] = []
@@ -238,7 +238,7 @@ describe('guessing', () => {
   })
 })
 
-test('RATE_LOGIN limits a network over log-in, prelogin, refresh and recovery together', async () => {
+test('RATE_LOGIN limits a network over login, prelogin, refresh and recovery together', async () => {
   const app = await startTestApp({ RATE_LOGIN: '4/60' })
   const paths = [LOGIN, PRELOGIN, '/api/auth/refresh/', '/api/auth/recover/']
   for (const path of paths) {

@@ -39,7 +39,7 @@ beforeAll(async () => {
 type Body = InputOf<typeof replaceKeys, 'body'>
 type Key = { workspaceId: string; workspaceKey: Uint8Array }
 
-/** New keys for somebody, and the body that gives them. */
+/** A person's new keys, and the body that sets them. */
 async function newKeys(person: Person, places: readonly Key[], email = person.email) {
   const seed = new Uint8Array(randomBytes(32))
   const identity = await identityOf(seed)
@@ -97,7 +97,7 @@ const mustRekey = async (workspaceId: string) => {
   return row?.rekey_required
 }
 
-test('an account gets its first signing key, and what it could open it still can', async () => {
+test('an account gets its first signing key, and still opens what it could open before', async () => {
   const ada = await registerPerson(app, 'ada')
   const other = await logInAs(app, ada)
   const { changed, body } = await newKeys(ada, [ada])
@@ -113,7 +113,7 @@ test('an account gets its first signing key, and what it could open it still can
   expect((await logInAs(app, ada)).token).toBeString()
 })
 
-test('a copy for recovery that opens to the old keys is dropped, or replaced with them', async () => {
+test('a recovery copy that opens to the old keys is removed, or replaced with the new ones', async () => {
   const bob = await registerPerson(app, 'bob')
   const begin = (key: Uint8Array) => {
     const body = { email: bob.email, recovery_verifier: recoveryVerifier(key) }
@@ -129,7 +129,7 @@ test('a copy for recovery that opens to the old keys is dropped, or replaced wit
   expect((await begin(recoveryKey)).status).toBe(200)
 })
 
-describe('is refused, and nothing is written', () => {
+describe('a rejected key change writes nothing', () => {
   let carol: SignedPerson
   let body: Body
   beforeAll(async () => {
@@ -139,17 +139,17 @@ describe('is refused, and nothing is written', () => {
   const refuses = async (wrong: Body, expected: ReturnType<typeof refusal>) =>
     expect(said(await writesNothing(app, () => send(carol, wrong)))).toEqual(expected)
 
-  test('with a wrong password: a stolen session is not a stolen account', () =>
+  test('a key change with a wrong password is rejected, so a stolen session cannot change keys', () =>
     refuses({ ...body, current_password: 'wrong' }, refusedField('current_password', 'is wrong')))
 
-  test('without proof that one person holds both keys', async () => {
+  test('a key change without proof that one person holds both keys is rejected', async () => {
     const { body: others } = await newKeys(carol, [carol], 'eve@people.example')
     const message = 'must be a signature by signing_key of address and keys'
     await refuses(others, refusedField('key_proof', message))
     await refuses({ ...body, key_proof: others.key_proof }, refusedField('key_proof', message))
   })
 
-  test('with the previous keys', async () => {
+  test('a key change with the previous keys is rejected', async () => {
     const { signing_key, public_key } = carol.identity
     const fields = ['signing_key', 'public_key'].map((path) => ({
       path,
@@ -158,7 +158,7 @@ describe('is refused, and nothing is written', () => {
     await refuses({ ...body, signing_key, public_key }, refusal('validation_error', { fields }))
   })
 
-  test('without one of the workspaces that the person is in', async () => {
+  test("a key change without one of the person's workspaces is rejected", async () => {
     const team = await openTeam(app)
     await team.invite(carol, 'member')
     await app.call('POST', `/api/workspaces/${team.workspaceId}/accept/`, { token: carol.token })
@@ -169,7 +169,7 @@ describe('is refused, and nothing is written', () => {
     expect(fields.map(({ path }) => path).sort()).toEqual(missing.map((id) => `workspaces.${id}`))
   })
 
-  test('with a workspace of others, or one twice', async () => {
+  test('a key change with a foreign workspace, or with one twice, is rejected', async () => {
     const [own] = body.workspaces
     if (!own) throw new Error('no workspace')
     const foreign = { ...own, workspace_id: (await registerPerson(app)).workspaceId }
@@ -181,7 +181,7 @@ describe('is refused, and nothing is written', () => {
   })
 })
 
-test('new keys are given ten times a day: each takes a link of every signed workspace', async () => {
+test('keys can change ten times a day, because each change adds a link to every signed workspace', async () => {
   let fay = await registerPerson(app, 'fay')
   const next = async () => {
     const { changed, body } = await newKeys(fay, [fay])
@@ -197,7 +197,7 @@ test('new keys are given ten times a day: each takes a link of every signed work
   expect((await send(bob, (await newKeys(bob, [bob])).body)).status).toBe(200)
 })
 
-test('an envelope of another epoch is refused', async () => {
+test('an envelope of another epoch is rejected', async () => {
   const dan = await registerPerson(app, 'dan')
   const { body } = await newKeys(dan, [dan])
   const of = (epoch: number) => body.workspaces.map((entry) => ({ ...entry, epoch }))
@@ -216,7 +216,7 @@ describe('in a signed workspace', () => {
     eve = await workspace.join('admin')
   })
 
-  test('they take a link, signed with the old key, that names them', async () => {
+  test('new keys require a link that is signed with the old key and names them', async () => {
     const { body } = await signedFor(eve, workspace)
     const plain = body.workspaces.map(({ link: _, ...entry }) => entry)
     const required = await writesNothing(app, () => send(eve, { ...body, workspaces: plain }))
@@ -237,7 +237,7 @@ describe('in a signed workspace', () => {
     expect(forged).toMatchObject({ status: 422, body: { error_code: 'link_refused' } })
   })
 
-  test('they hold for the chain, for the account and for what is signed next', async () => {
+  test('new keys are valid for the chain, for the account and for later signatures', async () => {
     const { changed, body } = await signedFor(eve, workspace)
     expect((await send(eve, body)).status).toBe(200)
     const member = (await workspace.chain()).members.get(eve.userId)
@@ -264,7 +264,7 @@ describe('in a signed workspace', () => {
     expect((await send(ada, body)).status).toBe(200)
   })
 
-  test('statements about tokens that the old key signed end, and statements of others stay', async () => {
+  test("statements about tokens that the old key signed end, and other people's statements stay", async () => {
     const { sql } = app.connection
     const project = await signedProject(app)
     const admin = await project.join('admin')

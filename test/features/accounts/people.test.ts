@@ -19,7 +19,7 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 const publicKeyOf = (email: string) =>
   app.call('GET', `/api/users/${encodeURIComponent(email)}/public-key/`, { token: ada.token })
 
-test('the caller sees themselves, and nothing that unlocks the account', async () => {
+test('whoami returns the caller, and no data that unlocks the account', async () => {
   const answer = await app.call('GET', '/api/users/me/', { token: bea.token })
   expect(said(answer)).toEqual({
     status: 200,
@@ -40,7 +40,7 @@ test('the caller sees themselves, and nothing that unlocks the account', async (
   })
 })
 
-test('a public key is found by the address in any case, with the fingerprint people compare', async () => {
+test('a public key is found by the address in any case, with the fingerprint that people compare', async () => {
   expect(said(await publicKeyOf(bea.email.toUpperCase()))).toEqual({
     status: 200,
     body: {
@@ -57,14 +57,14 @@ test('a public key is found by the address in any case, with the fingerprint peo
   })
 })
 
-test('an unknown address has no public key, and what is no address is refused', async () => {
+test('an unknown address has no public key, and an invalid address is rejected', async () => {
   expect(said(await publicKeyOf('nobody@people.example'))).toEqual(refusal('not_found'))
   for (const odd of ['nobody', 'a/b@people.example', 'a\u202e@people.example', '..%2f@x.example']) {
     expect(said(await publicKeyOf(odd))).toEqual(refusedField('email', 'must be a valid email'))
   }
 })
 
-test('asking for public keys is limited per person, since it tells who is registered', async () => {
+test('public key requests are limited per person, because an answer reveals who is registered', async () => {
   const statuses = new Set<number>()
   for (let asked = 0; asked < 30; asked += 1) {
     statuses.add((await publicKeyOf('nobody@people.example')).status)

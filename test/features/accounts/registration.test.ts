@@ -16,7 +16,7 @@ describe('registration', () => {
   })
   afterAll(() => app.stop())
 
-  test('several registrations at once make exactly one person the owner of the instance', async () => {
+  test('one of several concurrent registrations becomes the owner of the instance', async () => {
     const bodies = await Promise.all([1, 2, 3, 4, 5].map(() => registrationOf(newApplicant())))
     const answers = await Promise.all(bodies.map((body) => app.as().call(register, { body })))
     expect(answers.filter(({ user }) => user.is_instance_owner)).toHaveLength(1)
@@ -24,7 +24,7 @@ describe('registration', () => {
     expect(later.user.is_instance_owner).toBe(false)
   })
 
-  test('answers 201 with the person and the workspace, and nothing that unlocks either', async () => {
+  test('a registration returns 201 with the person and the workspace, and no data that unlocks either', async () => {
     const ada = newApplicant('ada')
     const registration = await registrationOf(ada)
     const answer = await app.call('POST', PATH, { body: registration })
@@ -61,7 +61,7 @@ describe('registration', () => {
     })
   })
 
-  test('records the making of the workspace under its maker', async () => {
+  test('a registration records the creation of the workspace under its creator', async () => {
     const person = await registerPerson(app)
     await app.flushAudit()
     const records = await app.connection.db
@@ -79,7 +79,7 @@ describe('registration', () => {
     ])
   })
 
-  test('makes no workspace where none is asked for, and lower-cases the address', async () => {
+  test('a registration without a workspace creates none, and lower-cases the address', async () => {
     const { workspace: _, recovery: __, kdf: ___, ...body } = await registrationOf(newApplicant())
     const mixed = body.email.toUpperCase()
     const answer = await app.as().call(register, { body: { ...body, email: mixed } })
@@ -94,7 +94,7 @@ describe('registration', () => {
     })
   })
 
-  test('invents an id for a workspace without one', async () => {
+  test('a registration generates an ID for a workspace without one', async () => {
     const ada = newApplicant()
     const { workspace, ...body } = await registrationOf(ada)
     const { encrypted_workspace_key } = workspace
@@ -105,7 +105,7 @@ describe('registration', () => {
     expect(answer.workspace?.name).toBe('Personal')
   })
 
-  test('seals what the client wrapped under the outer layer before it stores it', async () => {
+  test("a registration seals the client's wrapped keys under the outer layer before it stores them", async () => {
     const ada = newApplicant()
     const body = await registrationOf(ada)
     await app.as().call(register, { body })
@@ -129,7 +129,7 @@ describe('registration', () => {
     }
   })
 
-  test('refuses a taken address in any case, and writes nothing', async () => {
+  test('a registration rejects an existing address in any case, and writes nothing', async () => {
     const person = await registerPerson(app)
     const body = { ...(await registrationOf(newApplicant())), email: person.email.toUpperCase() }
     const answer = await writesNothing(app, () => app.call('POST', PATH, { body }))
@@ -138,7 +138,7 @@ describe('registration', () => {
     )
   })
 
-  test('gives one address to one of two who race for it', async () => {
+  test('one of two concurrent registrations gets the address', async () => {
     const body = await registrationOf(newApplicant())
     const rival = { ...(await registrationOf(newApplicant())), email: body.email }
     const answers = await Promise.all(
@@ -147,7 +147,7 @@ describe('registration', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
   })
 
-  test('refuses a taken workspace id, and makes no account', async () => {
+  test('a registration rejects an existing workspace ID, and creates no account', async () => {
     const person = await registerPerson(app)
     const applicant = { ...newApplicant(), workspaceId: person.workspaceId }
     const body = await registrationOf(applicant)
@@ -303,13 +303,13 @@ describe('registration', () => {
       'is required',
     ],
   ]
-  test.each(refused)('refuses %s', async (_, fields, path, message) => {
+  test.each(refused)('a registration rejects %s', async (_, fields, path, message) => {
     const body = { ...(await registrationOf(newApplicant())), ...fields }
     const answer = await writesNothing(app, () => app.call('POST', PATH, { body }))
     expect(said(answer)).toEqual(refusedField(path, message))
   })
 
-  test('takes the largest envelope, and stronger derivation than the default', async () => {
+  test('a registration accepts the largest envelope, and a stronger derivation than the default', async () => {
     const body = await registrationOf(newApplicant())
     const answer = await app.as().call(register, {
       body: {
@@ -321,7 +321,7 @@ describe('registration', () => {
     expect(answer.workspace?.encrypted_workspace_key).toBe(bytes(4096))
   })
 
-  test('takes JSON only, and no more of it than the limit', async () => {
+  test('a registration accepts only JSON, and no body over the limit', async () => {
     const form = await app.call('POST', PATH, {
       body: {},
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -348,7 +348,7 @@ describe('registration', () => {
   })
 })
 
-test('REGISTRATION=first lets in one of several who race, and nobody after', async () => {
+test('REGISTRATION=first admits one of several concurrent registrations, and none later', async () => {
   const app = await startTestApp({ REGISTRATION: 'first' })
   const bodies = await Promise.all([1, 2, 3].map(() => registrationOf(newApplicant())))
   const answers = await Promise.all(bodies.map((body) => app.call('POST', PATH, { body })))
@@ -359,7 +359,7 @@ test('REGISTRATION=first lets in one of several who race, and nobody after', asy
   await app.stop()
 })
 
-test('REGISTRATION=closed lets in nobody, and does not tell who is there', async () => {
+test('REGISTRATION=closed admits no registration, and does not reveal who is registered', async () => {
   const app = await startTestApp({ REGISTRATION: 'closed' })
   const body = await registrationOf(newApplicant())
   const answer = await writesNothing(app, () => app.call('POST', PATH, { body }))

@@ -57,13 +57,13 @@ describe('a request', () => {
     ['with an agent token', { authorization: `Bearer ${mintToken('agt').text}` }],
     ['with a workload token', { authorization: `Bearer ${mintToken('wkl').text}` }],
   ]
-  test.each(unauthenticated)('%s is 401 and writes nothing', async (_, headers) => {
+  test.each(unauthenticated)('a request with %s is 401 and writes nothing', async (_, headers) => {
     const answer = await writesNothing(app, () => app.call('GET', ME, { headers }))
     expect(said(answer)).toEqual(refusal('invalid_token'))
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  test('with two Authorization headers is 401, even if both are good', async () => {
+  test('a request with two Authorization headers is 401, even if both are good', async () => {
     const answer = await rawGet(app.controlPlane, ME, [
       `Authorization: Bearer ${ada.token}`,
       `Authorization: Bearer ${ada.token}`,
@@ -72,7 +72,7 @@ describe('a request', () => {
     expect(answer).toContain('"error_code":"invalid_token"')
   })
 
-  test('is refused alike for unknown, wrong, refresh, expired and revoked tokens', async () => {
+  test('a request is rejected alike for unknown, wrong, refresh, expired and revoked tokens', async () => {
     const gone = await logInAs(app, ada)
     await app.as(gone.token).call(logout, {})
     const old = await logInAs(app, ada)
@@ -85,13 +85,13 @@ describe('a request', () => {
     for (const answer of answers) expect(alike(answer)).toEqual(alike(first))
   })
 
-  test('with a token in the query string is 401, and the log does not have it', async () => {
+  test('a request with a token in the query string is 401, and the log does not contain it', async () => {
     const answer = await app.call('GET', `${ME}?access_token=${ada.token}&token=${ada.token}`)
     expect(said(answer)).toEqual(refusal('invalid_token'))
     expect(app.logs.join('\n')).not.toContain(ada.token)
   })
 
-  test('is 401 before its body is looked at', async () => {
+  test('a request without a valid token is 401 before its body is read', async () => {
     const answer = await app.call('POST', '/api/auth/change-password/', { body: { x: 1 } })
     expect(said(answer)).toEqual(refusal('invalid_token'))
   })
@@ -106,7 +106,7 @@ describe('a damaged token', () => {
     ['another kind', (token) => token.replace(/^svc_.../, 'svc_agt')],
     ['nothing in it', () => ''],
   ]
-  test.each(damages)('with %s is refused without a query', async (_, damage) => {
+  test.each(damages)('a damaged token with %s is rejected without a query', async (_, damage) => {
     const headers = new Headers({ authorization: `Bearer ${damage(ada.token)}` })
     const sessions = { db: untouchable(app.connection.db), pepper: app.pepper }
     await expect(openIdentity(sessions).authenticate(headers)).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe('a damaged token', () => {
 })
 
 describe('refresh', () => {
-  test('rotates: new tokens work, the old access token stays, and nothing else is shown', async () => {
+  test('a refresh rotates: new tokens work, the old access token stays valid, and no other field is returned', async () => {
     const { token, refresh: first } = await logInAs(app, ada)
     const answer = await context(first)
     expect(said(answer)).toEqual({
@@ -137,7 +137,7 @@ describe('refresh', () => {
     expect(JSON.stringify(answer.body)).not.toContain(first)
   })
 
-  test('again within ten seconds answers the same tokens and changes nothing', async () => {
+  test('a refresh repeated within ten seconds returns the same tokens and changes nothing', async () => {
     const { refresh: first } = await logInAs(app, ada)
     const next = await context(first)
     await age(first, 'rotatedAt', '8 seconds')
@@ -147,7 +147,7 @@ describe('refresh', () => {
     expect(await statusOf(access)).toBe(200)
   })
 
-  test('again, after the new refresh token was exchanged too, is a conflict that changes nothing', async () => {
+  test('a refresh repeated after the new refresh token was exchanged is a conflict that changes nothing', async () => {
     const { refresh: first } = await logInAs(app, ada)
     const next = await app.as().call(refresh, { body: { refresh: first } })
     const last = await app.as().call(refresh, { body: { refresh: next.refresh } })
@@ -159,7 +159,7 @@ describe('refresh', () => {
     expect((await context(last.refresh)).status).toBe(200)
   })
 
-  test('gives tokens that nobody can derive from the old one without the server', async () => {
+  test('a refresh returns tokens that cannot be derived from the old one without the server', async () => {
     const { refresh: first } = await logInAs(app, ada)
     const next = await app.as().call(refresh, { body: { refresh: first } })
     const [old, made] = [parseToken(first), parseToken(next.refresh)]
@@ -171,7 +171,7 @@ describe('refresh', () => {
     expect(guess).not.toEqual(new Uint8Array(made?.secret ?? []))
   })
 
-  test('again later ends the session with every token of it', async () => {
+  test('a refresh repeated later ends the session with all its tokens', async () => {
     const { token, refresh: first } = await logInAs(app, ada)
     const next = await app.as().call(refresh, { body: { refresh: first } })
     await age(first, 'rotatedAt', '11 seconds')
@@ -182,7 +182,7 @@ describe('refresh', () => {
     expect(await statusOf(ada.token)).toBe(200)
   })
 
-  test('raced for gives one successor', async () => {
+  test('concurrent refreshes give one successor', async () => {
     const { token, refresh: first } = await logInAs(app, ada)
     const answers = await Promise.all(Array.from({ length: 6 }, () => context(first)))
     const [first200] = answers as [Answer, ...Answer[]]
@@ -191,7 +191,7 @@ describe('refresh', () => {
     expect(await statusOf(token)).toBe(200)
   })
 
-  test('does not end a session for somebody who knows only the id of its token', async () => {
+  test('a refresh with only a guessed token ID does not end the session', async () => {
     const { token, refresh: first } = await logInAs(app, ada)
     await context(first)
     await age(first, 'rotatedAt', '1 hour')
@@ -201,7 +201,7 @@ describe('refresh', () => {
     expect(await statusOf(token)).toBe(200)
   })
 
-  test('refuses an access token, an expired one and one of an ended session', async () => {
+  test('a refresh rejects an access token, an expired one and one of an ended session', async () => {
     const ended = await logInAs(app, ada)
     await app.as(ended.token).call(logout, {})
     const old = await logInAs(app, ada)
@@ -230,33 +230,36 @@ describe('refresh', () => {
     [{}, 'refresh', 'is required'],
     [{ refresh: 7 }, 'refresh', 'must be of type string'],
     [{ refresh: 'x', device: 'y' }, 'device', 'is not a field of this request'],
-  ])('refuses bad input %#', async (body, path, message) => {
+  ])('a refresh rejects bad input %#', async (body, path, message) => {
     const answer = await writesNothing(app, () => app.call('POST', REFRESH, { body }))
     expect(said(answer)).toEqual(refusedField(path, message))
   })
 })
 
 describe('expiry', () => {
-  test.each([DAY_MS, -DAY_MS])('ignores that the clock of the process is off by %d', async (ms) => {
-    app.clock.advance(ms)
-    const person = await registerPerson(app)
-    expect((await app.call('GET', ME, { token: person.token })).status).toBe(200)
-    const { expires_at } = await app.as().call(login, {
-      body: { email: person.email, password: person.password },
-    })
-    const minutes = (Date.parse(expires_at) - Date.now()) / 60_000
-    expect(minutes).toBeGreaterThan(14)
-    expect(minutes).toBeLessThan(15.1)
-    const [newest] = await app.connection.db
-      .select()
-      .from(sessionTokens)
-      .where(eq(sessionTokens.kind, 'refresh'))
-      .orderBy(desc(sessionTokens.createdAt))
-    const days = (Number(newest?.expiresAt) - Date.now()) / DAY_MS
-    expect(days).toBeGreaterThan(29.9)
-    expect(days).toBeLessThan(30.1)
-    app.clock.advance(-ms)
-  })
+  test.each([DAY_MS, -DAY_MS])(
+    'a session ignores that the process clock is off by %d',
+    async (ms) => {
+      app.clock.advance(ms)
+      const person = await registerPerson(app)
+      expect((await app.call('GET', ME, { token: person.token })).status).toBe(200)
+      const { expires_at } = await app.as().call(login, {
+        body: { email: person.email, password: person.password },
+      })
+      const minutes = (Date.parse(expires_at) - Date.now()) / 60_000
+      expect(minutes).toBeGreaterThan(14)
+      expect(minutes).toBeLessThan(15.1)
+      const [newest] = await app.connection.db
+        .select()
+        .from(sessionTokens)
+        .where(eq(sessionTokens.kind, 'refresh'))
+        .orderBy(desc(sessionTokens.createdAt))
+      const days = (Number(newest?.expiresAt) - Date.now()) / DAY_MS
+      expect(days).toBeGreaterThan(29.9)
+      expect(days).toBeLessThan(30.1)
+      app.clock.advance(-ms)
+    },
+  )
 
   test('an access token expires at the exact moment', async () => {
     const { token } = await logInAs(app, ada)
@@ -274,7 +277,7 @@ describe('logout', () => {
     ['no body', () => undefined],
     ['an empty object', () => ({})],
     ['the refresh token', (person: { refresh: string }) => ({ refresh_token: person.refresh })],
-  ])('with %s ends the session', async (_, bodyOf) => {
+  ])('a logout with %s ends the session', async (_, bodyOf) => {
     const session = await logInAs(app, ada)
     const answer = await end(session.token, bodyOf(session))
     expect(said(answer)).toEqual({ status: 200, body: { status: 'success' } })
@@ -284,13 +287,13 @@ describe('logout', () => {
     expect(await statusOf(ada.token)).toBe(200)
   })
 
-  test('ends another session of the caller whose refresh token it names', async () => {
+  test('a logout ends another session of the caller if its refresh token is given', async () => {
     const [one, other] = [await logInAs(app, ada), await logInAs(app, ada)]
     await end(one.token, { refresh_token: other.refresh })
     expect([await statusOf(one.token), await statusOf(other.token)]).toEqual([401, 401])
   })
 
-  test("does not end somebody else's session", async () => {
+  test("a logout does not end another person's session", async () => {
     const bea = await registerPerson(app, 'bea')
     const session = await logInAs(app, ada)
     const forged = formatToken('ref', idOf(ada.refresh), mintToken('ref').secret)
@@ -301,7 +304,7 @@ describe('logout', () => {
     expect(await statusOf(session.token)).toBe(401)
   })
 
-  test('refuses what is no refresh token, and ends nothing', async () => {
+  test('a logout rejects an invalid refresh token, and ends nothing', async () => {
     for (const refresh_token of ['x', ada.token]) {
       const answer = await writesNothing(app, () => end(ada.token, { refresh_token }))
       expect(said(answer)).toEqual(refusedField('refresh_token', 'must be a refresh token'))
@@ -312,7 +315,7 @@ describe('logout', () => {
 })
 
 describe('the list of sessions', () => {
-  test('shows the live ones of the caller, newest first, page by page', async () => {
+  test("the list of sessions has the caller's live ones, newest first, page by page", async () => {
     const person = await registerPerson(app)
     const ended = await logInAs(app, person)
     await app.as(ended.token).call(logout, {})
@@ -343,7 +346,7 @@ describe('the list of sessions', () => {
     expect(Date.parse(all[1]?.expires_at ?? '') - Date.now()).toBeGreaterThan(29 * DAY_MS)
   })
 
-  test('shows the last use to a minute: of a session in use too, which is not written each time', async () => {
+  test('the list has the last use to the minute, also of an active session, which is not written each time', async () => {
     const person = await registerPerson(app)
     const { db } = app.connection
     const useAt = async (at: SQL) => {
@@ -359,12 +362,12 @@ describe('the list of sessions', () => {
     expect(await useAt(sql`now() + interval '1 hour'`)).toBe(0)
   })
 
-  test('refuses a cursor of somebody else\u2019s making', async () => {
+  test("the list rejects another person's cursor", async () => {
     const answer = await app.call('GET', `${SESSIONS}?cursor=AAAA`, { token: ada.token })
     expect(said(answer)).toEqual(refusedField('cursor', 'is not a cursor of this list'))
   })
 
-  test('lets the caller end one of them, once', async () => {
+  test('the caller ends a listed session, once', async () => {
     const other = await logInAs(app, ada)
     const [newest] = await ada.api.call(listSessions, {})
     const path = `${SESSIONS}${newest?.id}/`
@@ -375,7 +378,7 @@ describe('the list of sessions', () => {
     expect(said(again)).toEqual(refusal('not_found'))
   })
 
-  test('does not let anybody end a session of somebody else', async () => {
+  test("nobody can end another person's session", async () => {
     const bea = await registerPerson(app, 'bea')
     const [hers] = await bea.api.call(listSessions, {})
     for (const id of [hers?.id, Bun.randomUUIDv7(), 'none']) {
@@ -387,7 +390,7 @@ describe('the list of sessions', () => {
     expect(await statusOf(bea.token)).toBe(200)
   })
 
-  test('lets the caller end the calling session', async () => {
+  test('the caller can end the calling session', async () => {
     const session = await logInAs(app, ada)
     const api = app.as(session.token)
     const mine = (await api.list(listSessions, {})).find(({ current }) => current)
@@ -395,7 +398,7 @@ describe('the list of sessions', () => {
     expect(await statusOf(session.token)).toBe(401)
   })
 
-  test('is swept of dead sessions by the next log-in', async () => {
+  test('the next login deletes dead sessions', async () => {
     const person = await registerPerson(app)
     for (const token of [person.token, person.refresh]) await age(token, 'expiresAt', '31 days')
     await logInAs(app, person)
@@ -407,7 +410,7 @@ describe('the list of sessions', () => {
   })
 })
 
-/** A database that fails the test when anything is asked of it. */
+/** A database that fails the test on any query. */
 function untouchable(db: Database): Database {
   return new Proxy(db, {
     get: () => {
@@ -416,7 +419,7 @@ function untouchable(db: Database): Database {
   })
 }
 
-/** One request byte by byte, because clients join what is given twice. */
+/** One request byte by byte, because clients merge repeated headers. */
 function rawGet(origin: string, path: string, headers: readonly string[]): Promise<string> {
   const { hostname, port, host } = new URL(origin)
   const { promise, resolve, reject } = Promise.withResolvers<string>()

@@ -1,5 +1,5 @@
 // tier: quick
-/** Accounts with a signing key (protocol 3.1): made with a proof, shown to others with it. */
+/** Accounts with a signing key (protocol 3.1): created with a proof, and shown to others with it. */
 import { beforeAll, expect, test } from 'bun:test'
 import { newAccount } from '../../../src/client/account/account_keys.ts'
 import { logInByPassword, signUp } from '../../../src/client/account/log_in.ts'
@@ -21,14 +21,14 @@ beforeAll(async () => {
   app = await sharedApp()
 })
 
-/** The body of somebody with a signing key, and the address that it was proven for. */
+/** The body of a person with a signing key, and the address that it was proven for. */
 async function provenApplicant() {
   const email = freshEmail('grace')
   const { keys: _, kdf: __, ...account } = await newAccount(email, PASSWORD, cheapArgon2id)
   return { email, ...account }
 }
 
-test('an account of our clients has a signing key, which every answer names', async () => {
+test("an account of this product's clients has a signing key, which every answer names", async () => {
   const email = freshEmail('ada')
   const { recoveryKey } = await signUp(app.controlPlane, email.replace('ada', 'Ada'), PASSWORD)
   expect(recoveryKey).toHaveLength(71)
@@ -67,7 +67,7 @@ test('an account keeps its keys through a new password, a new recovery key and a
   }
 })
 
-test('a proof for another address, of other keys or missing is refused, and the right one taken', async () => {
+test('a proof for another address, of other keys or missing is rejected, and the right one accepted', async () => {
   const grace = await provenApplicant()
   const { signing_key, key_proof, ...without } = grace
   const eve = await newAccount(grace.email, PASSWORD, cheapArgon2id)
@@ -86,7 +86,7 @@ test('a proof for another address, of other keys or missing is refused, and the 
   expect((await app.call('POST', '/api/auth/register/', { body: grace })).status).toBe(201)
 })
 
-test('a signing key of low order, or in a second spelling, is refused', async () => {
+test('a signing key of low order, or in a second spelling, is rejected', async () => {
   const grace = await provenApplicant()
   const odd = [new Uint8Array(32), new Uint8Array(32).with(0, 1), new Uint8Array(32).fill(255)]
   for (const signing_key of odd.map((bytes) => bytes.toBase64())) {
@@ -98,7 +98,7 @@ test('a signing key of low order, or in a second spelling, is refused', async ()
   }
 })
 
-test('an account without one goes on, and so does one that had none before', async () => {
+test('an account without a signing key stays usable, and so does one from before signing keys', async () => {
   const former = await registerPerson(app, 'former')
   expect(await former.api.call(getMe, {})).toMatchObject({ signing_key: null })
   const { workspace: _, ...body } = await registrationOf(newApplicant())

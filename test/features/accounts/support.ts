@@ -13,7 +13,7 @@ import { contentOf, sentenceOf } from '../../support/failure.ts'
 
 type Said = { fields?: FieldFault[]; message?: string; fix?: Fix }
 
-/** The status and the whole body of a refusal; the catalogue's sentence unless `message` is given. */
+/** The status and the whole body of an error; the catalogue's sentence unless `message` is given. */
 export function refusal(error_code: FaultCode, { fields, message, fix }: Said = {}) {
   return {
     status: statusOf(error_code),
@@ -33,12 +33,12 @@ export function refusedField(path: string, message: string) {
   return refusal('validation_error', { fields: [{ path, message }] })
 }
 
-/** Status and body, as `refusal` makes them. */
+/** Status and body, in the form of `refusal`. */
 export function said({ status, body }: Answer) {
   return { status, body }
 }
 
-/** A body without its request id: what two refusals must have in common. */
+/** A body without its request ID, to compare two errors. */
 export function alike({ status, body }: Answer) {
   return { status, body: { ...(body as object), request_id: null } }
 }

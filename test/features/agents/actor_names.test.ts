@@ -1,5 +1,5 @@
 // tier: quick
-/** Case 90: wherever an agent or a token is named, names that pass for a person or for another name are refused. */
+/** Case 90: wherever an agent or a token is named, names that imitate a person or another name are rejected. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { objectionToActorName } from '../../../src/core/names/actor_name.ts'
 import { skeletonOf } from '../../../src/core/names/look_alike.ts'
@@ -42,7 +42,7 @@ const ACCEPTED = [
   'Bot\u2122 \u{1f916}',
 ]
 
-/** Every endpoint that takes such a name, and its field. */
+/** Every endpoint with such a name, and its field. */
 const places = (): [path: string, field: string, more: object][] => [
   [`/api/workspaces/${team.workspaceId}/agents/`, 'name', {}],
   [`/api/workspaces/${team.workspaceId}/agents/`, 'label', { name: 'other' }],

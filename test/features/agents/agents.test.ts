@@ -52,13 +52,13 @@ async function register(name: string, rest: Record<string, unknown> = {}) {
   return team.owner.api.call(registerAgent, { params, body: { name, ...rest } })
 }
 
-/** The stored verifier may be altered by nobody who has no SECRET_KEY. */
+/** Nobody without the SECRET_KEY can alter the stored verifier. */
 function matches(token: ParsedToken, row?: { verifier: Uint8Array }) {
   const identity = { kind: 'agt', id: token.id, ownerId: team.workspaceId } as const
   return app.pepper.matchVerifier(identity, presentedVerifier(token), row?.verifier ?? null)
 }
 
-/** The call must fail so, and leave both workspaces as they were. */
+/** The call must fail with this error, and leave both workspaces unchanged. */
 async function expectRefused(
   act: () => ReturnType<typeof call>,
   code: FaultCode,
@@ -184,7 +184,7 @@ describe('names', () => {
     const { agent } = await register('twin')
     const taken = { message: 'An agent with this name already exists.' }
     await expectRefused(() => call('POST', agentsPath(), { name: 'twin' }), 'already_exists', taken)
-    // One of the whole workspace works in the project too.
+    // An agent of the whole workspace is usable in the project too.
     await expectRefused(
       () => call('POST', projectPath(), { name: 'twin' }),
       'already_exists',
@@ -229,7 +229,7 @@ describe('names', () => {
     ]
     for (const [name, message] of cases) {
       const fields = [{ path: 'name', message }]
-      // An empty text is blank as well as short: both are said.
+      // An empty text is blank as well as short: both errors are reported.
       const all = name === '' ? [...fields, { path: 'name', message: 'must not be blank' }] : fields
       await expectRefused(() => call('POST', agentsPath(), { name }), 'validation_error', {
         fields: all,

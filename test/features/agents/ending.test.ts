@@ -54,7 +54,7 @@ const demotion = () =>
   project.link('members.put', { members: [{ ...personOf(admin), role: 'member' }] })
 const removal = () => project.link('members.removed', { user_ids: [admin.userId] })
 
-/** The grant of the token that stays, signed by the owner who knows the link. */
+/** The grant of the kept token, signed by the owner who has the link. */
 async function kept(link: SignedText) {
   const chain = await extend(await project.chain(), [link])
   const after = { ...project, chain: async () => chain }

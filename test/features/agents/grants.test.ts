@@ -1,5 +1,5 @@
 // tier: quick
-/** Tokens of signed workspaces: what they may do is what an administrator signed. */
+/** Tokens of signed workspaces: their permissions are those that an administrator signed. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { parseToken } from '../../../src/core/crypto/token.ts'
@@ -86,7 +86,7 @@ async function listed(id: string) {
   return all.find((one) => one.id === id)
 }
 
-/** Verifies by the stored data everything that a resolver will ask of a token. */
+/** Verifies everything about a token that a resolver will verify, from the stored data. */
 async function expectHolds(token: Minted) {
   const chain = await project.chain()
   const [grant] = await app.connection.db
@@ -251,7 +251,7 @@ describe('a token that a client made', () => {
 })
 
 describe('a token that the server made', () => {
-  /** With the secret that its text shows. */
+  /** With the secret in its text. */
   async function order() {
     const body = { label: unique(), environment: 'development', expires_in_days: 7 }
     const { api } = project.owner

@@ -1,5 +1,5 @@
 // tier: quick
-/** Stopping a token is always allowed; with a link it outlasts the database. */
+/** Stopping a token is always permitted; with a link it survives changes of the database. */
 import { beforeAll, expect, test } from 'bun:test'
 import { agents, tokens } from '../../../src/database/schema/index.ts'
 import type { SignedText } from '../../../src/sigchain/index.ts'
@@ -23,7 +23,7 @@ beforeAll(async () => {
   workspace = await signedWorkspace(app, ada)
 })
 
-/** An agent with so many tokens, as rows. */
+/** An agent with the given number of tokens, as rows. */
 async function employ(count: number) {
   const { db } = app.connection
   const { workspaceId } = workspace

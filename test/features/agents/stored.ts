@@ -1,4 +1,4 @@
-/** Contents of the tables, and envelopes sealed as a client seals them. */
+/** Contents of the tables, and envelopes sealed the way a client seals them. */
 import { asc, eq } from 'drizzle-orm'
 import { toBase64 } from '../../../src/core/crypto/encoding.ts'
 import { sealTokenEnvelope } from '../../../src/core/crypto/envelope.ts'
@@ -32,7 +32,7 @@ export async function storedAgents(app: TestApp, workspaceId: string) {
   }
 }
 
-/** A token that only the client knows, as it is sent to the server. */
+/** A token that only the client has, in the form sent to the server. */
 export function clientMadeToken(kind: 'agt' | 'wkl' = 'agt') {
   const { id, secret, text } = mintToken(kind)
   const { publicKey, privateKey } = tokenKeyPair(id, secret)
@@ -46,7 +46,7 @@ export function clientMadeToken(kind: 'agt' | 'wkl' = 'agt') {
 
 type Place = { projectId?: string; environment?: string; epoch?: number }
 
-/** The key of an environment sealed to a token, as it is sent to the server. */
+/** The key of an environment sealed to a token, in the form sent to the server. */
 export async function envelopeTo(
   team: ProjectTeam,
   { id, publicKey }: { id: string; publicKey: Uint8Array },

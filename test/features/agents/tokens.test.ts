@@ -32,7 +32,7 @@ function call(method: string, path: string, body?: unknown, token = team.owner.t
   return app.call(method, path, { token, body })
 }
 
-/** Expects that the call is refused and writes nothing. */
+/** Expects that the call is rejected and writes nothing. */
 async function expectRefused(
   act: () => ReturnType<typeof call>,
   code: FaultCode,
@@ -54,7 +54,7 @@ async function listed(path: string) {
 
 let agents = 0
 
-/** The tokens' path of a new agent of somebody. */
+/** The tokens' path of a person's new agent. */
 async function newAgentPath(owner: ProjectTeam) {
   agents += 1
   const { agent } = await owner.owner.api.call(registerAgent, {

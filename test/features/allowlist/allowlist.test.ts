@@ -129,7 +129,7 @@ describe('adding', () => {
     'example.com\n',
     '-bad.example.com',
     `${'a'.repeat(64)}.example.com`,
-  ])('refuses %j', async (domain) => {
+  ])('an allowlist change rejects %j', async (domain) => {
     await expectRefusal(app, add({ domains: ['good.example.com', domain] }), 'validation_error', {
       fields: [{ path: 'domains.1', message: INVALID }],
     })
@@ -157,7 +157,7 @@ describe('adding', () => {
       'workspace_id',
       'is not a field of this request',
     ],
-  ])('refuses %s', async (_, body, field, message) => {
+  ])('an allowlist change rejects %s', async (_, body, field, message) => {
     await expectRefusal(app, add(body), 'validation_error', {
       fields: [{ path: field, message }],
     })

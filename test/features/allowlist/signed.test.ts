@@ -1,5 +1,5 @@
 // tier: quick
-/** The allowlist of a signed workspace is what its links say; the rows are a copy. */
+/** The links of a signed workspace define its allowlist; the rows are a copy. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { SignedText } from '../../../src/sigchain/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'

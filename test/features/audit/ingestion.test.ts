@@ -344,7 +344,7 @@ describe('a batch', () => {
     const ids: string[] = []
     for (const [index, [reporter, token, headers]] of reporters.entries()) {
       const record = { ...base, id: 'guessed', status_code: 200 + index }
-      // Another content, and then the very same content as the other reporters.
+      // Other content, and then exactly the same content as the other reporters.
       for (const sent of [record, { ...base, id: 'equal' }]) {
         const stored = await storedAs(await send(sent, token, headers))
         expect([reporter, stored.client_id]).toEqual([reporter, sent.id])
@@ -554,7 +554,7 @@ describe('refusals, after which nothing is stored', () => {
       message: 'The request body has a duplicate key.',
     })
     expectFailure(await raw('{}', 'text/plain'), 'unsupported_media_type')
-    // Refused by its declared length: not one byte of the body is waited for.
+    // Rejected by its declared length, before a byte of the body arrives.
     const announced = await sendRaw(
       app.controlPlane,
       `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${agent.token}\r\nContent-Type: application/json\r\nContent-Length: 4194305\r\n\r\n`,

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 type Stored = Partial<typeof auditLogs.$inferInsert>
 
-/** As another process writes it. */
+/** Written the way another process does. */
 async function write(fields: Stored = {}): Promise<string> {
   const { id = Bun.randomUUIDv7() } = fields
   await app.connection.db.insert(auditLogs).values({
@@ -221,7 +221,7 @@ describe('its cost is bounded', () => {
     const crowd = await openTeam(app)
     const members = await Promise.all(Array.from({ length: 5 }, () => crowd.join('read_only')))
     const openAs = (token: string) => look({ authorization: `Bearer ${token}` }, crowd.workspaceId)
-    // All at once: a check before the streams begin would let all of them pass.
+    // All at once: a check before the streams begin would admit all of them.
     const requested = members.flatMap(({ token }) => Array.from({ length: 6 }, () => token))
     const views = await Promise.all(requested.map(openAs))
     const answered = views.filter(({ response }) => response.status === 200)

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** A filter finds what is in the audit, and of what went nothing is left. */
+/** A filter finds the records in the audit, and no trace of deleted ones. */
 import { beforeAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
@@ -32,7 +32,7 @@ type Asked = Partial<
 const START = Date.UTC(2026, 0, 30, 20)
 const [AGENT, TOKEN, PROJECT] = [Bun.randomUUIDv7(), Bun.randomUUIDv7(), Bun.randomUUIDv7()]
 
-/** Ten seconds, in steps of which several are in one bucket and several records at one. */
+/** Ten seconds, in steps that put several into one bucket and several records into one step. */
 const moments = fc.integer({ min: 0, max: 200 }).map((n) => new Date(START + n * 50))
 
 const rows = fc.record({
@@ -89,13 +89,13 @@ function isMeant(row: Row, asked: Asked): boolean {
   )
 }
 
-/** Places of a term, by workspace, as any reader would find them from the records. */
+/** Places of a term, by workspace, in the way that any reader would derive them from the records. */
 const expected = sql`
   select distinct audit_term(workspace_id, field, value) as term, audit_bucket(timestamp) as bucket
   from audit_logs cross join lateral audit_fields_of(source, agent_id, registration_id, token_id, project_id,
     environment, method, target_domain, credential_ref, status_code, action)`
 
-/** Terms that are missing from `audit_terms`, or left over in it. */
+/** Terms that are missing in `audit_terms`, or left over in it. */
 const differencesIn = async (db: Database) =>
   db.execute(sql`
     (select term, bucket from (${expected}) as a except select term, bucket from audit_terms)
@@ -121,7 +121,7 @@ async function store(db: Database, workspaceId: string, given: Given) {
   return made
 }
 
-/** Stores into an older version's table, which lacks columns of today. */
+/** Stores into an older version's table, which lacks current columns. */
 async function storeBefore(db: Database, workspaceId: string, given: Given) {
   const columnOf = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   const made = recorded(workspaceId, given).map((row) =>

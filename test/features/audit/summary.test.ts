@@ -47,7 +47,7 @@ const rangeOf = (since: Date | null, until: Date | null) => ({
   ...(until ? { until: until.toISOString() } : {}),
 })
 
-/** The summary as anybody would count it from the records. */
+/** The summary, counted directly from the records. */
 function counted(
   all: readonly Row[],
   since: Date | null,

@@ -1,5 +1,5 @@
 // tier: quick
-/** The contact for reports of security holes in this installation: RFC 9116, from one setting. */
+/** The contact for security reports about this installation: RFC 9116, from one setting. */
 import { afterAll, expect, test } from 'bun:test'
 import { ConfigError, readConfig } from '../../../src/core/config/config.ts'
 import { startTestApp } from '../../support/app.ts'

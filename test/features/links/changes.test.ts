@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** Links are stored with the change that they say, in one order, and as long as both are: one or nothing. */
+/** Links are stored with their change, in one order, and both or neither. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { toBase64 } from '../../../src/core/crypto/encoding.ts'
 import { workspaceLinks } from '../../../src/database/schema/index.ts'
@@ -41,7 +41,7 @@ function allowed(chain: Chain, domain: string, signer = ada): Promise<SignedText
   return signedBy(signer, chain, { type: 'allowlist.changed', body: { add: [domain], remove: [] } })
 }
 
-/** Acts as a client: reads on and signs again as long as another was first. Returns the number of tries. */
+/** Acts as a client: reads and signs again while another one was first. Returns the number of tries. */
 async function allow(domain: string, signer: SignedPerson, known: Chain): Promise<number> {
   let chain = known
   for (let tries = 1; ; tries += 1) {
@@ -53,7 +53,7 @@ async function allow(domain: string, signer: SignedPerson, known: Chain): Promis
   }
 }
 
-test('each of several clients that write at once succeeds, and nothing is lost', async () => {
+test('each of several concurrent clients succeeds, and no change is lost', async () => {
   const bob = await workspace.join('admin')
   const domains = Array.from({ length: 6 }, (_, at) => `at-once-${at}.example`)
   const known = await workspace.chain()
@@ -62,7 +62,7 @@ test('each of several clients that write at once succeeds, and nothing is lost',
   expect([...(await workspace.chain()).allowlist].sort()).toEqual(domains)
 })
 
-test('a change that fails after its link leaves none', async () => {
+test('a change that fails after its link leaves no link', async () => {
   const { sql } = app.connection
   const before = await workspace.chain()
   await sql`create function refuse() returns trigger language plpgsql as
@@ -76,7 +76,7 @@ test('a change that fails after its link leaves none', async () => {
   expect((await send()).status).toBe(201)
 })
 
-test('a chain that is as long as one may be takes no more', async () => {
+test('a chain of the maximum length accepts no further link', async () => {
   const { workspaceId } = workspace
   const chain = await workspace.chain()
   const said = { type: 'tokens.revoked' as const, body: { token_ids: [signedId()] } }
@@ -96,7 +96,7 @@ test('a chain that is as long as one may be takes no more', async () => {
   expect((await accept({ ...chain, size: most }))?.size).toBe(64 * 1_048_576)
 })
 
-test('rotations of a member who only reads leave a chain room for what ends something', async () => {
+test('rotations of a reader leave room in the chain for links that revoke access', async () => {
   const { workspaceId } = workspace
   const reader = await workspace.join('read_only')
   const chain = await workspace.chain()
@@ -136,7 +136,7 @@ test('rotations of a member who only reads leave a chain room for what ends some
   expect(await accept(reader, removed, nearly)).toBe('taken')
 })
 
-test('a link alone counts the policy version up', async () => {
+test('a link alone increments the policy version', async () => {
   const { db, sql } = app.connection
   const { workspaceId } = workspace
   const version = async () => {
@@ -151,7 +151,7 @@ test('a link alone counts the policy version up', async () => {
   expect(await version()).toBeGreaterThan(before)
 })
 
-test('a process that has just started verifies a long chain before it takes a link', async () => {
+test('a process that has just started verifies a long chain before it accepts a link', async () => {
   const { workspaceId } = workspace
   let chain = await workspace.chain()
   const rows = []

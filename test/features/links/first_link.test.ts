@@ -1,5 +1,5 @@
 // tier: quick
-/** A workspace is signed by its first link, with which it is made, and by the version of its id. */
+/** A workspace is signed by its first link, which creates it, and by the version of its ID. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { listLinks } from '../../../src/features/links/contract.ts'
@@ -53,7 +53,7 @@ async function countOf(workspaceId: string): Promise<number> {
 }
 
 describe('a workspace made with a first link', () => {
-  test('is signed, and shows the link to its members as it was sent', async () => {
+  test('a workspace with a first link is signed, and returns the link to its members unchanged', async () => {
     const place = newPlace()
     const link = await firstLink(ada, place)
     const answer = await create(await bodyOf(place, link))
@@ -65,7 +65,7 @@ describe('a workspace made with a first link', () => {
     expect(chain.members.get(ada.userId)).toMatchObject({ role: 'owner', email: ada.email })
   })
 
-  test('invites nobody yet', async () => {
+  test('a workspace with a first link cannot invite anyone yet', async () => {
     const place = newPlace()
     const invites = [{ email: 'b@people.example', role: 'member', encrypted_workspace_key: 'AQ==' }]
     const body = { ...(await bodyOf(place, await firstLink(ada, place))), invites }
@@ -75,7 +75,7 @@ describe('a workspace made with a first link', () => {
   })
 })
 
-describe('refused, and nothing is made:', () => {
+describe('a rejected first link creates nothing:', () => {
   test('an id of version 8 without a link', async () => {
     const place = newPlace()
     await expectRefusal(app, creating(await bodyOf(place)), 'link_required')
@@ -128,7 +128,7 @@ describe('refused, and nothing is made:', () => {
   })
 })
 
-describe('registering with a signed personal workspace', () => {
+describe('a registration with a signed personal workspace', () => {
   async function registration(userId: string) {
     const { applicant, body } = await signedApplicant('new')
     const place = { ...newPlace(), workspaceKey: applicant.workspaceKey }
@@ -139,7 +139,7 @@ describe('registering with a signed personal workspace', () => {
   }
   const registering = (body: unknown): Call => ['POST', '/api/auth/register/', { body }]
 
-  test('takes the user id that the link names', async () => {
+  test('a registration with a signed personal workspace takes the user ID that the link names', async () => {
     const userId = Bun.randomUUIDv7()
     const body = await registration(userId)
     expect(await app.call(...registering(body))).toMatchObject({
@@ -149,19 +149,19 @@ describe('registering with a signed personal workspace', () => {
     expect(await countOf(body.workspace.id)).toBe(2)
   })
 
-  test('refuses a user id that is taken, and says that it is that', async () => {
+  test('a registration rejects an existing user ID, and names it as the reason', async () => {
     const call = registering(await registration(ada.userId))
     await expectRefusal(app, call, 'already_exists', refused('The user id is taken.'))
   })
 
-  test('refuses a link that names another user, and registers nobody', async () => {
+  test('a registration rejects a link that names another user, and creates no account', async () => {
     const { user_id: _, ...body } = await registration(Bun.randomUUIDv7())
     await expectRefusal(app, registering(body), 'link_refused', refused(OTHER_SAYING))
   })
 })
 
-describe('links are read', () => {
-  test('from a number on, by members, and by nobody else', async () => {
+describe('links', () => {
+  test('links are read from a given number on, by members only', async () => {
     const { workspaceId } = await signedWorkspace(app, ada)
     const path = `/api/workspaces/${workspaceId}/links/`
     const read = (query = '') => app.call('GET', path + query, { token: ada.token })
@@ -172,7 +172,7 @@ describe('links are read', () => {
     await expectRefusal(app, ['GET', path, { token }], 'not_found')
   })
 
-  test('none in a plain workspace', async () => {
+  test('a plain workspace has no links', async () => {
     const path = `/api/workspaces/${ada.workspaceId}/links/`
     const answer = await app.call('GET', path, { token: ada.token })
     expect(answer).toMatchObject({ status: 200, body: { data: [] } })

@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** A bearer that may read gets the links by which it checks what it is delivered; on both listeners. */
+/** A bearer that may read gets the links to verify its delivery with; on both listeners. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { storedLinks } from '../../support/signed.ts'
@@ -21,7 +21,7 @@ async function read(listener: 'controlPlane' | 'resolver', token: string, query 
 }
 
 describe.each(['controlPlane', 'resolver'] as const)('on the %s', (listener) => {
-  test('a token gets the links of its workspace, bare, in either form', async () => {
+  test('a token gets the links of its workspace without an envelope, in either form', async () => {
     const links = await storedLinks(app, rows.workspaceId)
     for (const token of [rows.token, rows.sealed]) {
       const { status, body } = await read(listener, token)
@@ -34,12 +34,12 @@ describe.each(['controlPlane', 'resolver'] as const)('on the %s', (listener) => 
     }
   })
 
-  test('a sequence number that is no number is refused', async () => {
+  test('an invalid sequence number is rejected', async () => {
     expect(await read(listener, rows.token, '?after=x')).toMatchObject({ status: 422 })
   })
 })
 
-test('a token that only the chain revoked gets none, and what goes back to before is refused', async () => {
+test('a token that only the chain revoked gets no links, and an older chain is rejected', async () => {
   const stage = { app, authorityOf: (name: string) => name }
   const revoked = await signedRows(stage, { capabilities: ['read'] })
   await revoked.link({ type: 'tokens.revoked', body: { token_ids: [revoked.tokenId] } })
@@ -52,7 +52,7 @@ test('a token that only the chain revoked gets none, and what goes back to befor
   }
 })
 
-test('a revoked token gets none', async () => {
+test('a revoked token gets no links', async () => {
   await app.connection.sql`update tokens set revoked_at = now() where id = ${rows.tokenId}`
   expect(await read('controlPlane', rows.token)).toMatchObject({ status: 401 })
 })

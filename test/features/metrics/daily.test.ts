@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The daily figures: exact, as of their day, the same again however often they are computed. */
+/** The daily figures: exact for their day, and the same however often they are computed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { FaultCode } from '../../../src/core/fault.ts'
@@ -84,7 +84,7 @@ describe('the figures of a day', () => {
       total_secrets: 1,
       total_agents: 1,
       active_tokens: 1,
-      // The first person has registered and logged in, but asked for nothing yet.
+      // The first person has registered and logged in, but sent no other request yet.
       dau: 1,
       wau: 1,
       mau: 1,
@@ -197,7 +197,7 @@ describe('a day in the past', () => {
       registration_id: leaving.registrationId,
     }
     await leaving.person.api.call(deleteAgent, { params })
-    // Ten days ago it was made, five days ago it was deleted.
+    // Created ten days ago, deleted five days ago.
     const at = (days: number) => new Date(clock.now() - days * DAY_MS)
     await connection.db.execute(sql`
       update agents set created_at = ${at(10).toISOString()}::timestamptz,
@@ -208,7 +208,7 @@ describe('a day in the past', () => {
     const rows = await compute(12)
     const agents = rows.map(({ total_agents }) => total_agents)
     const tokens = rows.map(({ active_tokens }) => active_tokens)
-    // Today there is the agent of the other tests besides.
+    // The agent of the other tests is also counted today.
     expect(agents).toEqual([1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0])
     expect(tokens).toEqual(agents)
   })
@@ -364,7 +364,7 @@ describe('GET /telemetry/metrics/', () => {
 
 type Call = Partial<typeof auditLogs.$inferInsert>
 
-/** Records of the resolver as it would have written them on that day. */
+/** Records in the form that the resolver would have written on that day. */
 async function insertCalls(day: string, calls: readonly Call[]): Promise<void> {
   const noon = new Date(`${day}T12:00:00.000Z`)
   await stage.app.connection.db.insert(auditLogs).values(

@@ -5,7 +5,7 @@ export type Family = { type: string; help: string; samples: Sample[] }
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/y
 
-/** @throws Error at the first line that is not of the format */
+/** @throws Error at the first line that violates the format */
 export function parseExposition(text: string): Map<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line has no end')
   const families = new Map<string, Family>()

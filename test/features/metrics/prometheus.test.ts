@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** GET /metrics: the right numbers in the format that Prometheus reads, and nothing that names anybody. */
+/** GET /metrics: the right numbers in the format that Prometheus reads, and no personal names. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import dashboard from '../../../docs/grafana-dashboard.json'
@@ -122,7 +122,7 @@ describe('figures', () => {
   })
 
   test('have no label that a caller could fill with something new', async () => {
-    // Only families that callers cause: the process's own work, such as a first flush, may come in between.
+    // Only families that callers cause: the process's own work, such as a first flush, may occur in between.
     const sizeOf = (families: Map<string, Family>) =>
       [...families]
         .filter(([name]) => /^cloakroom_(http|resolver)_/.test(name))

@@ -1,5 +1,5 @@
 // tier: quick
-/** Passkeys of an account (protocol 5.1): who may add one, what is kept of it, and what becomes of it. */
+/** Passkeys of an account (protocol 5.1): who may add one, which data is stored, and when it is removed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { getMe } from '../../../src/features/accounts/contract.ts'
 import {

@@ -14,7 +14,7 @@ export const sealedSeed = () => randomBytes(61).toString('base64')
 export const begin = ({ api, password }: Person, origin = ORIGIN) =>
   api.call(beginPasskey, { body: { current_password: password, origin } })
 
-/** One more passkey of somebody, as the server shows it, and as its authenticator has it. */
+/** One more passkey of a person, as listed by the server, and as held by its authenticator. */
 export async function addTo(app: TestApp, person: Person, more: object = {}) {
   const key = await openPasskey()
   const { challenge, user_handle } = await begin(person)

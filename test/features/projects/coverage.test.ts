@@ -210,7 +210,7 @@ describe('diff', () => {
       '?from=development&to=production&include=value',
       [{ path: 'include', message: 'is not a field of this request' }],
     ],
-  ])('refuses the query %j', async (query, fields) => {
+  ])('coverage rejects the query %j', async (query, fields) => {
     await expectRefusal(
       app,
       ['GET', `/api/projects/${projectId}/secrets/diff/${query}`, { token: reader.token }],

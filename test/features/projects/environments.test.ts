@@ -1,5 +1,5 @@
 // tier: quick
-/** Environments are made before anything is stored in them, and deleted with all that they hold. */
+/** Environments are created before they have secrets, and deleted with all of them. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   issueAgentToken,

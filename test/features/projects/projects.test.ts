@@ -118,7 +118,7 @@ describe('creating', () => {
     ['invite', 'is a reserved name'],
     ['workload-tokens', 'is a reserved name'],
     ['01a1fc3d-a7a4-76c2-8b9b-f4621da8cf5a', 'must not have the form of an id'],
-  ])('refuses the name %j', async (name, message) => {
+  ])('a project rejects the name %j', async (name, message) => {
     await expectRefusal(
       app,
       ['POST', '/api/projects/', { ...inTeam(team.owner), body: { name } }],

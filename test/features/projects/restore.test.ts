@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** A project that was deleted by mistake can be restored for a while, and is invisible until then. */
+/** A project that was deleted by mistake can be restored for a limited time, and is invisible until then. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'
 import { readConfig } from '../../../src/core/config/config.ts'

@@ -34,7 +34,7 @@ const close = (proposal_id: string, status: 'accepted' | 'rejected') =>
     params: { ...workspace(), proposal_id },
     body: { status },
   })
-/** A refusal names the field in its sentence. */
+/** An error names the field in its sentence. */
 const expectComplaint = ({ status, body }: Answer, path: string, about = '') => {
   expect([status, body]).toEqual([
     422,
@@ -45,7 +45,7 @@ const expectComplaint = ({ status, body }: Answer, path: string, about = '') => 
   expect(message).toContain(about)
 }
 
-test('a proposal is open for seven days, shown to its token and to members, and recorded', async () => {
+test('a proposal is open for seven days, visible to its token and to members, and recorded', async () => {
   const answer = await propose({
     hosts: ['b.example.com', 'A.example.com:8443'],
     secrets: [{ key: 'DEPLOY_KEY', description: 'May create deploys' }, { key: 'OTHER' }],
@@ -83,7 +83,7 @@ test('equal content is the same proposal, also with another reason and after a r
   expect(idOf(await propose({ hosts: ['b.example.com'] }))).not.toBe(id)
 })
 
-test('an expired proposal is opened again, and cannot be shown as open before', async () => {
+test('an expired proposal is opened again, and is not listed as open before', async () => {
   const id = idOf(await propose({ hosts: ['a.example.com'] }))
   const { sql } = stage.app.connection
   await sql`update proposals set expires_at = now() - interval '1 second' where id = ${id}`
@@ -91,7 +91,7 @@ test('an expired proposal is opened again, and cannot be shown as open before', 
   expect((await propose({ hosts: ['a.example.com'] })).body).toMatchObject({ id, status: 'open' })
 })
 
-describe('a proposal is refused', () => {
+describe('a rejected proposal', () => {
   test.each<[string, object, string]>([
     ['for nothing', {}, 'hosts'],
     ['for a wildcard', { hosts: ['*.example.com'] }, 'hosts.0'],
@@ -115,12 +115,12 @@ describe('a proposal is refused', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('for a host that is allowed already', async () => {
+  test('a proposal for an allowed host is rejected', async () => {
     const answer = await propose({ hosts: [stage.authorityOf()] })
     expectComplaint(answer, 'hosts.0', 'is an allowed host already')
   })
 
-  test('with a token or a value in any text, in any encoding that the guard knows', async () => {
+  test('a proposal with a token or a value in any text, in any encoding that the guard detects, is rejected', async () => {
     const hosts = ['a.example.com']
     const secrets = [{ key: 'NEW', description: `use ${btoa(VALUE)}` }]
     const values = [
@@ -135,7 +135,7 @@ describe('a proposal is refused', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('beyond 20 open ones of a token, until one is closed', async () => {
+  test('a proposal beyond 20 open ones of a token is rejected, until one is closed', async () => {
     const ids: string[] = []
     for (let at = 0; at < 20; at++) ids.push(idOf(await propose({ hosts: [`h${at}.example.com`] })))
     const answer = await propose({ hosts: ['more.example.com'] })
@@ -145,14 +145,14 @@ describe('a proposal is refused', () => {
     expect((await propose({ hosts: ['more.example.com'] })).status).toBe(201)
   })
 
-  test('to a token that was revoked', async () => {
+  test('a proposal of a revoked token is rejected', async () => {
     await stage.app.connection.sql`update tokens set revoked_at = now() where id = ${agent.tokenId}`
     expect((await propose({ hosts: ['a.example.com'] })).status).toBe(401)
     expect((await propose({ hosts: 1 })).status).toBe(401)
   })
 })
 
-test('a token does not see the proposals of another', async () => {
+test("a token cannot see another token's proposals", async () => {
   const id = idOf(await propose({ hosts: ['a.example.com'] }))
   const other = await createAgentWithToken(stage, {})
   expect((await show(id, other.token)).status).toBe(404)

@@ -1,5 +1,5 @@
 // tier: quick
-/** The documentation is served by the application itself, and by nobody else. */
+/** The documentation is served by the application itself, and by no other host. */
 import { beforeAll, expect, test } from 'bun:test'
 import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
 import { sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
@@ -32,7 +32,7 @@ test.each(paths)(
   },
 )
 
-test('the page takes script, style and document from this server only', async () => {
+test('the page loads script, style and document from this server only', async () => {
   const page = await (await get('/api/docs/')).text()
   const loaded = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, target]) => target)
   expect(loaded.sort()).toEqual(['/api/docs/swagger-ui.css', '/api/docs/swagger-ui.js'])
@@ -55,7 +55,7 @@ test('the policy of the page admits its own inline script by hash, and no other'
   expect(page).not.toMatch(/<style|\sstyle=|\son\w+=/)
 })
 
-test('script and style are what they say', async () => {
+test('script and style have their declared content type', async () => {
   const script = await get('/api/docs/swagger-ui.js')
   expect(script.headers.get('content-type')).toStartWith('text/javascript')
   expect(await script.text()).toContain('SwaggerUIBundle')
@@ -89,7 +89,7 @@ const operationIds = async (url: string) => {
   return { servers, operations, ids: operations.map(({ operationId }) => operationId).sort() }
 }
 
-test('each listener shows what it serves, so that the page sends only to where it came from', async () => {
+test('each listener shows its own operations, so the page sends requests only to its own server', async () => {
   for (const [index, origin] of [app.controlPlane, app.resolver].entries()) {
     const page = await fetch(`${origin}/api/docs/`)
     expect(page.headers.get('content-security-policy')).toContain("connect-src 'self'")
@@ -116,7 +116,7 @@ test('the document of each listener links to the documentation on the control pl
   expect(url).toMatch(/^https?:\/\/[^/]+\/docs\/$/)
 })
 
-test('a call as the page of the resolver sends it is answered', async () => {
+test("a request in the form of the resolver's page is answered", async () => {
   const response = await fetch(`${app.resolver}/v1/resolve`, {
     method: 'POST',
     headers: {
@@ -130,7 +130,7 @@ test('a call as the page of the resolver sends it is answered', async () => {
   expect(await response.json()).toMatchObject({ error_code: 'invalid_token' })
 })
 
-test('the addresses of the settings are those of the document', async () => {
+test('the addresses in the settings match those of the document', async () => {
   const configured = await startTestApp({
     SERVICE_SERVER_URL: 'https://vault.example.com/base/',
     SERVICE_RESOLVER_URL: 'https://resolver.example.com',

@@ -1,5 +1,5 @@
 // tier: quick
-/** Secrets that were deleted by mistake come back for a while, and are nowhere to be seen until then. */
+/** Secrets that were deleted by mistake can be restored for a limited time, and are invisible until then. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'
 import { deletedSecrets, deletedSecretVersions } from '../../../src/database/schema/index.ts'

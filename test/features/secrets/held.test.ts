@@ -334,7 +334,7 @@ test('a policy without its approval in the database makes the secret unreadable,
 })
 
 describe('a rekey', () => {
-  test('carries held secrets and others into the new epoch, each in its form', async () => {
+  test('a rekey carries held secrets and others into the new epoch, each in its form', async () => {
     await store(MEMBER, 'held')
     await store(ADMIN, 'by admin', owner, 'ADMIN')
     await store({ allowed_methods: ['GET'] }, 'usual', owner, 'USUAL')
@@ -349,7 +349,7 @@ describe('a rekey', () => {
     expect((await provenValue(after, 'KEY')).version).toBe(3)
   })
 
-  test('is refused with a value in the form of the other policy', async () => {
+  test('a rekey is rejected with a value in the form of the other policy', async () => {
     await store(MEMBER, 'held')
     const body = {
       epoch: 2,

@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-/** Writes of secrets in signed workspaces: each with a manifest over what the environment holds then. */
+/** Writes of secrets in signed workspaces: each with a manifest over the environment's new contents. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sha256 } from '../../../src/core/crypto/primitives.ts'
 import type { FaultCode } from '../../../src/core/fault.ts'
@@ -60,7 +60,7 @@ async function listed(of = environment) {
   return project.owner.api.whole(listSecrets, input)
 }
 
-/** Checks a list as a client does: everything in it was signed. */
+/** Checks a list like a client: everything in it was signed. */
 async function expectSigned(expected: Values, revision: number, of = environment) {
   const { data, beside } = await listed(of)
   expect(data.map(({ key, value_sha256 }) => [key, value_sha256])).toEqual(
@@ -79,7 +79,7 @@ async function expectSigned(expected: Values, revision: number, of = environment
   expect(verdict.revision).toBe(revision)
 }
 
-/** A link in the rows, past the server. */
+/** A link in the rows, inserted without the server. */
 async function appendLink(...args: Parameters<SignedProject['link']>) {
   const { statement, signature } = await project.link(...args)
   const { seq } = await project.chain()
@@ -96,7 +96,7 @@ const paths = {
   environment: () => `/api/projects/${project.projectId}/environments/${environment}/`,
 }
 
-/** The write must fail so, and leave everything as it was. */
+/** The write must fail with this error, and leave everything unchanged. */
 async function expectRefused(
   [method, path, body]: readonly [string, string, object],
   code: FaultCode,
@@ -111,7 +111,7 @@ const missing = { fields: [{ path: 'manifest', message: 'is missing' }] }
 const refusal = (why: string) => ({ fields: [{ path: 'manifest', message: why }] })
 
 describe('a list', () => {
-  test('is what its newest manifest covers, by name and hash, without a value', async () => {
+  test('a list matches its newest manifest, by name and hash, without a value', async () => {
     await expectSigned(values, 2)
     expect((await listed('production')).beside.manifest).toBeNull()
     const { data } = await listed()
@@ -150,7 +150,7 @@ describe('a list', () => {
 })
 
 describe('each kind of write', () => {
-  test('carries a manifest of the next revision', async () => {
+  test('each kind of write carries a manifest of the next revision', async () => {
     const { api } = project.owner
     const ofKey = { params: { ...params(), key: 'KEY' }, query: { environment } }
     const without: Values = { OTHER: values.OTHER ?? '' }
@@ -187,7 +187,7 @@ describe('each kind of write', () => {
     await expectSigned({}, 6)
   })
 
-  test('is refused without one, with one for other contents, and with one of another revision', async () => {
+  test('a write is rejected without a manifest, or with one for other contents or another revision', async () => {
     const value = project.seal('KEY', 'three')
     const after = { ...values, KEY: value }
     const one = { OTHER: values.OTHER ?? '' }
@@ -210,7 +210,7 @@ describe('each kind of write', () => {
     await expectSigned(values, 2)
   })
 
-  test('is refused with what another signed, or signed for another place', async () => {
+  test('a write is rejected with a manifest that another person signed, or one for another place', async () => {
     const value = project.seal('KEY', 'three')
     const after = { ...values, KEY: value }
     const body = { ...params(), environment, secrets: { KEY: value } }
@@ -248,7 +248,7 @@ describe('each kind of write', () => {
     await expectSigned(values, 3)
   })
 
-  test('is refused with an older link than the manifest before it names', async () => {
+  test('a write is rejected with an older link than the previous manifest names', async () => {
     const { head: old } = await project.chain()
     await appendLink('allowlist.changed', { add: ['a.example'], remove: [] })
     await store({ KEY: project.seal('KEY', 'three') }, 3)
@@ -266,7 +266,7 @@ describe('each kind of write', () => {
     await store({ KEY: value }, 4)
   })
 
-  test('is refused of who may not write at the newest link, whatever link it names', async () => {
+  test('a write is rejected from a person who may not write at the newest link, whatever link the manifest names', async () => {
     const { head: old } = await project.chain()
     const value = project.seal('KEY', 'three')
     const other = await signedAccount(app)
@@ -287,7 +287,7 @@ describe('each kind of write', () => {
     await refused()
   })
 
-  test('in a plain workspace carries none', async () => {
+  test('a write in a plain workspace carries no manifest', async () => {
     const plain = await openProject(app)
     const secrets = { KEY: plain.seal('KEY', 'one') }
     const manifest = await manifestOf(project, values, 3)
@@ -297,8 +297,8 @@ describe('each kind of write', () => {
   })
 })
 
-describe('two who write at once', () => {
-  test('both succeed when the later signs again, and none is lost', async () => {
+describe('two concurrent writers', () => {
+  test('two concurrent writers both succeed when the later one signs again, and no write is lost', async () => {
     const { api, token } = project.owner
     const write = async (key: string) => {
       const value = project.seal(key, key)
@@ -323,8 +323,8 @@ describe('two who write at once', () => {
   })
 })
 
-describe('a project that is deleted', () => {
-  test('comes back with its manifests', async () => {
+describe('a deleted project', () => {
+  test('a deleted project is restored with its manifests', async () => {
     const input = { params: { workspace_id: project.workspaceId, project_name: 'api' } }
     await project.owner.api.call(deleteProject, input)
     await project.owner.api.call(restoreProject, { params: params() })

@@ -34,7 +34,7 @@ function store(environment: string, entries: Record<string, string>) {
   return team.owner.api.call(upsertSecrets, { body })
 }
 
-/** Puts the blob of one row into another, as somebody who can write to the database would. */
+/** Moves the blob of one row into another, like an attacker with write access to the database. */
 async function moveBlob(environment: string, from: string, to: string) {
   const { db } = app.connection
   const at = (key: string) =>
@@ -53,7 +53,7 @@ async function moveBlob(environment: string, from: string, to: string) {
 const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 describe('lists', () => {
-  test('show names, policies and versions of one environment, by name, without values', async () => {
+  test('lists contain names, policies and versions of one environment, by name, without values', async () => {
     await store('shown', { ZULU: OPAQUE, ALPHA: OPAQUE })
     await store('shown', { ZULU: OPAQUE })
     const answer = await call('GET', `${team.projectId}/?environment=shown`)
@@ -77,7 +77,7 @@ describe('lists', () => {
     ])
   })
 
-  test('add the values when asked, which the client can open', async () => {
+  test('lists contain the values on request, and the client can open them', async () => {
     const value = team.seal('DB', 'postgres://', { environment: 'opened' })
     await store('opened', { DB: value })
     const [row] = await team.owner.api.call(listSecrets, {
@@ -91,7 +91,7 @@ describe('lists', () => {
     expect(new TextDecoder().decode(plain?.reveal())).toBe('postgres://')
   })
 
-  test('are of development unless the request names another, and may be empty', async () => {
+  test('lists are of development unless the request names another environment, and may be empty', async () => {
     await team.owner.api.call(upsertSecrets, {
       body: { project_id: team.projectId, secrets: { DEFAULTED: OPAQUE } },
     })
@@ -107,7 +107,7 @@ describe('lists', () => {
     })
   })
 
-  test('come in pages that miss nothing and repeat nothing', async () => {
+  test('lists arrive in pages that miss nothing and repeat nothing', async () => {
     const names = Array.from({ length: 7 }, (_, i) => `PAGED_${i}`)
     await store('paged', Object.fromEntries(names.map((name) => [name, OPAQUE])))
     const all = await team.owner.api.list(listSecrets, {
@@ -117,7 +117,7 @@ describe('lists', () => {
     expect(all.map(({ key }) => key)).toEqual(names)
   })
 
-  test('refuse queries they do not understand', async () => {
+  test('lists reject unknown queries', async () => {
     const said = { fields: [{ path: 'include', message: 'must be one of value' }] }
     expectFailure(await call('GET', `${team.projectId}/?include=all`), 'validation_error', said)
     const environment = { fields: [{ path: 'environment', message: NAME_RULE }] }
@@ -129,7 +129,7 @@ describe('lists', () => {
     expectFailure(await call('GET', `${team.projectId}/?other=1`), 'validation_error', other)
   })
 
-  test('refuse the cursor of another environment', async () => {
+  test('lists reject the cursor of another environment', async () => {
     const { body } = await call('GET', `${team.projectId}/?environment=paged&limit=1`)
     const cursor = (body as { pagination: { next_cursor: string } }).pagination.next_cursor
     const answer = await call('GET', `${team.projectId}/?environment=shown&cursor=${cursor}`)
@@ -140,7 +140,7 @@ describe('lists', () => {
 })
 
 describe('one secret', () => {
-  test('is answered with its value', async () => {
+  test('one secret is returned with its value', async () => {
     await store('single', { ONE: OPAQUE })
     const answer = await call('GET', `${team.projectId}/ONE/?environment=single`)
     expect([answer.status, answer.body]).toEqual([
@@ -162,7 +162,7 @@ describe('one secret', () => {
     ])
   })
 
-  test('is not found in another environment or under another case', async () => {
+  test('one secret is not found in another environment or under another case', async () => {
     for (const path of ['ONE/', 'one/?environment=single', 'NONE/?environment=single']) {
       expectFailure(await call('GET', `${team.projectId}/${path}`), 'not_found')
     }
@@ -179,13 +179,16 @@ describe('one secret', () => {
     },
   )
 
-  test.each(['__proto__', 'constructor', 'prototype'])('is never called %s', async (key) => {
-    expectFailure(await call('GET', `${team.projectId}/${key}/`), 'validation_error', {
-      fields: [{ path: 'key', message: 'is a reserved name' }],
-    })
-  })
+  test.each(['__proto__', 'constructor', 'prototype'])(
+    'one secret never has the name %s',
+    async (key) => {
+      expectFailure(await call('GET', `${team.projectId}/${key}/`), 'validation_error', {
+        fields: [{ path: 'key', message: 'is a reserved name' }],
+      })
+    },
+  )
 
-  test('is shown with a policy that was altered in the database, and then does not open', async () => {
+  test('one secret with a policy that was altered in the database is listed, and does not open', async () => {
     const value = team.seal('ALTERED', 'x', { environment: 'altered', policy: {} })
     await team.owner.api.call(upsertSecrets, {
       body: {
@@ -217,7 +220,7 @@ describe('a blob that was moved to another row', () => {
     fields: [{ path: key, message: 'was altered or moved in the database' }],
   })
 
-  test('does not open, and the answer names the secret', async () => {
+  test('a moved blob does not open, and the answer names the secret', async () => {
     await store('moved', { GOOD: OPAQUE, HIT: OPAQUE })
     await moveBlob('moved', 'GOOD', 'HIT')
     const one = await call('GET', `${team.projectId}/HIT/?environment=moved`)
@@ -226,14 +229,14 @@ describe('a blob that was moved to another row', () => {
     expectFailure(all, 'unreadable_secret', said('HIT'))
   })
 
-  test('spoils neither its neighbours nor the list of names', async () => {
+  test('a moved blob affects neither its neighbours nor the list of names', async () => {
     expect((await call('GET', `${team.projectId}/GOOD/?environment=moved`)).status).toBe(200)
     expect((await call('GET', `${team.projectId}/?environment=moved`)).status).toBe(200)
     const first = `${team.projectId}/?environment=moved&include=value&limit=1`
     expect((await call('GET', first)).status).toBe(200)
   })
 
-  test('can be replaced and deleted', async () => {
+  test('a moved blob can be replaced and deleted', async () => {
     await store('moved', { HIT: OPAQUE })
     expect((await call('GET', `${team.projectId}/HIT/?environment=moved`)).status).toBe(200)
     await moveBlob('moved', 'GOOD', 'HIT')
@@ -242,7 +245,7 @@ describe('a blob that was moved to another row', () => {
 })
 
 describe('deleting', () => {
-  test('takes the secret of that environment with its versions, with a record in the audit', async () => {
+  test("a delete removes the environment's secret with its versions, and is recorded in the audit", async () => {
     await store('gone', { GONE: OPAQUE })
     await store('gone', { GONE: OPAQUE })
     await store('kept', { GONE: OPAQUE })
@@ -256,7 +259,7 @@ describe('deleting', () => {
     expectFailure(await call('DELETE', `${team.projectId}/GONE/?environment=gone`), 'not_found')
   })
 
-  test('begins a new life at version 1', async () => {
+  test('a secret that is created again starts at version 1', async () => {
     await store('gone', { GONE: OPAQUE })
     const found = await team.owner.api.call(getSecret, {
       params: { project_id: team.projectId, key: 'GONE' },
@@ -267,7 +270,7 @@ describe('deleting', () => {
 })
 
 describe('access by role', () => {
-  test('others find nothing, whatever they name', async () => {
+  test('people outside the workspace get 404, whatever they name', async () => {
     await store('private', { MINE: OPAQUE })
     const before = await storedSecrets(app, team.workspaceId)
     const { token } = foreign.owner
@@ -284,7 +287,7 @@ describe('access by role', () => {
     expect(await storedSecrets(app, team.workspaceId)).toEqual(before)
   })
 
-  test('a reader reads, but deletes nothing', async () => {
+  test('a reader reads, but cannot delete', async () => {
     const reader = await team.join('read_only')
     const path = `${team.projectId}/MINE/?environment=private`
     expect((await call('GET', path, reader.token)).status).toBe(200)
@@ -302,7 +305,7 @@ describe('access by role', () => {
     expect((await call('DELETE', path, member.token)).status).toBe(200)
   })
 
-  test('nobody without a session', async () => {
+  test('a request without a session is rejected', async () => {
     const path = `/api/secrets/${team.projectId}/`
     expectFailure(await app.call('GET', path), 'invalid_token')
     expectFailure(await app.call('DELETE', `${path}MINE/`), 'invalid_token')

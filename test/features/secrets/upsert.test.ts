@@ -29,7 +29,7 @@ function upsert(body: unknown, token: string | undefined = team.owner.token) {
   return app.call('POST', '/api/secrets/', { token, body })
 }
 
-/** Expects that the call is refused and writes nothing. */
+/** Expects that the call is rejected and writes nothing. */
 async function expectRefused(
   body: unknown,
   code: Parameters<typeof expectFailure>[1],
@@ -41,7 +41,7 @@ async function expectRefused(
   expect(await contentOf(app)).toEqual(before)
 }
 
-/** On a server; the embedded database's one connection makes everybody wait anyhow. */
+/** On a server; the embedded database's one connection makes everyone wait anyway. */
 async function untilSomebodyWaits(tx: Transaction) {
   if (databaseKind === 'embedded') return
   for (let looks = 0; looks < 10_000; looks += 1) {
@@ -58,7 +58,7 @@ function refusedField(path: string, message: string) {
 }
 
 describe('storing', () => {
-  test('answers 201 and the counts while something is created, else 200', async () => {
+  test('an upsert returns 201 and the counts if it creates a secret, else 200', async () => {
     const entry = (key: string, text: string) => ({ key, value: team.seal(key, text) })
     const first = await upsert({ project_id: team.projectId, secrets: [entry('ONE', 'a')] })
     expect([first.status, first.body]).toEqual([
@@ -86,7 +86,7 @@ describe('storing', () => {
     ])
   })
 
-  test('takes the short form of names and values', async () => {
+  test('an upsert accepts the short form of names and values', async () => {
     const body = { project_id: team.projectId, environment: 'short', secrets: { A: OPAQUE } }
     expect((await upsert(body)).status).toBe(201)
     const read = await app.call('GET', `/api/secrets/${team.projectId}/A/?environment=short`, {
@@ -95,7 +95,7 @@ describe('storing', () => {
     expect(read.body).toMatchObject({ data: { key: 'A', value: OPAQUE, policy: null } })
   })
 
-  test('keeps nothing but the outer layer in the table, bound to its row', async () => {
+  test('an upsert stores only the outer layer in the table, bound to its row', async () => {
     const value = team.seal('BOUND', 'text', { environment: 'bound' })
     const body = { project_id: team.projectId, environment: 'bound', secrets: { BOUND: value } }
     await upsert(body)
@@ -110,7 +110,7 @@ describe('storing', () => {
     expect(await openStoredSecret(outer, foreign.workspaceId, row)).toBeNull()
   })
 
-  test('keeps policies to the letter, with the order of their fields', async () => {
+  test('an upsert keeps policies byte for byte, with the order of their fields', async () => {
     const policies = [
       null,
       {},
@@ -133,7 +133,7 @@ describe('storing', () => {
     expect(JSON.stringify(shown)).toBe(JSON.stringify(policies))
   })
 
-  test('replaces the policy together with the value, also by none', async () => {
+  test('an upsert replaces the policy together with the value, also by none', async () => {
     const place = { project_id: team.projectId, environment: 'replaced' }
     await upsert({ ...place, secrets: [{ key: 'A', value: OPAQUE, policy: {} }] })
     await upsert({ ...place, secrets: [{ key: 'A', value: OPAQUE, policy: null }] })
@@ -143,7 +143,7 @@ describe('storing', () => {
     expect(read.body).toMatchObject({ data: { policy: null, version: 2 } })
   })
 
-  test('says when it is the first of its environment, which may be refused', async () => {
+  test('an upsert reports the first secret of an environment, which may be rejected', async () => {
     const place = { project_id: team.projectId, environment: 'prodution' }
     const refused = { ...place, secrets: { A: OPAQUE }, create_environment: false }
     const message = 'This environment is empty.'
@@ -162,7 +162,7 @@ describe('storing', () => {
     await expectRefused({ ...refused, create_environment: 'no' }, 'validation_error', said)
   })
 
-  test('takes 500 entries, and values in the form of another client', async () => {
+  test('an upsert accepts 500 entries, and values in the form of another client', async () => {
     const place = { project_id: team.projectId, environment: 'bulk' }
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`K${i}`, OPAQUE]))
     const all = await upsert({ ...place, secrets: many })
@@ -175,7 +175,7 @@ describe('storing', () => {
     }
   })
 
-  test('counts every one of several writers of one key', async () => {
+  test('concurrent writes of one key each count as a version', async () => {
     const body = { project_id: team.projectId, environment: 'race', secrets: { RACED: OPAQUE } }
     const answers = await Promise.all(Array.from({ length: 6 }, () => upsert(body)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201])
@@ -185,7 +185,7 @@ describe('storing', () => {
     expect([raced?.version, kept.map(({ version }) => version)]).toEqual([6, [1, 2, 3, 4, 5, 6]])
   })
 
-  test('accepts bodies over the common limit up to its own', async () => {
+  test('an upsert accepts bodies above the common limit up to its own limit', async () => {
     const value = toBase64(new Uint8Array(98_304))
     const body = (count: number) => ({
       project_id: team.projectId,
@@ -219,46 +219,52 @@ describe('refusing', () => {
     'A\n',
     'A'.repeat(129),
     'A'.repeat(300),
-  ])('an invalid key: %j', async (key) => {
+  ])('an upsert rejects an invalid key: %j', async (key) => {
     const rule = 'must be at most 128 letters, digits and _, and not begin with a digit'
     await expectRefused(one(key), 'validation_error', refusedField('secrets.0.key', rule))
   })
 
-  test.each(['__proto__', 'constructor', 'prototype'])('the reserved name %s', async (key) => {
-    const said = refusedField('secrets.0.key', 'is a reserved name')
-    await expectRefused(one(key), 'validation_error', said)
-  })
+  test.each(['__proto__', 'constructor', 'prototype'])(
+    'an upsert rejects the reserved name %s',
+    async (key) => {
+      const said = refusedField('secrets.0.key', 'is a reserved name')
+      await expectRefused(one(key), 'validation_error', said)
+    },
+  )
 
-  test.each(['__proto__', 'constructor'])('%s as a name in the short form', async (key) => {
-    const text = `{"project_id":"${team.projectId}","secrets":{"${key}":"${OPAQUE}"}}`
-    const response = await fetch(`${app.controlPlane}/api/secrets/`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${team.owner.token}`,
-      },
-      body: text,
-    })
-    expectFailure({ status: response.status, body: await response.json() }, 'malformed_json', {
-      message: 'The request body has a forbidden key.',
-    })
-  })
+  test.each(['__proto__', 'constructor'])(
+    'an upsert rejects %s as a name in the short form',
+    async (key) => {
+      const text = `{"project_id":"${team.projectId}","secrets":{"${key}":"${OPAQUE}"}}`
+      const response = await fetch(`${app.controlPlane}/api/secrets/`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${team.owner.token}`,
+        },
+        body: text,
+      })
+      expectFailure({ status: response.status, body: await response.json() }, 'malformed_json', {
+        message: 'The request body has a forbidden key.',
+      })
+    },
+  )
 
-  test('an invalid name in the short form', async () => {
+  test('an upsert rejects an invalid name in the short form', async () => {
     const said = refusedField('secrets.prototype', 'has a name that is not allowed')
     const body = { project_id: team.projectId, secrets: { A: OPAQUE, prototype: OPAQUE } }
     await expectRefused(body, 'validation_error', said)
   })
 
   test.each(['QR==', 'QUJ=', 'QQ', 'QQ=', 'QUJD\n', ' QUJD', '-_-_', 'QQ==QUJD', 'QUJé', '='])(
-    'base64 that is not canonical: %j',
+    'an upsert rejects base64 that is not canonical: %j',
     async (value) => {
       const said = refusedField('secrets.0.value', 'must be canonical base64 with padding')
       await expectRefused(one('A', value), 'validation_error', said)
     },
   )
 
-  test('values that are empty, too long or no text', async () => {
+  test('an upsert rejects values that are empty, too long or not text', async () => {
     const long = toBase64(new Uint8Array(98_305))
     const cases: [unknown, string][] = [
       ['', 'must not be empty'],
@@ -272,7 +278,7 @@ describe('refusing', () => {
     }
   })
 
-  test('policies outside their schema', async () => {
+  test('an upsert rejects policies outside their schema', async () => {
     const [paths, locations] = ['must begin with / and hold neither query nor fragment', 'location']
     const cases: [unknown, string, string][] = [
       [{ allowed: [] }, 'allowed', 'is not a field of this request'],
@@ -321,7 +327,7 @@ describe('refusing', () => {
     }
   })
 
-  test('no entries, too many, or one key twice', async () => {
+  test('an upsert rejects a request with no entries, too many, or one key twice', async () => {
     const place = { project_id: team.projectId }
     const list = Array.from({ length: 501 }, (_, i) => ({ key: `K${i}`, value: OPAQUE }))
     const map = Object.fromEntries(list.map(({ key, value }) => [key, value]))
@@ -339,14 +345,14 @@ describe('refusing', () => {
     await expectRefused({ ...place, secrets: twice }, 'validation_error', said)
   })
 
-  test('all 500 for one that is bad', async () => {
+  test('an upsert rejects all 500 entries if one is invalid', async () => {
     const list = Array.from({ length: 500 }, (_, i) => ({ key: `N${i}`, value: OPAQUE }))
     const secrets = [...list.slice(0, 499), { key: 'N499', value: 'QR==' }]
     const said = refusedField('secrets.499.value', 'must be canonical base64 with padding')
     await expectRefused({ project_id: team.projectId, secrets }, 'validation_error', said)
   })
 
-  test('fields that are unknown, missing or malformed', async () => {
+  test('an upsert rejects fields that are unknown, missing or malformed', async () => {
     const { projectId: project_id } = team
     const secrets = { A: OPAQUE }
     const unknown = 'is not a field of this request'
@@ -371,7 +377,7 @@ describe('refusing', () => {
     }
   })
 
-  test('a value of another epoch, with all that came with it', async () => {
+  test('an upsert rejects a value of another epoch, with all other values of the request', async () => {
     const secrets = [
       { key: 'GOOD', value: team.seal('GOOD', 'x') },
       { key: 'OLD', value: team.seal('OLD', 'x', { epoch: 2 }) },
@@ -389,7 +395,7 @@ describe('refusing', () => {
     )
   })
 
-  test('a value under the old key, when the key changed while it waited', async () => {
+  test('an upsert rejects a value under the old key if the key changed while the request waited', async () => {
     const { db } = app.connection
     const here = eq(workspaces.id, team.workspaceId)
     const body = { project_id: team.projectId, secrets: { LATE: team.seal('LATE', 'x') } }
@@ -409,13 +415,13 @@ describe('refusing', () => {
     expect(rows.map(({ key }) => key)).not.toContain('LATE')
   })
 
-  test('projects of others and projects that do not exist, alike', async () => {
+  test('an upsert rejects foreign projects and unknown projects with the same answer', async () => {
     for (const project_id of [foreign.projectId, Bun.randomUUIDv7(), team.workspaceId]) {
       await expectRefused({ project_id, secrets: { A: OPAQUE } }, 'not_found')
     }
   })
 
-  test('bodies that are no JSON', async () => {
+  test('an upsert rejects bodies that are not JSON', async () => {
     const { token } = team.owner
     const headers = { 'content-type': 'text/plain' }
     const plain = await app.call('POST', '/api/secrets/', { token, body: {}, headers })
@@ -432,7 +438,7 @@ describe('an expected version', () => {
     secrets: [{ key, value: team.seal(key, text), expected_version }],
   })
 
-  test('lets through who read what is there, and stops anyone who did not', async () => {
+  test('an expected version admits a writer who read the current version, and no other', async () => {
     expect((await upsert(store('RACED', 'one', 0))).status).toBe(201)
     expect((await upsert(store('RACED', 'two', 1))).status).toBe(200)
     await expectRefused(store('RACED', 'three', 1), 'conflict', {
@@ -455,7 +461,7 @@ describe('an expected version', () => {
     })
   })
 
-  test('is one of two who write at once', async () => {
+  test('an expected version admits one of two concurrent writers', async () => {
     await upsert(store('TWICE', 'one', 0))
     const both = await Promise.all([upsert(store('TWICE', 'a', 1)), upsert(store('TWICE', 'b', 1))])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409])

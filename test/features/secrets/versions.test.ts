@@ -26,7 +26,7 @@ beforeAll(async () => {
 const sealedAs = (version: number) => toBase64(new Uint8Array(20).fill(version + 50))
 const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-/** Stores a key so often that it has that many versions; the second has a policy. */
+/** Stores a key until it has that many versions; the second has a policy. */
 async function storeTimes(key: string, times: number) {
   for (let version = 1; version <= times; version += 1) {
     const policy = version === 2 ? { allowed_paths: ['/two'] } : null
@@ -49,7 +49,7 @@ async function idOf(key: string) {
 }
 
 describe('versions', () => {
-  test('are shown newest first, with who made them and with values only when asked', async () => {
+  test('versions are listed newest first, with their authors, and with values only on request', async () => {
     await storeTimes('SHOWN', 2)
     const path = `/api/secrets/${team.projectId}/SHOWN/versions/`
     const shown = { created_by_email: team.owner.email, created_at: moment }
@@ -70,7 +70,7 @@ describe('versions', () => {
     expect(full.body).toMatchObject({ data: [{ value: sealedAs(2) }, { value: sealedAs(1) }] })
   })
 
-  test('are kept ten deep, in pages too', async () => {
+  test('ten versions are kept, in pages too', async () => {
     await storeTimes('DEEP', 13)
     const all = await team.owner.api.list(listVersions, {
       params: params('DEEP'),
@@ -84,7 +84,7 @@ describe('versions', () => {
     expect(versions.filter(({ secretId }) => secretId === id)).toHaveLength(10)
   })
 
-  test('are pruned for each secret of a batch by its own count', async () => {
+  test('versions are pruned for each secret of a batch by its own count', async () => {
     await storeTimes('YOUNG', 1)
     await team.owner.api.call(upsertSecrets, {
       body: { project_id: team.projectId, secrets: { DEEP: sealedAs(14), YOUNG: sealedAs(2) } },
@@ -102,7 +102,7 @@ describe('versions', () => {
 })
 
 describe('rolling back', () => {
-  test('makes an earlier version with its policy the newest, with a record in the audit', async () => {
+  test('a rollback makes an earlier version with its policy the newest, with a record in the audit', async () => {
     await storeTimes('BACK', 3)
     const answer = await rollBack('BACK', { version: 2, policy: { allowed_paths: ['/two'] } })
     const data = {
@@ -122,7 +122,7 @@ describe('rolling back', () => {
     expect((await recordedChanges(app, team.workspaceId)).at(-1)).toBe('secret.rolled_back BACK')
   })
 
-  test('is itself a version, and the eleventh drops the first', async () => {
+  test('a rollback is itself a version, and the eleventh drops the first', async () => {
     await storeTimes('FULL', 10)
     await team.owner.api.call(rollBackSecret, { params: params('FULL'), body: { version: 1 } })
     const all = await team.owner.api.call(listVersions, {
@@ -134,14 +134,14 @@ describe('rolling back', () => {
     expectFailure(await rollBack('FULL', { version: 1 }), 'not_found')
   })
 
-  test('to what was never there is not found', async () => {
+  test('a rollback to a version that never existed is not found', async () => {
     const before = await storedSecrets(app, team.workspaceId)
     expectFailure(await rollBack('BACK', { version: 99 }), 'not_found')
     expectFailure(await rollBack('NONE', { version: 1 }), 'not_found')
     expect(await storedSecrets(app, team.workspaceId)).toEqual(before)
   })
 
-  test('needs a version that is one', async () => {
+  test('a rollback requires a valid version', async () => {
     const number = 'must be of type number'
     const cases: [unknown, string, string][] = [
       [{}, 'version', 'is required'],
@@ -158,7 +158,7 @@ describe('rolling back', () => {
     }
   })
 
-  test('refuses a version under an older key', async () => {
+  test('a rollback rejects a version under an older key', async () => {
     const key = 'AGED'
     await team.owner.api.call(upsertSecrets, {
       body: { project_id: team.projectId, secrets: { [key]: team.seal(key, 'old') } },
@@ -180,7 +180,7 @@ describe('rolling back', () => {
     await db.update(workspaces).set({ epoch: 1 }).where(here)
   })
 
-  test('refuses a version whose blob was exchanged, and so does the list of values', async () => {
+  test('a rollback rejects a version whose blob was exchanged, and so does the list of values', async () => {
     const { db } = app.connection
     await storeTimes('SWAPPED', 3)
     const id = await idOf('SWAPPED')

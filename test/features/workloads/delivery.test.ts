@@ -54,7 +54,7 @@ const issued = (answer: {
 })
 
 let counter = 0
-/** A separate project, so that tests do not see each other's secrets. */
+/** A separate project, so that tests do not read each other's secrets. */
 async function openPlace(environment = 'production') {
   counter += 1
   const { api } = team.owner
@@ -98,7 +98,7 @@ const path = deliverEnvironment.path
 const deliver = (token: string, body?: unknown, origin = app.controlPlane) =>
   callJson(origin, 'POST', path, { token, body })
 
-/** The audit record of a request, as a whole but for its times. */
+/** The complete audit record of a request, except its times. */
 async function recordOf({ headers }: Answer) {
   const id = headers.get('x-request-id') ?? ''
   await app.flushAudit()
@@ -108,7 +108,7 @@ async function recordOf({ headers }: Answer) {
 
 const listeners = () => [app.controlPlane, app.resolver]
 
-/** The refusal on both listeners, each in its shape, and what the audit keeps of it. */
+/** The error on both listeners, each in its format, and its audit record. */
 async function expectRefused(
   token: string,
   body: unknown,

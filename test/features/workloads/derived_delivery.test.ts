@@ -1,5 +1,5 @@
 // tier: all
-/** Deliveries with derived credentials: they have what is derived, and no root (protocol 13.5). */
+/** Deliveries with derived credentials: they contain the derived value, and no root (protocol 13.5). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fetchEnvironment } from '../../../src/client/delivery/delivery.ts'
 import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'

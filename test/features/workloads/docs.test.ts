@@ -1,5 +1,5 @@
 // tier: quick
-/** The examples of docs/guides/ci.md, run as they are printed. */
+/** The examples of docs/guides/ci.md, run as printed. */
 import { expect } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -145,7 +145,7 @@ test('the step for GitHub Actions masks every line of what is not as short as a 
   expect(readGithubEnv(readFileSync(file, 'utf8'))).toEqual(values)
 })
 
-/** Decodes each line as the runner does: `%25` last. */
+/** Decodes each line like the runner: `%25` last. */
 function commandsIn(output: string): string[] {
   const lines = output.trimEnd().split('\n')
   return lines.map((line) =>

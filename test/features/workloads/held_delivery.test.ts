@@ -1,5 +1,5 @@
 // tier: quick
-/** Held secrets in deliveries (protocol 14.1): left out with their reason, while all others arrive. */
+/** Held secrets in deliveries (protocol 14.1): omitted with their reason, while all others arrive. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { uploadSecrets } from '../../../src/client/actions/set_secrets.ts'
 import { makeToken } from '../../../src/client/agents/tokens.ts'

@@ -1,5 +1,5 @@
 // tier: quick
-/** GET /api/workloads/token/ says to any live token what it is, and nothing that is stored. */
+/** GET /api/workloads/token/ describes any live token to its bearer, without stored data. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
 import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'

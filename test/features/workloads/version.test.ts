@@ -1,5 +1,5 @@
 // tier: quick
-/** GET /api/workloads/version/ lets a live token that may read see that something changed, and nothing else. */
+/** GET /api/workloads/version/ reports a change to a live token that may read, and nothing else. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
 import { getVersion } from '../../../src/features/workloads/contract.ts'

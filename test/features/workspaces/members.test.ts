@@ -204,7 +204,7 @@ describe('inviting', () => {
     ],
     ['a status', { ...entry, status: 'active' }, 'status', 'is not a field of this request'],
     ['nothing', {}, 'invites', 'is required'],
-  ])('refuses %s', async (_, body, path, message) => {
+  ])('an invitation rejects %s', async (_, body, path, message) => {
     await expectRefusal(app, invite(admin, body), 'validation_error', {
       fields: [{ path, message }],
     })

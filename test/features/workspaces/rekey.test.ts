@@ -61,7 +61,7 @@ function rekey(team: ProjectTeam, body: unknown, person: Person = team.owner): C
   return ['POST', `/api/workspaces/${team.workspaceId}/rekey/`, { token: person.token, body }]
 }
 
-/** The value of a secret as a member with this key reads it; `null` when it does not open. */
+/** The value of a secret for a member with this key; `null` if it does not open. */
 async function readSecret(
   team: ProjectTeam,
   { workspaceKey, epoch }: Pick<Rekeying, 'workspaceKey' | 'epoch'>,
@@ -418,7 +418,7 @@ describe('a rekey changes nothing', () => {
     ['gone', null],
     ['left out', undefined],
     ['no JSON text', { allowed_methods: ['\ud800'] }],
-  ])('when a policy is %s', async (_, changed) => {
+  ])('a rekey changes nothing when a policy is %s', async (_, changed) => {
     const index = body.secrets.findIndex(({ policy }) => policy !== null)
     body.secrets[index] = {
       ...(body.secrets[index] as RekeyBody['secrets'][number]),

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The states of derived credentials move to the new key in a rekey, or go. */
+/** The states of derived credentials move to the new key in a rekey, or are deleted. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { OuterLayer, secretRow } from '../../../src/core/crypto/outer_layer.ts'
 import {
@@ -133,7 +133,7 @@ describe('a rekey', () => {
   test.each([
     ['a generation that is no longer stored', () => [moved('ONE', 4), moved('TWO', 7)]],
     ['a secret without a state', () => [moved('PLAIN', 1)]],
-  ])('is refused for %s, and changes nothing', async (_, derived) => {
+  ])('a rekey is rejected for %s, and changes nothing', async (_, derived) => {
     expectFailure(await rekey(derived()), 'conflict')
     expect((await states()).map(([key, generation]) => [key, generation])).toEqual([
       ['ONE', 5],

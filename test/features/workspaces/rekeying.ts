@@ -72,7 +72,7 @@ export async function grantFor(
   }
 }
 
-/** The only token of an agent, as its list shows it. */
+/** The only token of an agent, as listed. */
 export async function tokenOf({ workspaceId, owner }: ProjectTeam, registrationId: string) {
   const params = { workspace_id: workspaceId, registration_id: registrationId }
   const [token] = await owner.api.call(listAgentTokens, { params })

@@ -201,7 +201,7 @@ describe('a member', () => {
     const heir = await signedAccount(app, 'heir')
     const invited = await inviting([[heir, 'owner']], await put([[heir, 'owner']]))
     expect((await app.call(...invited)).status).toBe(201)
-    // The chain counts the invited, who might decline: an owner who is there must remain.
+    // The chain counts invited people, who might decline, so an owner who has joined must remain.
     await expectRefusal(app, giving(ada, 'admin', await put([[ada, 'admin']])), 'last_owner')
     await expectRefusal(app, removing(ada, await removed([ada])), 'last_owner')
     const link = await removed([heir])

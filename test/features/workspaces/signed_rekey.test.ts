@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** A rekey of a signed workspace: with its link come manifests, statements and grants, in one step. */
+/** A rekey of a signed workspace: its link arrives with manifests, statements and grants, in one step. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { toBase64, utf8 } from '../../../src/core/crypto/encoding.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 const inProject = () => ({ project_id: project.projectId })
 
-/** A token, two environments with a secret each, and a project that is gone with its manifest. */
+/** A token, two environments with a secret each, and a project that was deleted with its manifest. */
 beforeEach(async () => {
   project = await signedProject(app)
   const { api } = project.owner

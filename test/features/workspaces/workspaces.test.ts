@@ -167,7 +167,7 @@ describe('creating', () => {
     [{ name: 'a'.repeat(300), [key]: 'AAAA' }, 'name', 'must have a length of at most 100'],
     [{ name: 'x', [key]: 'AAAA', id: 'mine' }, 'id', 'must be a UUID'],
     [{ name: 'x', [key]: 'AAAA', type: 'personal' }, 'type', 'is not a field of this request'],
-  ])('refuses the body %j', async (body, path, message) => {
+  ])('the creation of a workspace rejects the body %j', async (body, path, message) => {
     await expectRefusal(
       app,
       ['POST', '/api/workspaces/', { token: stranger.token, body }],

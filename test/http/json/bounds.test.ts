@@ -9,7 +9,7 @@ import { readJsonBytes } from '../../../src/http/json/read.ts'
 
 const INFINITE = Number.POSITIVE_INFINITY
 
-/** Paths at which a value has no end to its entries, or may be anything. */
+/** Paths with a value that has unlimited entries, or may be anything. */
 function openEnds(bounds: Bounds, path = 'body'): string[] {
   if (bounds === unbounded) return [`${path}: anything`]
   const { list, object } = bounds
@@ -87,7 +87,7 @@ describe('a body that is read within bounds', () => {
     expect(value).toEqual({ list: Array.from({ length: 100 }, () => 1) })
   })
 
-  test('a text that is too long is cut to a part that is still too long', async () => {
+  test('a text that is too long is truncated to one that is still too long', async () => {
     const { value } = await read(`{"list":[{"id":"${'x'.repeat(1_000_000)}"}]}`)
     const [first] = (value as { list: { id: string }[] }).list
     expect(first?.id.length).toBeGreaterThan(3)

@@ -1,5 +1,5 @@
 // tier: quick
-/** The JSON guard: what parsers disagree about never comes through. */
+/** The JSON guard rejects all text that parsers disagree about. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Fault } from '../../../src/core/fault.ts'
@@ -91,7 +91,7 @@ describe('accepts', () => {
     expect(parse(text)).toEqual(JSON.parse(text))
   })
 
-  test('every document without repeated keys, exactly as JSON.parse reads it', () => {
+  test('the reader returns every document without repeated keys exactly as JSON.parse does', () => {
     const value = fc.jsonValue({ maxDepth: 6 })
     fc.assert(
       fc.property(value, fc.constantFrom(undefined, 1, '\t'), (document, space) => {
@@ -103,7 +103,7 @@ describe('accepts', () => {
   })
 })
 
-test('never lets through what JSON.parse refuses, whatever the text', () => {
+test('the reader rejects every text that JSON.parse rejects', () => {
   const piece = fc.constantFrom(
     '{',
     '}',
@@ -142,7 +142,7 @@ test('a repeated key is found at any position', () => {
   )
 })
 
-test('the message tells the reason and nothing of the text', () => {
+test('the error message states the reason and contains none of the text', () => {
   for (const text of ['{"hunter2":1,"hunter2":2}', '{"a":hunter2}', `${nested(40)}hunter2`]) {
     try {
       parse(text)
@@ -154,7 +154,7 @@ test('the message tells the reason and nothing of the text', () => {
   }
 })
 
-test('takes time in proportion to the text, also for strings full of backslashes and quotes', () => {
+test('reading takes time in proportion to the text, also for strings full of backslashes and quotes', () => {
   // Quadratic work on these 4 MiB would take minutes.
   for (const text of [`"${'\\\\'.repeat(2_000_000)}"`, `["${'\\"'.repeat(2_000_000)}"]`]) {
     expect(parse(text)).toEqual(JSON.parse(text))

@@ -1,5 +1,5 @@
 // tier: quick
-/** Small bodies: what the runtime's parser gives is taken only where the reader gives the same. */
+/** Small bodies: the runtime's parser is used only for texts on which the exact reader agrees. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
@@ -28,7 +28,7 @@ function isTaken(text: string | Uint8Array, bounds: Bounds = unbounded): boolean
   const bytes = typeof text === 'string' ? bytesOf(text) : text
   const value = readSmall(bytes, bounds)
   if (value === undefined) return false
-  // Also of what differs without being unequal, such as the order of names, and -0.
+  // Also detects differences between equal values, such as the order of names, and -0.
   expect(Bun.inspect(value)).toBe(Bun.inspect(exactly(bytes, bounds)))
   return true
 }
@@ -50,7 +50,7 @@ const { value: document } = fc.letrec((tie) => ({
   object: fc.dictionary(name, tie('value'), { maxKeys: 4 }),
 }))
 
-test('generated documents, with names once and more often', () => {
+test('the small reader agrees with the reader on generated documents, with names once and more often', () => {
   const spaces = fc.constantFrom(undefined, 1, '\t', '\r\n')
   fc.assert(
     fc.property(document, spaces, fc.array(name), fc.nat(), (value, space, more, at) => {
@@ -69,7 +69,7 @@ test('generated documents, with names once and more often', () => {
   )
 })
 
-test('whatever the text', () => {
+test('the small reader agrees with the reader on any text', () => {
   const piece = fc.constantFrom(
     ...['{', '}', '[', ']', '"', '\\', ':', ',', '1', '-0', 'a', ' ', 'null', '"a":', '"\\\\":'],
     ...['"\\u0061":', '"list":', '"map":{', '"__proto__":', '"constructor":', '"a\\"":', '":"'],
@@ -99,7 +99,7 @@ test.each([
   expect(isTaken(text)).toBe(false)
 })
 
-test('bytes that are no UTF-8, and more than 8 KiB, are left to the reader', () => {
+test('the small reader leaves invalid UTF-8, and more than 8 KiB, to the reader', () => {
   expect(isTaken(Uint8Array.of(0x22, 0xff, 0x22))).toBe(false)
   expect(isTaken(`"${'x'.repeat(8190)}"`)).toBe(true)
   expect(isTaken(`"${'x'.repeat(8191)}"`)).toBe(false)
@@ -113,7 +113,7 @@ test.each([
   ['an unknown field', '{"list":[],"b":1}'],
   ['an unknown field that is not kept', '{"list":[],"open":{"a":1,"b":1}}'],
   ['a missing field', '{}'],
-])('%s than the contract has is left to the reader', (_, text) => {
+])('the small reader leaves a body with %s than the contract has to the reader', (_, text) => {
   expect(isTaken(text, someBounds)).toBe(false)
 })
 

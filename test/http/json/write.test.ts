@@ -1,12 +1,12 @@
 // tier: quick
-/** Large answers are the same JSON as small ones, and leave time for others while they are written. */
+/** Large answers are the same JSON as small ones, and other work runs while they are written. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { jsonResponse } from '../../../src/http/json/write.ts'
 
 const padding = 'x'.repeat(300_000)
 
-test('whatever it holds, a large answer is what JSON.stringify would write', async () => {
+test('a large answer is written exactly as JSON.stringify would write it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue({ maxDepth: 5 }), async (value) => {
       const answer = { value, absent: undefined, list: [value, padding, '\ud800é😀"\\'] }
@@ -32,7 +32,7 @@ test('megabytes are written in time slices', async () => {
   expect(others).toBeGreaterThan(5)
 })
 
-test('one long text is written in pieces, wherever they meet in it', async () => {
+test('one long text is written in pieces, wherever the boundaries fall', async () => {
   const units = fc.constantFrom('a', 'é', '€', '😀', '\ud83d', '\ude00', '"', '\\', '\0', '\n')
   await fc.assert(
     fc.asyncProperty(fc.array(units, { minLength: 1, maxLength: 8 }), async (some) => {
@@ -45,7 +45,7 @@ test('one long text is written in pieces, wherever they meet in it', async () =>
   )
 })
 
-test('no piece of a long text is longer than one of a list', async () => {
+test('a piece of a long text is no longer than a piece of a list', async () => {
   const lengths: number[] = []
   const text = '\u0001'.repeat(10 * 1024 * 1024)
   for await (const chunk of jsonResponse({ body: text }, {}).body ?? []) lengths.push(chunk.length)
@@ -53,7 +53,7 @@ test('no piece of a long text is longer than one of a list', async () => {
   expect(lengths.length).toBeGreaterThanOrEqual(160)
 })
 
-test('writing ends when the reader cancels', async () => {
+test('writing stops when the reader cancels', async () => {
   const data = Array.from({ length: 100 }, () => padding)
   const reader = jsonResponse({ data }, {}).body?.getReader()
   expect((await reader?.read())?.done).toBe(false)

@@ -1,5 +1,5 @@
 // tier: quick
-/** The generated documentation says what the server does, validly, with examples that are true. */
+/** The generated documentation describes what the server does, is valid, and has true examples. */
 import { describe, expect, test } from 'bun:test'
 import { validate } from '@readme/openapi-parser'
 import { z } from 'zod'
@@ -36,7 +36,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect(outcome.warnings ?? []).toEqual([])
 })
 
-test('the validator would say if it were not', async () => {
+test('the validator reports an invalid document', async () => {
   const copy = JSON.parse(JSON.stringify(document))
   delete copy.paths['/api/auth/login/'].post.responses
   copy.paths['/api/auth/login/'].post.parameters = [{ name: 'x', in: 'nowhere' }]
@@ -57,14 +57,14 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
   (_, endpoint) => {
     const operation = operationOf(endpoint)
 
-    test('names its path parameters, and only those', () => {
+    test('an operation names its path parameters, and only those', () => {
       const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
       const named = operation.parameters.filter((parameter) => parameter.in === 'path')
       expect(named.map(({ name }) => name).sort()).toEqual(inPath.sort())
       expect(named.every(({ required }) => required)).toBe(true)
     })
 
-    test('documents each code that it can answer under its status, with an example', () => {
+    test('an operation documents each of its codes under its status, with an example', () => {
       for (const code of faultsOf(endpoint)) {
         const fields = [{ path: 'name', message: 'is required' }]
         const named = code === 'validation_error' ? fields : []
@@ -78,7 +78,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
 
     const parts = ['params', 'query', 'body'] as const
     for (const part of parts.filter((part) => endpoint[part])) {
-      test(`has an example of its ${part} that it accepts`, () => {
+      test(`an operation has an example of its ${part} that it accepts`, () => {
         const schema = endpoint[part] as z.ZodType
         const example = exampleOf(jsonSchemaOf(schema, 'input'))
         expect(schema.safeParse(example, { reportInput: true }).error?.issues ?? []).toEqual([])
@@ -86,12 +86,12 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
     }
 
     if (endpoint.result) {
-      test('has an example of its result that it could answer', () => {
+      test('an operation has an example of its result that it could answer', () => {
         const schema = endpoint.result as z.ZodType
         const example = exampleOf(jsonSchemaOf(schema, 'output'))
         const parsed = schema.safeParse(example)
         expect(parsed.error?.issues ?? []).toEqual([])
-        // Nothing is shown that the result schema would drop.
+        // No field is shown that the result schema would drop.
         expect(parsed.data).toEqual(example)
       })
     }
@@ -100,7 +100,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
 
 const expanded = withoutReferences(document)
 
-test('requests are described as they are sent, results as they are answered', () => {
+test('requests are described in the sent form, results in the returned form', () => {
   const login = expanded.paths['/api/auth/login/']?.post
   expect(login?.security).toEqual([])
   expect(login?.requestBody).toMatchObject({
@@ -129,7 +129,7 @@ test('requests are described as they are sent, results as they are answered', ()
   })
 })
 
-test('lists say how to go on, and the active workspace may be named', () => {
+test('lists describe how to get the next page, and may name the active workspace', () => {
   const projects = expanded.paths['/api/projects/']
   expect(projects?.get?.parameters.map(({ name }) => name).sort()).toEqual(
     ['X-Workspace-Id', 'cursor', 'limit', 'workspace_id'].sort(),
@@ -144,7 +144,7 @@ test('lists say how to go on, and the active workspace may be named', () => {
   ])
 })
 
-test('a parameter is named only where it works', () => {
+test('a parameter is documented only for operations that use it', () => {
   const named = (path: string, method: string) =>
     document.paths[path]?.[method]?.parameters.map(({ name }) => name).sort()
   expect(named('/api/workspaces/{workspace_id}/agents/', 'get')).toEqual([
@@ -154,11 +154,11 @@ test('a parameter is named only where it works', () => {
   ])
   expect(named('/api/workspaces/', 'get')).toEqual(['cursor', 'limit'])
   expect(named('/api/auth/sessions/', 'get')).toEqual(['cursor', 'limit'])
-  // A session says for which workspace it reports; a token has one.
+  // A session names the workspace that it reports for; a token has one.
   expect(named('/api/internal/audit/logs/', 'post')).toEqual(['X-Workspace-Id', 'workspace_id'])
 })
 
-test('the resolver has its own failure shape and server', () => {
+test('the resolver has its own error shape and server', () => {
   const resolve = document.paths['/v1/resolve']?.post
   expect(document.servers).toEqual([expect.objectContaining({ url: addresses['control-plane'] })])
   expect(resolve?.servers).toEqual([expect.objectContaining({ url: addresses.resolver })])
@@ -175,7 +175,7 @@ test('health answers 503 in its own shape', () => {
   expect(expanded.paths['/healthz']?.get?.responses).not.toHaveProperty(content.map(String))
 })
 
-/** Every object that is described where it is used, and so has no name that a client could give its type. */
+/** Every object without a schema name, for which a client could not name the type. */
 function unnamed(schema: unknown, path: string): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const own = 'properties' in schema ? [path] : []
@@ -210,19 +210,19 @@ test('every request and response schema has a name, so generated clients have on
       'Policy',
     ]),
   )
-  // Each text of it once: an agent is not described again under another name.
+  // Each text once: an agent is not described again under another name.
   const texts = Object.values(document.components.schemas ?? {}).map((one) => JSON.stringify(one))
   expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([])
 })
 
-test('two different schemas of one name are refused when the document is made', () => {
+test('two different schemas with one name are rejected when the document is made', () => {
   const models = new Models()
   models.add('Agent', { type: 'object' })
   expect(models.add('Agent', { type: 'object' })).toEqual({ $ref: '#/components/schemas/Agent' })
   expect(() => models.add('Agent', { type: 'string' })).toThrow('two schemas are called Agent')
 })
 
-test('nothing of the schema library shows through', () => {
+test('the document contains no trace of the schema library', () => {
   const text = JSON.stringify(document)
   for (const trace of ['"~standard"', '_zod', '[object', '9007199254740991', '$schema'])
     expect(text).not.toContain(trace)
@@ -232,7 +232,7 @@ test('every text field has its own example: give a new field one with .meta({ ex
   expect(renderApiDocs()).not.toMatch(/"text-*"(?!:)/)
 })
 
-test('an optional field for special cases is left out of examples, and not of the schema', () => {
+test('an optional field for special cases is missing in examples, and present in the schema', () => {
   const field = z.string().optional().meta(rarelyNeeded)
   const schema = jsonSchemaOf(z.object({ id: uuid, field }), 'input')
   expect(exampleOf(schema)).toEqual({ id: expect.stringMatching(/^018f/) })
@@ -247,11 +247,11 @@ test('the example of a transformed field shows the sent value', () => {
   expect(exampleOf(jsonSchemaOf(z.object({ days }), 'input'))).toEqual({ days: '7' })
 })
 
-test('the free keys of a record are called as their schema shows', () => {
+test('the free keys of a record have the name that their schema gives', () => {
   const schema = z.record(text('DATABASE_URL'), integer(3))
   expect(exampleOf(jsonSchemaOf(schema, 'output'))).toEqual({ DATABASE_URL: 3 })
 })
 
-test('docs/reference/api.md is what the contracts say now (bun src/dev/api_docs.ts writes it)', async () => {
+test('docs/reference/api.md is up to date with the contracts (bun src/dev/api_docs.ts writes it)', async () => {
   expect(await Bun.file(API_DOCS).text()).toBe(renderApiDocs())
 })

@@ -1,5 +1,8 @@
 // tier: all
-/** A backup is refused if tables were altered so that it would be incomplete, or a restore would fail (docs/guides/backup.md). */
+/**
+ * A backup is rejected if tables were altered so that it would be incomplete, or a restore would fail
+ * (docs/guides/backup.md).
+ */
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { readConfig } from '../../../src/core/config/config.ts'
@@ -62,7 +65,7 @@ const changes: [name: string, sql: string, said: string][] = [
 ]
 
 test.each(changes)(
-  'a table %s: no backup, and doctor says why',
+  'a table %s: no backup is made, and doctor reports why',
   async (name, change, said) => {
     await on(database, ({ sql }) => sql.unsafe(change))
     const file = files.at(name)
@@ -79,8 +82,8 @@ test.each(changes)(
   60_000,
 )
 
-test('a row that is longer than any regular row gives no backup, and the longest accepted row is restored', async () => {
-  // JSON makes six characters of a control character; braces, code and id of the row are the rest.
+test('a row longer than any regular row gives no backup, and the longest accepted row is restored', async () => {
+  // JSON writes a control character as six characters; braces, code and ID of the row are the rest.
   const insert = (length: number) =>
     on(
       database,
@@ -100,7 +103,7 @@ test('a row that is longer than any regular row gives no backup, and the longest
   expect(existsSync(files.at('longer'))).toBe(false)
 }, 60_000)
 
-test("a schema with the user's name hides no table, and a product's table in it is read or refused", async () => {
+test("a schema with the user's name hides no table, and a product's table in it is read or rejected", async () => {
   const change = (statement: string) =>
     on(database, async ({ sql }) => {
       const [{ name = '' } = {}] = await sql<{ name: string }[]>`select current_user as name`
@@ -111,13 +114,13 @@ test("a schema with the user's name hides no table, and a product's table in it 
   expect(Number(/of (\d+) tables/.exec(out)?.[1])).toBeGreaterThan(25)
   await change('create table HERE.daily_metrics (like public.daily_metrics)')
   const made = await operate(database.env, 'backup', files.at('hidden'))
-  // The embedded database looks into no such schema.
+  // The embedded database does not search such a schema.
   const isLookedInto = database.env.DB_HOST !== undefined
   expect(made.code).toBe(isLookedInto ? 1 : 0)
   expect(made.err.includes('it is in ')).toBe(isLookedInto)
 }, 60_000)
 
-test('triggers of somebody else fire afterwards as they did before, and a rule is refused', async () => {
+test('foreign triggers fire after a restore the way they did before, and a rule is rejected', async () => {
   await on(database, async ({ sql }) => {
     await sql`create function spy() returns trigger language plpgsql as 'begin return new; end'`
     const states = { a: 'disable', b: 'enable always', c: 'enable replica', d: 'enable' }

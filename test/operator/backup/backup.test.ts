@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** `cloakroom backup` of a server that runs, and `cloakroom restore` into another place. */
+/** `cloakroom backup` of a running server, and `cloakroom restore` into another place. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ function altered(name: string, change: (lines: string[]) => string[]): string {
   return path
 }
 
-test('a server that runs is backed up, and what is restored serves the same', async () => {
+test('a running server is backed up, and the restored one serves the same data', async () => {
   expect(statSync(whole).mode & 0o777).toBe(0o600)
   const place = await emptyPlace()
   const { code, out, err } = await restore(place, whole)
@@ -82,7 +82,7 @@ test('a server that runs is backed up, and what is restored serves the same', as
 }, 60_000)
 
 if (databaseKind === 'embedded') {
-  test('killed in the middle of a restore, what was there is whole', async () => {
+  test('a restore that is killed halfway leaves the previous database intact', async () => {
     const place = await preparedDatabase()
     others.push(place)
     const { DATA_DIR = '' } = place.env
@@ -99,7 +99,7 @@ if (databaseKind === 'embedded') {
     expect(readdirSync(DATA_DIR).filter((name) => name.startsWith('postgres.new-'))).toEqual([])
   }, 60_000)
 
-  test('a database that is there is replaced with --force only, and kept beside', async () => {
+  test('an existing database is replaced with --force only, and kept beside the new one', async () => {
     const place = await preparedDatabase()
     others.push(place)
     const { DATA_DIR = '' } = place.env
@@ -116,7 +116,7 @@ if (databaseKind === 'embedded') {
   }, 60_000)
 }
 
-test('with a recipient it is encrypted, and only its identity restores it', async () => {
+test('a backup with a recipient is encrypted, and only the matching identity restores it', async () => {
   const [key, stranger] = [await generateIdentity(), await generateIdentity()]
   const sealed = files.at('sealed.backup')
   const made = await operate(
@@ -145,7 +145,7 @@ test('with a recipient it is encrypted, and only its identity restores it', asyn
   expect(await restore(place, sealed, '--identity', files.at('key.txt'))).toMatchObject({ code: 0 })
 }, 60_000)
 
-describe('refused before anything is written', () => {
+describe('a restore that is rejected before it writes', () => {
   const cases: [string, () => string, Record<string, string>, string][] = [
     [
       'a wrong key of the outer layer',
@@ -250,7 +250,7 @@ describe('refused before anything is written', () => {
   )
 })
 
-test('a backup does not replace a file, and leaves none where it fails', async () => {
+test('a backup does not replace a file, and leaves no file if it fails', async () => {
   const before = readFileSync(whole)
   expect(await operate(source.env, 'backup', whole)).toMatchObject({ code: 5 })
   expect(readFileSync(whole)).toEqual(before)
@@ -259,7 +259,7 @@ test('a backup does not replace a file, and leaves none where it fails', async (
   expect(readdirSync(files.at('.')).filter((name) => /wrong|\.part$/.test(name))).toEqual([])
 }, 60_000)
 
-test('the last of two backups that write under one name wins, and the file is never half of one', async () => {
+test('the last of two backups with one name wins, and the file is never a mix of both', async () => {
   const path = files.at('two.backup')
   const begun = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
 // tier: all
-/** A backup that is killed, or for which there is no room: nothing half has its name, and the next one works. */
+/** A backup that is killed, or has no room: no partial file has its name, and the next one succeeds. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const change = async (statement: string) => {
 beforeAll(async () => {
   source = await preparedDatabase()
   others.push(source)
-  // 16 MB that do not compress: a moment to be killed in.
+  // 16 MB that do not compress, which leaves time for a kill.
   await change(`insert into audit_refused (id, intent, code)
     select gen_random_uuid(), (select string_agg(md5(random()::text || n || m), '')
       from generate_series(1, 1000) m), 'XX000' from generate_series(1, 500) n`)
@@ -48,7 +48,7 @@ async function demandRestorable(file: string): Promise<void> {
   expect(await operate(place.env, 'restore', file)).toMatchObject({ code: 0 })
 }
 
-test('killed by kill -9, `backup` leaves nothing under the name, and works when it is run again', async () => {
+test('a `backup` killed by kill -9 leaves no file under the name, and succeeds when it is run again', async () => {
   const folder = files.at('asked')
   mkdirSync(folder)
   expect(await operate(source.env, 'backup', join(folder, 'first.backup'))).toMatchObject({
@@ -65,7 +65,7 @@ test('killed by kill -9, `backup` leaves nothing under the name, and works when 
   await demandRestorable(file)
 }, 60_000)
 
-test('a server that is killed while it makes one by the clock makes it when it starts again', async () => {
+test('a server that is killed during a scheduled backup makes it after the next start', async () => {
   const folder = files.at('by-clock')
   mkdirSync(folder)
   const env = { ...source.env, BACKUP_DIR: folder, PORT: '0', RESOLVER_PORT: '0' }
@@ -74,7 +74,7 @@ test('a server that is killed while it makes one by the clock makes it when it s
   child.kill('SIGKILL')
   await child.exited
   expect(wholeIn(folder)).toEqual([])
-  // As if the minute were over in which one process is let try.
+  // Simulates the end of the minute in which one process may try.
   await change('update instance set backup_minute = backup_minute - 1')
   const again = start(env, 'serve')
   await until(() => wholeIn(folder).length > 0)

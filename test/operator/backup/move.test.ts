@@ -48,7 +48,7 @@ import { operate, scratch } from './support.ts'
   }, 60_000)
   afterAll(() => files.remove())
 
-  test('there and back, with a dry run before each, nothing is lost or changed', async () => {
+  test('a move there and back, each after a dry run, loses and changes nothing', async () => {
     const before = await sumsIn(source, 'before')
     expect(await operate(source, 'move', '--dry-run', '--to', directory.DATA_DIR)).toMatchObject({
       code: 0,
@@ -64,7 +64,7 @@ import { operate, scratch } from './support.ts'
     expect(await sumsIn(source, 'after')).toEqual(before)
   }, 60_000)
 
-  test('a target with rows is refused, and stays as it is', async () => {
+  test('a target with rows is rejected, and stays unchanged', async () => {
     const { url, env } = await newTarget()
     expect(await operate(source, 'move', '--to', url)).toMatchObject({ code: 0 })
     const there = await sumsIn(env, 'there')

@@ -1,5 +1,5 @@
 // tier: all
-/** A server that begins to use one of both sides while rows are moved: it does not start, or the move ends in nothing. */
+/** A server that starts to use either side while rows are moved: it does not start, or the move fails without effect. */
 import { expect } from 'bun:test'
 import { existsSync } from 'node:fs'
 import postgres from 'postgres'
@@ -40,7 +40,7 @@ type Waiting<T> = {
   const urlOf = ({ DB_HOST = '', DB_NAME = '' }: Record<string, string>) =>
     `postgres://cloakroom@localhost/${DB_NAME}?host=${encodeURIComponent(DB_HOST)}&sslmode=disable`
 
-  /** Holds a table until `meanwhile` is over, which begins when a move has waited for it for so long. */
+  /** Locks a table until `meanwhile` is over, which begins when a move has waited for it for the given time. */
   async function held<T>(
     sql: postgres.Sql,
     table: string,
@@ -82,7 +82,7 @@ type Waiting<T> = {
     ),
   }
 
-  test('at the source', async () => {
+  test('a server that starts at the source ends the move', async () => {
     const { env, sql } = await prepared('somebody')
     const to = files.at('from-server')
     const meanwhile = async () => {
@@ -95,7 +95,7 @@ type Waiting<T> = {
     expect(existsSync(`${to}/postgres`)).toBeFalse()
   }, 180_000)
 
-  test('at the target, of a move and of a restore', async () => {
+  test('a server that starts at the target ends a move and a restore', async () => {
     const source = await prepared('somebody')
     const file = files.at('whole.backup')
     expect(await operate(source.env, 'backup', file)).toMatchObject({ code: 0 })
@@ -116,7 +116,7 @@ type Waiting<T> = {
     }
   }, 180_000)
 
-  test('one that is at the target already is seen before anything, by a dry run too', async () => {
+  test('a server that already uses the target is detected before any change, also by a dry run', async () => {
     const { env } = await prepared('somebody')
     const { socketDir, createDatabase } = await sharedCluster()
     const target = databaseVariables(socketDir, await createDatabase())

@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom move` to a PostgreSQL that refuses who comes: what is missing, and how to give it. */
+/** `cloakroom move` to a PostgreSQL that rejects the connection: the reason, and how to fix it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { readConfig } from '../../../src/core/config/config.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => files.remove())
 
-/** Answers the greeting of each client with an error and ends. */
+/** Answers each client's first message with an error and ends. */
 async function refusing(code: string, act: (address: string) => Promise<void>): Promise<void> {
   const fields = `SFATAL\0VFATAL\0C${code}\0Mrefused\0\0`
   const message = Buffer.alloc(5 + fields.length)
@@ -42,7 +42,7 @@ const move = (env: Record<string, string>, to: string) =>
   operate({ ...data, ...env }, 'move', '--dry-run', '--to', to)
 
 test(
-  'a password that was not given is asked for, with the ways to give it',
+  'a missing password is requested, with the ways to pass it',
   () =>
     refusing('28P01', async (address) => {
       expect(await move({}, `postgres://ada@${address}`)).toEqual({
@@ -55,7 +55,7 @@ test(
 )
 
 test(
-  'one that was given, in the environment or a file, is refused as such',
+  'a wrong password, from the environment or a file, is reported as such',
   () =>
     refusing('28P01', async (address) => {
       const password = marked('database_password_1')
@@ -70,7 +70,7 @@ test(
   60_000,
 )
 
-test('a file that is not there, a user or a database that is missing are named', async () => {
+test('a missing file, user or database is named', async () => {
   await refusing('28000', async (address) => {
     const PGPASSWORD_FILE = files.at('nothing')
     const lost = await move({ PGPASSWORD_FILE }, `postgres://ada@${address}`)

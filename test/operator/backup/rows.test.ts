@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** A row becomes text and a row again without a difference, whatever is in its columns. */
+/** A row is converted to text and back without a difference, whatever its contents. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readConfig } from '../../../src/core/config/config.ts'
@@ -26,7 +26,7 @@ afterAll(async () => {
   database.remove()
 })
 
-test('the tables of a migrated database are ours, and those that somebody put beside them are left alone', async () => {
+test("the tables of a migrated database are the product's, and foreign tables beside them are left alone", async () => {
   const { sql } = connection
   await sql`create table if not exists notes_of_the_operator (id int)`
   const [ours, all] = await sql.begin(async (tx) => [
@@ -53,7 +53,7 @@ const moment = fc
   .map(([date, micro]) => date.toISOString().replace('Z', `${`${micro}`.padStart(3, '0')}Z`))
 const json = fc.json().filter((some) => !some.includes('\\u0000'))
 
-/** As PostgreSQL reads them. */
+/** In PostgreSQL's reading. */
 const valuesOf: Record<string, fc.Arbitrary<string>> = {
   bigint: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
   boolean: fc.boolean().map(String),
@@ -78,7 +78,7 @@ function arrayOf(list: readonly (string | null)[]): string {
   return `{${parts.join(',')}}`
 }
 
-test('every type of the schema is tried, and no sequence or generated column needs more', async () => {
+test('every type of the schema is tested, and no sequence or generated column needs special handling', async () => {
   const types = await connection.sql<{ type: string }[]>`
     select distinct format_type(atttypid, atttypmod) as type from pg_attribute a
     join pg_class c on c.oid = attrelid
@@ -90,7 +90,7 @@ test('every type of the schema is tried, and no sequence or generated column nee
   expect({ ...odd }).toEqual({ sequences: 0, generated: 0 })
 })
 
-test('random rows of every type are the same after the way into a text and back', async () => {
+test('random rows of every type are unchanged after conversion to text and back', async () => {
   const columns = Object.keys(valuesOf).map((type, index) => ({ name: `c${index}`, type }))
   const declared = columns.map(({ name, type }) => `${name} ${type}`).join(', ')
   const row = fc.tuple(...columns.map(({ type }) => fc.option(valuesOf[type] ?? fc.constant(''))))
@@ -125,7 +125,7 @@ test('random rows of every type are the same after the way into a text and back'
 
 class Undone extends Error {}
 
-test('rows that the database counts and the reader does not see end a backup', async () => {
+test('a backup fails if the database counts rows that the reader does not see', async () => {
   async function* nothing() {}
   const unsafe = (query: string) =>
     query.startsWith('select count') ? Promise.resolve([{ rows: 3 }]) : { cursor: nothing }

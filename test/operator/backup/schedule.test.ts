@@ -1,6 +1,6 @@
 // tier: all
 /**
- * Scheduled backups: one of several processes makes each, the oldest are deleted, a failure is reported
+ * Scheduled backups: one of several processes makes each, the oldest are deleted, and a failure is reported
  * everywhere.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
@@ -26,7 +26,7 @@ const outcomes: string[] = []
 beforeAll(async () => {
   app = await startTestApp({ BACKUP_DIR: folder, BACKUP_SCHEDULE: '0 0 1 1 *', BACKUP_KEEP: '2' })
   owner = await registerPerson(app)
-  // The first of all is made at the start.
+  // The first backup is made at the start.
   await until(async () => (await report()).last_backup)
   rmSync(folder, { recursive: true })
 }, 60_000)
@@ -59,7 +59,7 @@ test('one of several processes makes the backup, and it can be restored', async 
   expect(await operate(place, 'restore', join(folder, name))).toMatchObject({ code: 0 })
 }, 60_000)
 
-test('as many as BACKUP_KEEP stay, and what others put there', async () => {
+test('BACKUP_KEEP backups stay, and so do foreign files', async () => {
   mkdirSync(folder)
   writeFileSync(join(folder, 'notes.txt'), '')
   for (const part of ['part', '0123abcd.part'])
@@ -80,7 +80,7 @@ test('as many as BACKUP_KEEP stay, and what others put there', async () => {
   ])
 })
 
-test('a missed backup is made up for, once by one of several processes, and none is made before it is due', async () => {
+test('a missed backup is made later, once by one of several processes, and never before it is due', async () => {
   const { connection, config, clock } = app
   const log = openLog('debug', (line) => app.logs.push(line))
   const year = 366 * 1440 * MINUTE_MS
@@ -91,7 +91,7 @@ test('a missed backup is made up for, once by one of several processes, and none
   expect((await Promise.all([makeUp(), makeUp()])).filter(Boolean)).toHaveLength(1)
   app.clock.advance(MINUTE_MS)
   expect(await makeUp()).toBeFalse()
-  // A clock that was wrong does not end all backups, and does not have the new one removed.
+  // A clock that was wrong neither stops all backups nor removes the new one.
   app.clock.advance(-year)
   expect(await backUp()).toBeTrue()
   app.clock.advance(MINUTE_MS)
@@ -100,7 +100,7 @@ test('a missed backup is made up for, once by one of several processes, and none
   expect(readdirSync(folder).some((name) => name.includes(now))).toBeTrue()
 })
 
-test('a failure is in the log, in the figures and in the report, until one succeeds', async () => {
+test('a failure is in the log, the metrics and the report, until a backup succeeds', async () => {
   app.clock.advance(MINUTE_MS)
   writeFileSync(folder, 'a file where the folder should be')
   outcomes.splice(0)

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** While a backup of a large embedded database is made, others go on; a small one is read itself. */
+/** While a backup of a large embedded database is made, other requests continue; a small one is read directly. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import type { Sql } from 'postgres'
@@ -45,15 +45,15 @@ if (databaseKind === 'embedded') {
     })
   }
 
-  test('a small one is read itself', readItself)
+  test('a small database is read directly', readItself)
 
-  test('a copy of a large database is read, while statements are answered, and the copy is deleted afterwards', async () => {
+  test('a large database is read from a copy while it answers statements, and the copy is deleted afterwards', async () => {
     await refuse(6_000)
     const before = names()
     const counted = await withSource({ connection, config, log }, (sql) =>
       sql.begin('isolation level repeatable read read only', async (tx) => {
         const first = await countIn(tx as unknown as Sql)
-        // The embedded database has one session: were it the one that is read, this would wait for ever.
+        // The embedded database has one session. If the backup read it directly, this would wait forever.
         await refuse(1)
         return [first, await countIn(connection.sql)]
       }),
@@ -65,7 +65,7 @@ if (databaseKind === 'embedded') {
     expect(names()).toEqual(before)
   }, 60_000)
 
-  test('two at once are made one after the other', async () => {
+  test('two concurrent backups are made one after the other', async () => {
     const at: string[] = []
     const work = (name: string) => async () => {
       at.push(`${name} begins`)
@@ -78,7 +78,7 @@ if (databaseKind === 'embedded') {
     expect(at).toEqual(['first begins', 'first ends', 'second begins', 'second ends'])
   }, 60_000)
 
-  test('without room for a copy the database is read itself, and the log reports it', async () => {
+  test('without room for a copy the database is read directly, and the log reports it', async () => {
     const freeBytes = () => 100 * 1024 * 1024
     await withSource({ connection, config, log, freeBytes }, async (sql) => {
       expect(sql).toBe(connection.sql)

@@ -1,4 +1,4 @@
-/** Runs the commands of an operator with the settings of a server. */
+/** Runs an operator's commands with a server's settings. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export function start(env: Record<string, string>, ...args: string[]) {
   )
 }
 
-/** A folder for files, which goes at the end. */
+/** A folder for files, which is removed at the end. */
 export function scratch() {
   const path = mkdtempSync(join(tmpdir(), 'cr-backup-'))
   return {

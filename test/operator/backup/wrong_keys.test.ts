@@ -1,5 +1,5 @@
 // tier: all
-/** Restoring rows that were made under several keys: with one of them missing, nothing is changed. */
+/** Restoring rows that were made under several keys: if one of them is missing, nothing is changed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import postgres from 'postgres'
@@ -53,7 +53,7 @@ async function isUntouched({ env }: TestDatabase): Promise<boolean> {
   return row?.count === 0
 }
 
-test('without one of the keys a restore is refused, and the same place takes it with all', async () => {
+test('a restore without one of the keys is rejected, and the same target accepts it with all keys', async () => {
   const place = await freshDatabase()
   others.push(place)
   const cases = [

@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** The self-check of the database and of the clock, on both databases: what is found, and each way to fail. */
+/** The self-check of the database and of the clock, on both databases: its results, and each way to fail. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Config, readConfig } from '../../../src/core/config/config.ts'
 import { OuterLayer } from '../../../src/core/crypto/outer_layer.ts'
@@ -44,24 +44,24 @@ function configOf({ env }: TestDatabase): Config {
 const change = (work: (connection: Connection) => Promise<unknown>) =>
   withServerDatabase(config, work)
 
-test('an empty place is well: the first start fills it', async () => {
+test('an empty directory passes: the first start fills it', async () => {
   const empty = configOf(await keep(freshDatabase()))
   expect(await checkDatabase(empty)).toMatch(/the first start (creates it|makes them)$/)
 })
 
-test('tables of this version without a row are well, and a look makes no key of it', async () => {
+test('empty tables of this version pass, and the check writes no key into them', async () => {
   expect(await checkDatabase(config)).toContain('opens under ENCRYPTION_KEY')
   await change(async ({ sql }) => expect(await sql`select * from instance`).toHaveLength(0))
 })
 
-test('another ENCRYPTION_KEY than the data was made under fails', async () => {
+test('an ENCRYPTION_KEY other than the one of the data fails', async () => {
   await change(({ db }) => checkEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY)))
   expect(await checkDatabase(config)).toContain('opens under ENCRYPTION_KEY')
   const other = { ...config, ENCRYPTION_KEY: Buffer.alloc(32, 2).toString('base64url') }
   await expect(checkDatabase(other)).rejects.toThrow('ENCRYPTION_KEY: does not open the data')
 })
 
-test('another SECRET_KEY than made what is there fails', async () => {
+test('a SECRET_KEY other than the one of the data fails', async () => {
   await change(
     ({ sql }) => sql`insert into workspaces (id, type, name, policy_version)
       values ('0190a000-0000-7000-8000-000000000001', 'shared', 'acme', 1)`,
@@ -77,7 +77,7 @@ test('another SECRET_KEY than made what is there fails', async () => {
   await change(({ sql }) => sql`delete from workspaces`)
 })
 
-test('a database of a later version fails, and one of an earlier version says what a start will do', async () => {
+test('a database of a later version fails, and one of an earlier version reports what a start will do', async () => {
   await change(
     ({ sql }) => sql`insert into cloakroom_migrations (name, sha256) values ('9999_later', '')`,
   )
@@ -92,12 +92,12 @@ test('a database of a later version fails, and one of an earlier version says wh
 
 {
   const { test } = requires('postgresql')
-  test('a PostgreSQL that is not there fails at once', async () => {
+  test('an unreachable PostgreSQL fails immediately', async () => {
     const unreachable = { ...config, DB_HOST: '/nowhere' }
     await expect(checkDatabase(unreachable)).rejects.toThrow('there is no such socket')
   })
 
-  test("a clock that is not PostgreSQL's fails", async () => {
+  test("a clock that differs from PostgreSQL's fails", async () => {
     expect(await checkClock({ config, now: Date.now })).toEndWith("as PostgreSQL's")
     const fast = checkClock({ config, now: () => Date.now() + 3_600_000 })
     await expect(fast).rejects.toThrow("differs from PostgreSQL's by 3600 s")
@@ -105,7 +105,7 @@ test('a database of a later version fails, and one of an earlier version says wh
 }
 
 if (databaseKind === 'embedded') {
-  test('a server that uses the directory is let work', async () => {
+  test('a running server that uses the directory is not disturbed', async () => {
     await change(async () => {
       expect(await checkDatabase(config)).toContain('a server uses it')
     })

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** `cloakroom doctor`: each finding is provoked, and an instance that is well has none. */
+/** `cloakroom doctor`: each finding is provoked, and a healthy instance has none. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ import { environmentOf } from '../rekey_outer/support.ts'
 
 const keyOf = (fill: number) => Buffer.alloc(32, fill).toString('base64url')
 const backups = mkdtempSync(join(tmpdir(), 'cr-doctor-'))
-/** A machine of tests may be short of anything. */
+/** A test machine may lack any resource. */
 const ROOMY: DoctorLimits = { ...USUAL_LIMITS, freeBytes: 0, daysLeft: 0, connectionShare: 1 }
 type Wrong = Exclude<Finding['level'], 'ok'>
 /** Characters of a hostile name. */
@@ -53,7 +53,7 @@ beforeAll(async () => {
     body: { token: await clientMade(project, token, { label: 'ci', expires_at }) },
   })
   tokenId = token.id
-  // Deletes the personal workspace, which accounts of today sign.
+  // Deletes the personal workspace, which current accounts sign.
   await sql()`delete from workspaces where id <> ${workspaceId}`
   await sql()`update instance set backed_up_at = now()`
 }, 60_000)
@@ -62,7 +62,7 @@ afterAll(async () => {
   rmSync(backups, { recursive: true, force: true })
 })
 
-test('an instance that is well has no finding', async () => {
+test('a healthy instance has no finding', async () => {
   const findings = await look()
   expect(findings.length).toBeGreaterThan(18)
   expect(findings.filter(({ level }) => level !== 'ok')).toEqual([])
@@ -90,7 +90,7 @@ test('docs/guides/monitoring.md lists each check, and each check cites an existi
   }
 })
 
-test('a token with a noted use, by this version or an older one, is not unused', async () => {
+test('a token with a recorded use, by this version or an older one, is not unused', async () => {
   await sql()`update tokens set created_at = now() - interval '31 days'`
   try {
     await sql()`insert into token_uses select id, now() from tokens`
@@ -180,7 +180,7 @@ const provoked: [check: string, level: Wrong, done: string, undone: string][] = 
   ],
 ]
 
-test.each(provoked)('%s is said (%s)', async (check, level, done, undone) => {
+test.each(provoked)('%s is reported (%s)', async (check, level, done, undone) => {
   for (const statement of done.split('; ')) await sql().unsafe(statement)
   try {
     expect(wrongIn(await look())).toEqual({ [check]: level })
@@ -218,12 +218,12 @@ const settings: [
     : ['connections', 'warn', {}, { connectionShare: 0 }],
 ]
 
-test.each(settings)('%s is said of settings (%s)', async (check, level, config, limits) => {
+test.each(settings)('%s is reported for settings (%s)', async (check, level, config, limits) => {
   expect(wrongIn(await look(config, limits))).toEqual({ [check]: level })
 })
 
 if (databaseKind === 'embedded') {
-  test('a disk that is nearly full, and files that others can read, are said', async () => {
+  test('a nearly full disk and files that others can read are reported', async () => {
     expect(wrongIn(await look({}, { freeBytes: Number.MAX_SAFE_INTEGER }))).toEqual({
       backups: 'warn',
       size: 'warn',
@@ -236,7 +236,7 @@ if (databaseKind === 'embedded') {
 
 {
   const { test } = requires('postgresql')
-  test('a replication slot without a reader is said, and a clock that differs', async () => {
+  test('a replication slot without a reader is reported, and so is a differing clock', async () => {
     await sql()`select pg_create_physical_replication_slot('nobody_reads', true)`
     expect(wrongIn(await look())).toEqual({ slots: 'warn' })
     await sql()`select pg_drop_replication_slot('nobody_reads')`
@@ -246,7 +246,7 @@ if (databaseKind === 'embedded') {
   })
 }
 
-test('the command says it beside the server, with its exit code, and changes nothing', async () => {
+test('the command reports findings beside the running server, with its exit code, and changes nothing', async () => {
   const env = environmentOf(app)
   await sql()`update tokens set label = ${CONTROL}, expires_at = null where id = ${tokenId}`
   await sql()`update workspaces set name = ${CONTROL}`

@@ -1,5 +1,5 @@
 // tier: quick
-/** The self-checks of the machine: each is well here, and each can fail. */
+/** The self-checks of the machine: each passes here, and each can fail. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ const place = mkdtempSync(join(tmpdir(), 'cr-self-'))
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 describe('vectors', () => {
-  test('all are computed as they should be', async () => {
+  test('all checks of the machine compute the expected results', async () => {
     expect(await checkVectors()).toBe('9 published examples are computed as they should be')
   })
 
@@ -33,7 +33,7 @@ describe('vectors', () => {
     ['X25519 (RFC 7748)', { x25519: () => ({ shared: wrong, publicKey: wrong }) }],
     ['Ed25519 (RFC 8032)', { sign: async () => wrong }],
     ['Argon2id (RFC 9106)', { argon2id: async () => wrong }],
-  ])('%s that is computed wrongly fails by its name', async (name, other) => {
+  ])('%s with a wrong result fails by its name', async (name, other) => {
     await expect(checkVectors({ ...primitives, ...other })).rejects.toThrow(
       `computed wrongly here: ${name}`,
     )
@@ -48,7 +48,7 @@ describe('tls', () => {
     certificate = { authority: authority.certificate, ...(await authority.issue([HOST])) }
   })
 
-  /** Speaks whatever the server does, to whatever name. */
+  /** Accepts any server, under any name. */
   const careless = ({ port }: { port: number }) =>
     new Promise<void>((resolve, reject) => {
       const options = { port, host: '127.0.0.1', rejectUnauthorized: false }
@@ -56,17 +56,17 @@ describe('tls', () => {
       socket.on('error', reject).on('secureConnect', () => socket.destroy())
     })
 
-  test('calls speak to TLS 1.3 under the right name only', async () => {
+  test('an outbound call accepts only TLS 1.3 under the right name', async () => {
     expect(await checkTls(certificate)).toContain('nothing older')
   })
 
-  test('a way out that takes anything fails', async () => {
+  test('an outbound path that accepts every certificate fails', async () => {
     await expect(checkTls(certificate, { requests: careless })).rejects.toThrow(
       'TLS 1.2 is accepted by requests, another name is accepted by requests',
     )
   })
 
-  test('a way out that gets nowhere fails', async () => {
+  test('an outbound path without a connection fails', async () => {
     const nowhere = () => Promise.reject(new Error('no'))
     await expect(checkTls(certificate, { connections: nowhere })).rejects.toThrow(
       'TLS 1.3 is refused by connections',
@@ -91,7 +91,7 @@ describe('files', () => {
     writeFileSync(authorities, '-----BEGIN CERTIFICATE-----', { mode: 0o644 })
   })
 
-  test('private ones are well, and so is what is not there yet', () => {
+  test('private files pass, and so do files that do not exist yet', () => {
     expect(checkFiles(places)).toContain('by their owner only')
     expect(checkFiles({ ...places, DATA_DIR: join(place, 'later') })).toContain('owner only')
   })
@@ -101,7 +101,7 @@ describe('files', () => {
     [join(data, 'keys.env'), 0o600, 0o604, 'keys.env can be read or written by others: chmod 0600'],
     [join(data, 'signed_state.sqlite'), 0o600, 0o660, 'signed_state.sqlite can be read or written'],
     [authorities, 0o644, 0o664, 'ca.pem can be written by others: chmod go-w'],
-  ])('%s is to be as private as it was made', (path, right, wrong, words) => {
+  ])('%s must keep its private mode', (path, right, wrong, words) => {
     chmodSync(path, wrong)
     expect(() => checkFiles(places)).toThrow(words)
     chmodSync(path, right)
@@ -129,7 +129,7 @@ describe('limits', () => {
     temporary: { path: '/tmp', isWritable: true },
   }
 
-  test('enough of all is well, and so is what the system does not say', () => {
+  test('sufficient resources pass, and so do figures that the system does not report', () => {
     expect(checkLimits(wanted, enough)).toBe('4096 open files, 1024 MiB free')
     expect(checkLimits(wanted, { ...enough, openFiles: null, freeBytes: null })).toContain(
       'unknown',
@@ -143,7 +143,7 @@ describe('limits', () => {
     [{ openFiles: 1024 }, '1024 open files are allowed, 2200 may be needed'],
     [{ freeBytes: 95 * 2 ** 20 }, '95 MiB are free for DATA_DIR: below 96 MiB writes are refused'],
     [{ temporary: { path: '/x', isWritable: false } }, 'nothing can be written into /x'],
-  ])('too little fails: %p', (less, words) => {
+  ])('insufficient resources fail: %p', (less, words) => {
     expect(() => checkLimits(wanted, { ...enough, ...less })).toThrow(words)
   })
 })
@@ -157,7 +157,7 @@ test('docs/guides/monitoring.md lists each self-check, in order', () => {
   expect([...nothing, ...settings].map(({ name }) => name)).toEqual(listed)
 })
 
-test('one check that fails leaves the others to be made', async () => {
+test('a failing check does not stop the others', async () => {
   const docs = 'docs/guides/monitoring.md#health'
   const fails = () => {
     throw new Failed('broken')

@@ -1,5 +1,5 @@
 // tier: all, both databases in test:all
-/** `cloakroom rekey-outer`, beside a server that goes on. */
+/** `cloakroom rekey-outer`, beside a running server. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { KEY_CHECK, SEALED } from '../../../src/database/schema/sealed.ts'
 import { getSecret } from '../../../src/features/secrets/contract.ts'
@@ -44,7 +44,7 @@ async function resolves(): Promise<number> {
   return (await filled.agent.resolve(body)).status
 }
 
-test('every column that has something under the outer layer is in the one list, and has a row here', async () => {
+test('every column under the outer layer is in the one list, and has a row in this test', async () => {
   const columns = await sql()<{ table: string; column: string; type: string }[]>`
     select table_name as table, column_name as column, data_type as type
     from information_schema.columns where table_schema = current_schema()
@@ -65,7 +65,7 @@ test('every column that has something under the outer layer is in the one list, 
   expect(found.sort()).toEqual(listed.sort())
 })
 
-test('puts every row under the first key while calls go on, and names the key that may be removed', async () => {
+test('a rekey puts every row under the first key while calls continue, and names the key that may be removed', async () => {
   await putUnderOld(filled)
   const before = await countsOf(filled)
   expect(before).toMatchObject({ underNew: 0 })
@@ -87,7 +87,7 @@ test('puts every row under the first key while calls go on, and names the key th
   expect(await versions()).toEqual(policyVersions)
 }, 60_000)
 
-test('begun again, it touches nothing, and a dry run writes nothing', async () => {
+test('a repeated rekey changes no row, and a dry run writes nothing', async () => {
   const blobs = () => sql()`select id, value from secrets order by id`
   const before = await blobs()
   expect(lines(await run('--json')).at(-1)).toMatchObject({ resealed: 0 })
@@ -99,7 +99,7 @@ test('begun again, it touches nothing, and a dry run writes nothing', async () =
   expect(await blobs()).toEqual(old)
 }, 60_000)
 
-test('killed in the middle it goes on, and what was done is not done again', async () => {
+test('a killed rekey continues, and does not repeat completed rows', async () => {
   await putUnderOld(filled)
   const child = start(filled.env, 'rekey-outer', '--batch', '1', '--pause', '100')
   await until(async () => (await countsOf(filled)).underNew >= 3)
@@ -114,14 +114,14 @@ test('killed in the middle it goes on, and what was done is not done again', asy
   const { underOld } = await countsOf(filled)
   expect({ done: done.length > 0, underOld: underOld > 0 }).toEqual({ done: true, underOld: true })
   let again = await run('--json')
-  // The server notices that the command disappeared when it next has something to say.
+  // The server detects the disconnected command when it next sends a message.
   while (again.code !== 0 && again.err.includes('another rekey-outer')) again = await run('--json')
   expect(again).toMatchObject({ code: 0 })
   expect(await countsOf(filled)).toMatchObject({ underOld: 0 })
   expect(await blobs()).toEqual(expect.arrayContaining(done))
 }, 60_000)
 
-test('no value that is written meanwhile is lost', async () => {
+test('no value that is written during a rekey is lost', async () => {
   await putUnderOld(filled)
   const { agent } = filled
   const child = start(filled.env, 'rekey-outer', '--batch', '1', '--json')
@@ -156,7 +156,7 @@ test('a second rekey names the process of the first', async () => {
   await first.exited
 }, 60_000)
 
-test('a row that does not open is named, left as it is, and keeps its key', async () => {
+test('a row that does not open is named, left unchanged, and keeps its key', async () => {
   await putUnderOld(filled)
   const [{ id, value } = {}] = await sql()`select id, value from secrets where key = 'KEPT'`
   await sql()`update secrets set value = set_byte(value, 30, get_byte(value, 30) # 1) where id = ${id}`
@@ -174,7 +174,7 @@ test('a row that does not open is named, left as it is, and keeps its key', asyn
 
 {
   const { test } = requires('postgresql')
-  test('a process that writes with the old key keeps it, one without the new key stops it', async () => {
+  test('a process that writes with the old key keeps that key in use, and one without the new key stops the rekey', async () => {
     const { DB_HOST = '', DB_PORT = '', DB_NAME = '', DB_USER = '' } = filled.env
     const database = { env: { DB_HOST, DB_PORT, DB_NAME, DB_USER }, remove: () => {} }
     const beside = await startTestApp({ ENCRYPTION_KEY: `${OLD},${NEW}` }, { database })
@@ -208,7 +208,7 @@ test('a row that does not open is named, left as it is, and keeps its key', asyn
 }
 
 if (databaseKind === 'embedded') {
-  test('a server that runs with another first key is not asked to put anything under it', async () => {
+  test('a server that runs with another first key is not asked to rekey to that key', async () => {
     const env = { ...filled.env, ENCRYPTION_KEY: `${OTHER},${BOTH}` }
     expect(await operate(env, 'rekey-outer')).toMatchObject({
       code: 1,

@@ -1,4 +1,4 @@
-/** A server with something in every column that it seals, and ways to look at what is under which key. */
+/** A server with a value in every column that it seals, and functions that show which key each is under. */
 
 import { outerKeysIn } from '../../../src/core/crypto/outer_keys.ts'
 import { OuterLayer, secretRow } from '../../../src/core/crypto/outer_layer.ts'
@@ -78,7 +78,7 @@ export function environmentOf({ config }: TestApp): Record<string, string> {
   return { ...keys, DB_HOST, DB_PORT: `${DB_PORT}`, DB_NAME: DB_NAME ?? '', DB_USER: DB_USER ?? '' }
 }
 
-/** As a rotation in the other direction does: everything is under OLD then. */
+/** The state of a rotation in the other direction: everything is under OLD then. */
 export async function putUnderOld({ app }: Filled): Promise<RekeyResult> {
   const source = {
     encryptionKey: `${OLD},${NEW}`,

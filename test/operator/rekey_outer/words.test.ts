@@ -1,5 +1,5 @@
 // tier: all
-/** An operator rotates ENCRYPTION_KEY by what doctor and rekey-outer say: each step leads on, and none to the one before. */
+/** An operator rotates ENCRYPTION_KEY with doctor and rekey-outer: each step names the next, and none the previous. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Finding } from '../../../src/operator/checks/check.ts'
 import { startTestApp } from '../../support/app.ts'
@@ -30,11 +30,11 @@ async function during<Told>(ENCRYPTION_KEY: string, ask: (env: Env) => Promise<T
   }
 }
 
-test('on an empty database, from one key to another', async () => {
+test('the words of a rekey from one key to another, on an empty database', async () => {
   await during(OLD, async (env) => {
     expect(await doctor(env)).toMatchObject({ level: 'ok', said: `${idOf(OLD)} seals 1 row` })
   })
-  // The new key is in the second place: the only step left is to put it first.
+  // The new key is in the second place, so the only remaining step is to put it first.
   await during(`${OLD},${NEW}`, async (env) => {
     expect(await doctor(env)).toMatchObject({
       level: 'warn',

@@ -5,7 +5,7 @@ import { classify, parseCidrs } from '../../../src/outbound/connection/address_l
 
 const NONE = parseCidrs('')
 
-describe('refuses each special network and nothing beside it', () => {
+describe('each special network is rejected, and its neighbours are not', () => {
   test.each([
     // network: first, last, public neighbour before, public neighbour after
     ['0.0.0.0/8', '0.0.0.0', '0.255.255.255', null, '1.0.0.0'],
@@ -66,11 +66,11 @@ test.each([
   'fc00::1',
   'ff02::1',
   '5f00::1',
-])('refuses %s', (address) => {
+])('the address check rejects %s', (address) => {
   expect(classify(address, NONE)).toBe('refused')
 })
 
-test('judges a NAT64 address by its IPv4 address, and allows a private one only if it is listed as IPv6', () => {
+test('the address check judges a NAT64 address by its IPv4 address, and allows a private one only if it is listed as IPv6', () => {
   expect(classify('64:ff9b::8.8.8.8', NONE)).toBe('public')
   expect(classify('64:ff9b::10.0.0.1', parseCidrs('10.0.0.0/8'))).toBe('refused')
   expect(classify('64:ff9b::10.0.0.1', parseCidrs('64:ff9b::a00:0/104'))).toBe('allowed')
@@ -104,11 +104,11 @@ test.each([
   '2606::1.2.3.4:5',
   ':',
   ':::',
-])('refuses %p, which is no address', (address) => {
+])('the address check rejects %p, which is not an address', (address) => {
   expect(classify(address, parseCidrs('0.0.0.0/0, ::/0'))).toBe('refused')
 })
 
-test('reads every spelling of an IPv6 address', () => {
+test('the address check reads every spelling of an IPv6 address', () => {
   for (const address of [
     '2606:4700::1',
     '2606:4700:0:0:0:0:0:1',
@@ -123,7 +123,7 @@ test('reads every spelling of an IPv6 address', () => {
 })
 
 describe('allowed networks', () => {
-  test('allow what is listed and nothing beside it', () => {
+  test('allowed networks admit their addresses and no neighbours', () => {
     const allowed = parseCidrs('127.0.0.1, 10.1.0.0/16,fd00::/8')
     expect(classify('127.0.0.1', allowed)).toBe('allowed')
     expect(classify('127.0.0.2', allowed)).toBe('refused')
@@ -134,7 +134,7 @@ describe('allowed networks', () => {
     expect(classify('8.8.8.8', allowed)).toBe('public')
   })
 
-  test('do not allow a mapped address by its IPv4 network', () => {
+  test('allowed networks do not admit a mapped address by its IPv4 network', () => {
     expect(classify('::ffff:127.0.0.1', parseCidrs('127.0.0.0/8'))).toBe('refused')
     expect(classify('::ffff:127.0.0.1', parseCidrs('0.0.0.0/0'))).toBe('refused')
     expect(classify('::ffff:127.0.0.1', parseCidrs('::ffff:127.0.0.0/104'))).toBe('allowed')
@@ -151,13 +151,13 @@ describe('allowed networks', () => {
     ['10.0.0.0/08', 1],
     ['10.0.0.0/8/8', 1],
     ['fe80::1%eth0/64', 1],
-  ])('%p: names entry %d without repeating it', (text, position) => {
+  ])('%p: the error names entry %d without repeating it', (text, position) => {
     expect(() => parseCidrs(text)).toThrow(
       new Error(`Entry ${position} is not an IP address or CIDR network.`),
     )
   })
 
-  test('contain an IPv4 address exactly when its leading bits agree', () => {
+  test('allowed networks contain an IPv4 address exactly if its leading bits match', () => {
     const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255))
     const binary = (parts: number[]) => parts.map((p) => p.toString(2).padStart(8, '0')).join('')
     fc.assert(

@@ -1,5 +1,5 @@
 // tier: quick
-/** From a name to the one address that is connected to, without a network. */
+/** Resolves a name to the one address that is dialled, without a network. */
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
 import { Fault } from '../../../src/core/fault.ts'
@@ -44,14 +44,14 @@ async function codeOf(found: string | Promise<string>): Promise<string> {
 }
 
 describe('an address book', () => {
-  test('prefers IPv4 among addresses that are all public', async () => {
+  test('an address lookup prefers IPv4 among addresses that are all public', async () => {
     const lookup = async () => ['2606:4700::1', '93.184.216.34', '93.184.216.35']
     expect(await book({ lookup }).find('a.example', 443, never)).toBe('93.184.216.34')
     const six = async () => ['2606:4700::1', '2606:4700::2']
     expect(await book({ lookup: six }).find('a.example', 443, never)).toBe('2606:4700::1')
   })
 
-  test('consults RESOLVER_HOSTS before DNS, and judges those addresses too', async () => {
+  test('an address lookup reads RESOLVER_HOSTS before DNS, and checks those addresses too', async () => {
     let asked = 0
     const lookup = async () => {
       asked += 1
@@ -68,7 +68,7 @@ describe('an address book', () => {
     expect(asked).toBe(1)
   })
 
-  test('refuses this machine’s own addresses on its own ports only', async () => {
+  test('an address lookup rejects this machine’s own addresses on its own ports only', async () => {
     const own = Object.values(networkInterfaces())
       .flatMap((list) => list ?? [])
       .map(({ address }) => address.split('%')[0] ?? '')
@@ -83,7 +83,7 @@ describe('an address book', () => {
     }
   })
 
-  test('names the setting that allows a network, but not for its own ports', async () => {
+  test('the error names the setting that allows a network, but not for its own ports', async () => {
     const fixOf = (error: Fault) => error.fix
     const inside = book({ lookup: async () => ['10.0.0.1'] })
     const refused = await Promise.resolve(inside.find('a.example', 443, never)).catch(fixOf)
@@ -92,14 +92,14 @@ describe('an address book', () => {
     expect(await Promise.resolve(own.find('a.example', 8080, never)).catch(fixOf)).toBeUndefined()
   })
 
-  test('refuses its own loopback in mapped and long notation', async () => {
+  test('an address lookup rejects its own loopback in mapped and long notation', async () => {
     for (const address of ['::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:0:0:1']) {
       const found = book({ lookup: async () => [address], allowed: '::/0', ports: [8080] })
       expect(await codeOf(found.find('a.example', 8080, never))).toBe('address_blocked')
     }
   })
 
-  test('says upstream_unreachable when the lookup fails or finds nothing', async () => {
+  test('an address lookup returns upstream_unreachable when it fails or finds nothing', async () => {
     expect(await codeOf(book().find('a.example', 443, never))).toBe('upstream_unreachable')
     const failing = book({ lookup: () => Promise.reject(new Error('ENOTFOUND')) })
     expect(await codeOf(failing.find('a.example', 443, never))).toBe('upstream_unreachable')
@@ -125,7 +125,7 @@ describe('an address book', () => {
     expect(withAdvice(other, { host: 'echo.internal', timeoutMs: 1000 })).toBe(other)
   })
 
-  test('says upstream_timeout when the deadline passes first, or has passed', async () => {
+  test('an address lookup returns upstream_timeout when the deadline has passed, before or during the lookup', async () => {
     const hung = book({ lookup: () => new Promise(() => {}) })
     const deadline = new AbortController()
     const found = codeOf(hung.find('a.example', 443, deadline.signal))
@@ -135,7 +135,7 @@ describe('an address book', () => {
   })
 })
 
-describe('an address that was judged', () => {
+describe('a checked address', () => {
   function moving(ttl: number, answers: string[][] = [['93.184.216.34'], ['93.184.216.35']]) {
     let time = 1_000_000
     const asked: string[] = []
@@ -151,7 +151,7 @@ describe('an address that was judged', () => {
     return { find, pass, asked, addresses }
   }
 
-  test('is used again without a wait until its time to live has passed', async () => {
+  test('a checked address is reused without a lookup until its time to live has passed', async () => {
     const { find, pass, asked, addresses } = moving(3)
     expect(await find()).toBe('93.184.216.34')
     pass(2_999)
@@ -161,7 +161,7 @@ describe('an address that was judged', () => {
     expect(await find()).toBe('93.184.216.35')
   })
 
-  test('is kept for ten seconds at most', async () => {
+  test('a checked address is kept for ten seconds at most', async () => {
     const { find, pass } = moving(3600)
     expect(await find()).toBe('93.184.216.34')
     pass(9_999)
@@ -170,7 +170,7 @@ describe('an address that was judged', () => {
     expect(await find()).toBe('93.184.216.35')
   })
 
-  test('is kept no longer than the shortest of all that were judged with it', async () => {
+  test('a checked address is kept no longer than the shortest-lived one of its lookup', async () => {
     let asked = 0
     const addresses = openAddressLookup({
       allowed: [],
@@ -191,21 +191,21 @@ describe('an address that was judged', () => {
     }
   })
 
-  test('is looked up again when the clock was set back', async () => {
+  test('a checked address is looked up again after the clock was set back', async () => {
     const { find, pass } = moving(3)
     expect(await find()).toBe('93.184.216.34')
     pass(-1)
     expect(await find()).toBe('93.184.216.35')
   })
 
-  test('is judged again for another port', async () => {
+  test('a checked address is checked again for another port', async () => {
     const { find, asked } = moving(10, [['127.0.0.1'], ['127.0.0.1']])
     expect(await find(443)).toBe('127.0.0.1')
     expect(await find(8080)).toBe('address_blocked')
     expect(asked).toHaveLength(2)
   })
 
-  test('is not kept when it was refused', async () => {
+  test('a rejected address is not kept', async () => {
     const { find } = moving(10, [['10.0.0.1'], ['93.184.216.34']])
     expect(await find()).toBe('address_blocked')
     expect(await find()).toBe('93.184.216.34')

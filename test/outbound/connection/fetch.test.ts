@@ -1,5 +1,5 @@
 // tier: quick
-/** Step 10 on the real listener: one TLS 1.3 connection to the judged address, under the real name. */
+/** Step 10 on the real listener: one TLS 1.3 connection to the checked address, under the real name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { type FaultCode, type Fix, messageOf, statusOf } from '../../../src/core/fault.ts'
@@ -51,7 +51,7 @@ async function expectFailed(upstream: { port: number }, code: FaultCode, host = 
   })
 }
 
-/** No byte of the request may arrive where the connection is not trustworthy. */
+/** No byte of the request may arrive over an untrusted connection. */
 async function expectDistrusted(options: Parameters<typeof startUpstream>[1], host = API) {
   const upstream = await startUpstream(stage.authority, options)
   try {
@@ -66,7 +66,7 @@ async function expectDistrusted(options: Parameters<typeof startUpstream>[1], ho
 }
 
 describe('502 upstream_tls_error, before a byte is sent', () => {
-  test('for TLS 1.2 only', async () => {
+  test('a server with TLS 1.2 only is rejected', async () => {
     await expectDistrusted({ names: [API], tls: { maxVersion: 'TLSv1.2' } })
   })
 
@@ -74,19 +74,19 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
     await expectDistrusted({ names: ['upstream.example', 'xapi.upstream.example'] })
   })
 
-  test('for a wildcard that represents more than one label, or for none', async () => {
+  test('a wildcard that covers more than one label, or none, is rejected', async () => {
     await expectDistrusted({ names: ['*.example', '*.api.upstream.example'] })
   })
 
-  test('for the right common name without subjectAltName', async () => {
+  test('the right common name without subjectAltName is rejected', async () => {
     await expectDistrusted({ names: [], certificate: { commonName: API } })
   })
 
-  test('for the right common name beside a subjectAltName of another', async () => {
+  test('the right common name beside another subjectAltName is rejected', async () => {
     await expectDistrusted({ names: ['upstream.example'], certificate: { commonName: API } })
   })
 
-  test('for a certificate that has expired, or is not valid yet', async () => {
+  test('a certificate that has expired, or is not valid yet, is rejected', async () => {
     const now = Date.now()
     for (const [notBefore, notAfter] of [
       [now - 2 * DAY_MS, now - DAY_MS],
@@ -99,7 +99,7 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
     }
   })
 
-  test('for an unknown issuer, also one of the same name', async () => {
+  test('an unknown issuer is rejected, also one of the same name', async () => {
     // Another key under a known name is no missing certificate, so no setting helps.
     const fixes = { Somebody: { setting: 'RESOLVER_CA_FILE' }, 'Test authority': undefined }
     for (const [name, fix] of Object.entries(fixes)) {
@@ -110,7 +110,7 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
     }
   })
 
-  test('for a server that does not speak TLS', async () => {
+  test('a server without TLS is rejected', async () => {
     const received: Buffer[] = []
     const plain = Bun.listen({
       hostname: '127.0.0.1',
@@ -130,7 +130,7 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
     plain.stop(true)
   })
 
-  test('and the refusals of one server do not stand in the way of a good one', async () => {
+  test('rejected certificates of a server do not affect a valid one', async () => {
     expect((await callTo(stage.upstream)).status).toBe(200)
   })
 })
@@ -142,7 +142,7 @@ describe('502 upstream_unreachable', () => {
     await expectFailed(upstream, 'upstream_unreachable')
   })
 
-  test('for a name that does not exist, or that has no address', async () => {
+  test('a name that does not exist, or has no address, is unreachable', async () => {
     await agent.allow('nowhere.example', 'empty.example')
     stage.names.set('empty.example', [])
     for (const host of ['nowhere.example', 'empty.example']) {
@@ -172,7 +172,7 @@ describe('connections', () => {
     }
   }
 
-  test('are used again for the same name, and never for another at the same address', async () => {
+  test('kept connections are reused for the same name, and never for another at the same address', async () => {
     await withUpstream(async (upstream) => {
       for (const host of [API, 'other.upstream.example', API, 'other.upstream.example']) {
         expect((await callTo(upstream, host)).status).toBe(200)
@@ -187,7 +187,7 @@ describe('connections', () => {
     })
   })
 
-  test('that the upstream closed while idle are not in the way of the next call', async () => {
+  test('kept connections that the upstream closed while idle do not affect the next call', async () => {
     await withUpstream(async (upstream) => {
       for (const method of ['GET', 'POST', 'GET', 'DELETE', 'POST']) {
         const { status } = await callTo(upstream, API, { method })
@@ -199,7 +199,7 @@ describe('connections', () => {
     })
   })
 
-  test('that die under a POST or PATCH fail it: it is never sent twice', async () => {
+  test('kept connections that fail during a POST or PATCH fail it: it is never sent twice', async () => {
     for (const method of ['POST', 'PATCH']) {
       await withUpstream(async (upstream) => {
         await callTo(upstream)
@@ -218,7 +218,7 @@ describe('connections', () => {
     }
   })
 
-  test('that die under an idempotent method may have it sent once more, never oftener', async () => {
+  test('an idempotent request on a failing kept connection is retried at most once', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       await withUpstream(async (upstream) => {
         await callTo(upstream)
@@ -230,7 +230,7 @@ describe('connections', () => {
     }
   })
 
-  test('with leftovers of a longer answer are not used again', async () => {
+  test('kept connections with leftovers of a longer answer are not reused', async () => {
     await withUpstream(async (upstream) => {
       const poison = answerOf(200, { 'x-poison': '1' }, 'poison')
       upstream.on('/', Buffer.concat([answerOf(200, {}, 'first'), poison]))
@@ -241,10 +241,10 @@ describe('connections', () => {
     })
   })
 
-  test('are let go when an answer is too late', async () => {
+  test('connections are closed when an answer is too late', async () => {
     await withUpstream(async (upstream) => {
       upstream.on('/', () => {})
-      // Long enough for a handshake on a machine that is busy.
+      // Long enough for a handshake on a busy machine.
       expect((await callTo(upstream, API, { timeout_ms: 1000 })).status).toBe(504)
       upstream.on('/', answerOf(200, {}, 'second'))
       expect((await callTo(upstream)).body).toMatchObject({ body: 'second' })

@@ -1,5 +1,5 @@
 // tier: quick
-/** Upstreams that speak HTTP/2 and nothing else, on the real listener. */
+/** Upstreams that only support HTTP/2, on the real listener. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { createSecureServer } from 'node:http2'
@@ -71,49 +71,52 @@ function forward(path: string, { place = host, ...init }: RequestInit & { place?
   return fetch(`${stage.app.resolver}/v1/forward/${place}${path}`, { ...init, headers })
 }
 
-describe.each(['refuses', 'ignores'] as const)('an upstream that %s what is not HTTP/2', (does) => {
-  let place: string
-  let stop = () => {}
-  beforeAll(async () => {
-    if (does === 'refuses') place = host
-    else ({ place, cut: stop } = await startIgnoring())
-    await agent.allow(place)
-  })
-  afterAll(() => stop())
-
-  test('has the request that found it out sent again', async () => {
-    const target_url = `https://${place}/echo`
-    const answer = await agent.resolve({ target_url, headers: BEARER, ...ECHO })
-    expect(answer.body).toMatchObject({
-      status_code: 201,
-      headers: { 'x-echo': 'Bearer SVC_SECRET_KEY', 'x-two': 'a, b' },
-      body: 'POST 5 hello',
-      redacted: true,
+describe.each(['refuses', 'ignores'] as const)(
+  'an upstream that %s requests other than HTTP/2',
+  (does) => {
+    let place: string
+    let stop = () => {}
+    beforeAll(async () => {
+      if (does === 'refuses') place = host
+      else ({ place, cut: stop } = await startIgnoring())
+      await agent.allow(place)
     })
-    expect(upstream.received.at(-1)?.headers).toMatchObject({
-      ':authority': place,
-      ':path': '/echo',
-      authorization: `Bearer ${VALUE}`,
-      'accept-encoding': 'identity',
-    })
-    expect(upstream.received.at(-1)?.headers).not.toHaveProperty('te')
-  })
+    afterAll(() => stop())
 
-  test('has others sent over HTTP/2 at once, by the same connection', async () => {
-    const before = upstream.connections
-    const headers = { 'content-type': 'application/octet-stream' }
-    const answer = await forward('/echo', { place, ...ECHO, headers })
-    expect(await answer.text()).toBe('POST 5 hello')
-    expect((await forward('/none', { place })).status).toBe(204)
-    expect(upstream.connections).toBe(before)
-  })
-})
+    test('the detecting request is sent again', async () => {
+      const target_url = `https://${place}/echo`
+      const answer = await agent.resolve({ target_url, headers: BEARER, ...ECHO })
+      expect(answer.body).toMatchObject({
+        status_code: 201,
+        headers: { 'x-echo': 'Bearer SVC_SECRET_KEY', 'x-two': 'a, b' },
+        body: 'POST 5 hello',
+        redacted: true,
+      })
+      expect(upstream.received.at(-1)?.headers).toMatchObject({
+        ':authority': place,
+        ':path': '/echo',
+        authorization: `Bearer ${VALUE}`,
+        'accept-encoding': 'identity',
+      })
+      expect(upstream.received.at(-1)?.headers).not.toHaveProperty('te')
+    })
+
+    test('other requests are sent over HTTP/2 immediately, on the same connection', async () => {
+      const before = upstream.connections
+      const headers = { 'content-type': 'application/octet-stream' }
+      const answer = await forward('/echo', { place, ...ECHO, headers })
+      expect(await answer.text()).toBe('POST 5 hello')
+      expect((await forward('/none', { place })).status).toBe(204)
+      expect(upstream.connections).toBe(before)
+    })
+  },
+)
 
 describe('a body that streams', () => {
   const send = (place: string) =>
     forward('/echo', { place, ...ECHO, headers: { 'content-type': 'application/octet-stream' } })
 
-  test('nothing was read when the upstream refused, so that it is sent', async () => {
+  test('a streamed body that was not read when the upstream refused is sent again', async () => {
     const other = await startGrpcUpstream(stage.authority, [API])
     other.on('/echo', answers['/echo'] ?? (() => {}))
     const place = `${API}:${other.port}`
@@ -146,7 +149,7 @@ test('nothing is sent to an upstream with a certificate for another name', async
   await other.stop()
 })
 
-test('one that speaks both is sent no request twice', async () => {
+test('an upstream that speaks both versions is sent no request twice', async () => {
   const requests: string[] = []
   const both = createSecureServer({ ...(await stage.authority.issue([API])), allowHTTP1: true })
   both.on('request', ({ httpVersion, socket }) => {
@@ -163,17 +166,17 @@ test('one that speaks both is sent no request twice', async () => {
 })
 
 describe('over HTTP/2', () => {
-  test('the answer to HEAD has no body, and ends the stream', async () => {
+  test('the answer to a HEAD over HTTP/2 has no body, and ends the stream', async () => {
     const answer = await forward('/long', { method: 'HEAD' })
     expect({ status: answer.status, body: await answer.text() }).toEqual({ status: 200, body: '' })
     await upstream.received.at(-1)?.closed
   })
 
-  test('a long answer arrives whole', async () => {
+  test('a long answer over HTTP/2 arrives whole', async () => {
     expect(await (await forward('/long')).text()).toBe('x'.repeat(300_000))
   })
 
-  test('an answer whose connection ends before it does breaks off', async () => {
+  test('an answer on a connection that closes early is reported as incomplete', async () => {
     const { place, cut } = await startIgnoring()
     await agent.allow(place)
     const reader = (await forward('/half', { place })).body?.getReader()
@@ -190,12 +193,12 @@ describe('over HTTP/2', () => {
     ['/short-lie', 'upstream_protocol_error'],
     ['/resets', 'upstream_protocol_error'],
     ['/silent', 'upstream_timeout'],
-  ])('what comes of %s is %s', async (path, error_code) => {
+  ])('the result of %s is %s', async (path, error_code) => {
     const answer = await forward(path, { headers: { 'x-service-timeout-ms': '500' } })
     expect(await answer.json()).toMatchObject({ error_code })
   })
 
-  test('a caller that leaves ends the request', async () => {
+  test('a caller that disconnects ends the request', async () => {
     const gone = new AbortController()
     const count = upstream.received.length
     const answer = forward('/silent', { signal: gone.signal }).catch(() => 'gone')
@@ -206,12 +209,12 @@ describe('over HTTP/2', () => {
   })
 })
 
-/** Before the other one: anyone who does not offer HTTP/2 is spoken to in it all the same. */
+/** Before the other one: a client that does not offer HTTP/2 gets it anyway. */
 async function startIgnoring() {
   const rude = createServer(await stage.authority.issue([API]), (wire) => {
     const debug = Buffer.from('\0\0\0\0\0\0\0\x01no preface', 'latin1')
     const frames = [http2Frame(FRAME.settings), http2Frame(FRAME.goAway, { payload: debug })]
-    // When all has come: what has not been read could be sent again.
+    // Once everything has arrived: unread bytes could be sent again.
     let text = ''
     wire.on('error', () => {})
     wire.on('data', (chunk) => {

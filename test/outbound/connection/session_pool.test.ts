@@ -1,5 +1,5 @@
 // tier: quick
-/** Connections that are kept, and those that make room. */
+/** Kept connections, and those that are closed to make room. */
 import { describe, expect, test } from 'bun:test'
 import { SessionPool } from '../../../src/outbound/connection/session_pool.ts'
 
@@ -20,7 +20,7 @@ const open = (host: string) => new Session(host)
 const owner = (tokenId: string, workspaceId = 'one') => ({ workspaceId, tokenId })
 
 describe('a session', () => {
-  test('is of one token and one host', () => {
+  test('a session belongs to one token and one host', () => {
     const pool = new SessionPool({ open })
     const { session } = pool.take(owner('a'), 'x')
     expect(pool.take(owner('a'), 'x').session).toBe(session)
@@ -29,7 +29,7 @@ describe('a session', () => {
     expect(pool.take(owner('a', 'two'), 'x').session).not.toBe(session)
   })
 
-  test('in use is never closed to make room', () => {
+  test('a session in use is never closed to make room', () => {
     const pool = new SessionPool({ open, max: 2, share: 2 })
     const leases = ['a', 'b', 'c', 'd'].map((token) => pool.take(owner(token), 'x'))
     expect(leases.map(({ session }) => session.closed)).toEqual([false, false, false, false])
@@ -38,7 +38,7 @@ describe('a session', () => {
     expect(pool.size).toBe(2)
   })
 
-  test('is in use until every call has given it back, each once', () => {
+  test('a session is in use until every call has returned it, each once', () => {
     const pool = new SessionPool({ open, max: 1, share: 1 })
     const first = pool.take(owner('a'), 'x')
     const second = pool.take(owner('a'), 'x')
@@ -50,7 +50,7 @@ describe('a session', () => {
     expect(second.session.closed).toBe(true)
   })
 
-  test('that was unused for the longest makes room first', () => {
+  test('the least recently used session is closed first', () => {
     const pool = new SessionPool({ open, max: 2 })
     const [a, b] = ['a', 'b'].map((token) => {
       const lease = pool.take(owner(token), 'x')
@@ -63,7 +63,7 @@ describe('a session', () => {
   })
 })
 
-test('a workspace makes room among its own when it has its share', () => {
+test('a workspace that has its share closes its own sessions first', () => {
   const pool = new SessionPool({ open, max: 10, share: 2 })
   const other = pool.take(owner('z', 'two'), 'x')
   other.release()

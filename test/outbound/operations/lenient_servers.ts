@@ -1,7 +1,4 @@
-/**
- * GraphQL servers that read requests in all the ways that servers are known to: the tests ask whether any of them
- * would execute a mutation.
- */
+/** GraphQL servers that read requests in all known ways: the tests check whether any of them would execute a mutation. */
 import { type DocumentNode, Kind, parse } from 'graphql/language'
 import { getNodeValue, type Node as JsonNode, parseTree } from 'jsonc-parser'
 
@@ -23,7 +20,7 @@ function decode(bytes: Uint8Array, encoding: (typeof encodings)[number]): string
   return Buffer.from(bytes).toString(encoding === 'utf-16le' ? 'utf16le' : encoding)
 }
 
-/** `query=…` however it is separated, in whatever case. */
+/** `query=…` with any separator, in any case. */
 function inParameters(text: string): string[] {
   return [/&/, /[&;]/].flatMap((separator) =>
     text

@@ -1,5 +1,5 @@
 // tier: quick
-/** Whatever the shape of a request, a policy that permits only reads lets no mutation through. */
+/** Whatever the shape of a request, a policy that permits only reads admits no mutation. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { objectionTo } from '../../../src/core/policy/policy_check.ts'
@@ -91,7 +91,7 @@ const sent: fc.Arbitrary<Sent> = fc
   })
   .map((one) => ({ ...one, body: one.method === 'POST' ? one.body : null }))
 
-test('a policy that permits only reads lets no request through in which any server finds a mutation', () => {
+test('a policy that permits only reads admits no request in which any server finds a mutation', () => {
   let permitted = 0
   fc.assert(
     fc.property(sent, (request) => {
@@ -101,11 +101,11 @@ test('a policy that permits only reads lets no request through in which any serv
     }),
     { numRuns: effort(10_000, 200_000) },
   )
-  // Otherwise the property would be true of a policy that refuses everything.
+  // Otherwise the property would hold for a policy that rejects everything.
   expect(permitted).toBeGreaterThan(100)
 }, 60_000)
 
-test('the servers of this test find the mutations that they should', () => {
+test('the servers of this test find the expected mutations', () => {
   const of = (body: string, search = ''): Sent => ({
     method: 'POST',
     search,

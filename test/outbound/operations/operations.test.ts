@@ -57,7 +57,7 @@ describe('a GraphQL document', () => {
     ['query mutation { a }', ['query:a']],
     [`{ ${'a '.repeat(9_000)} }`, ['query:a']],
   ]
-  test.each(read)('%p is read', (text, operations) => {
+  test.each(read)('a GraphQL document %p is read', (text, operations) => {
     expect(document(text)).toEqual(operations)
   })
 
@@ -89,29 +89,29 @@ describe('a GraphQL document', () => {
     ['writes the keyword in upper case', 'MUTATION { b }'],
     ['has escapes in a name', 'm\\u0075tation { b }'],
   ]
-  test.each(unread)('that %s is not read', (_, text) => {
+  test.each(unread)('a GraphQL document that %s is not read', (_, text) => {
     expect(document(text)).toEqual(UNREAD)
   })
 
-  test('that is sent as application/graphql is read', () => {
+  test('a GraphQL document sent as application/graphql is read', () => {
     expect(asked('mutation { a }', { type: 'application/graphql' })).toEqual(['mutation:a'])
     expect(asked('{"query":"{ a }"}', { type: 'application/graphql' })).toEqual(UNREAD)
   })
 })
 
 describe('a GraphQL request', () => {
-  test('counts every operation, whatever operationName says', () => {
+  test('a GraphQL request counts every operation, whatever operationName is', () => {
     const text = 'query A { a } mutation B { b }'
     for (const operationName of ['A', 'B', null, 5]) {
       expect(document(text, { operationName })).toEqual(['query:a', 'mutation:b'])
     }
   })
 
-  test('reads variables as data', () => {
+  test("a GraphQL request's variables are read as data", () => {
     expect(document('{ a }', { variables: { query: 'mutation { b }' } })).toEqual(['query:a'])
   })
 
-  test('reads escapes of JSON', () => {
+  test("a GraphQL request's JSON escapes are decoded", () => {
     expect(asked('{"qu\\u0065ry":"{ \\u0061 }"}')).toEqual(['query:a'])
     expect(asked('{"query":"\\u006dutation { b }"}')).toEqual(['mutation:b'])
   })
@@ -140,7 +140,7 @@ describe('a GraphQL request', () => {
     ['is nested too deeply', `{"query":"{ a }","variables":${'['.repeat(99)}${']'.repeat(99)}}`],
     ['is too long', `{"query":"{ a }","variables":"${'x'.repeat(1_048_576)}"}`],
   ]
-  test.each(unread)('that %s is not read', (_, body) => {
+  test.each(unread)('a GraphQL request that %s is not read', (_, body) => {
     expect(asked(body)).toEqual(UNREAD)
   })
 
@@ -158,7 +158,7 @@ describe('a GraphQL request', () => {
     ['by PUT', { method: 'PUT' }],
     ['by DELETE', { method: 'DELETE' }],
   ]
-  test.each(shapes)('that is sent %s is not read', (_, shape) => {
+  test.each(shapes)('a GraphQL request that is sent %s is not read', (_, shape) => {
     expect(asked('{"query":"{ a }"}', shape)).toEqual(UNREAD)
   })
 
@@ -167,15 +167,15 @@ describe('a GraphQL request', () => {
     'Application/JSON; Charset="UTF-8"',
     'application/graphql+json',
     'application/json;charset=utf-8',
-  ])('may have the type %s', (type) => {
+  ])('a GraphQL request may have the type %s', (type) => {
     expect(asked('{"query":"{ a }"}', { type })).toEqual(['query:a'])
   })
 
-  test('that is UTF-16 is not read', () => {
+  test('a GraphQL request in UTF-16 is not read', () => {
     expect(asked(Buffer.from('{"query":"{ a }"}', 'utf16le'))).toEqual(UNREAD)
   })
 
-  test('that still arrives is not read', () => {
+  test('a GraphQL request that still arrives is not read', () => {
     const body = { stream: new Blob(['{"query":"{ a }"}']).stream(), length: null }
     const headers = { 'content-type': 'application/json' }
     const call = { method: 'POST', headers, body, answer: 'streamed' as const }
@@ -203,11 +203,11 @@ describe('a persisted query', () => {
     ['an id beside a query', { query: '{ a }', id: 'abc' }, ['query:a', 'persisted:abc']],
     ['two ids', { id: 'a', doc_id: 'b' }, ['persisted:b', 'persisted:a']],
   ]
-  test.each(read)('with %s is read', (_, body, operations) => {
+  test.each(read)('a persisted query with %s is read', (_, body, operations) => {
     expect(json(body)).toEqual(operations)
   })
 
-  test('is the query itself where the hash is of that query', () => {
+  test('a persisted query counts as the query itself if the hash matches', () => {
     const extensions = { persistedQuery: { version: 1, sha256Hash: hash } }
     expect(document('{ a }', { extensions })).toEqual(['query:a'])
     expect(document('{ b }', { extensions })).toEqual(['query:b', `persisted:${hash}`])
@@ -217,7 +217,7 @@ describe('a persisted query', () => {
 describe('a JSON-RPC request', () => {
   const rpc = (method: unknown, params?: unknown) => ({ jsonrpc: '2.0', id: 1, method, params })
 
-  test('names its method, and the tool that it calls', () => {
+  test('a JSON-RPC request returns its method, and the tool that it calls', () => {
     expect(json(rpc('tools/list', {}))).toEqual(['rpc:tools/list'])
     expect(json(rpc('eth_call', []))).toEqual(['rpc:eth_call'])
     expect(json({ method: 'getinfo', params: [], id: 0 })).toEqual(['rpc:getinfo'])
@@ -226,7 +226,7 @@ describe('a JSON-RPC request', () => {
     ])
   })
 
-  test('without a method answers the server, and asks for nothing', () => {
+  test('a JSON-RPC message without a method is a reply to the server, and performs no operation', () => {
     expect(json({ jsonrpc: '2.0', id: 1, result: {} })).toEqual(['rpc'])
     expect(json({ jsonrpc: '2.0', id: 1, error: { code: 1, message: '' } })).toEqual(['rpc'])
   })
@@ -245,23 +245,23 @@ describe('a JSON-RPC request', () => {
     ['has a member in another case', { ...rpc('tools/list'), Method: 'tools/call' }],
     ['has a member of something else', { ...rpc('tools/list'), title: 'x' }],
   ]
-  test.each(unread)('that %s is not read', (_, body) => {
+  test.each(unread)('a JSON-RPC request that %s is not read', (_, body) => {
     expect(json(body)).toEqual(UNREAD)
   })
 
-  test('that has a member twice is not read', () => {
+  test('a JSON-RPC request with a duplicate member is not read', () => {
     expect(asked('{"method":"tools/list","method":"tools/call"}')).toEqual(UNREAD)
     expect(asked('{"method":"tools/call","params":{"name":"a","name":"b"}}')).toEqual(UNREAD)
   })
 })
 
 describe('a batch', () => {
-  test('asks for the operations of all its requests', () => {
+  test('a batch performs the operations of all its requests', () => {
     const body = [{ query: '{ a }' }, { query: 'mutation { b }' }, { method: 'ping' }]
     expect(json(body)).toEqual(['batch', 'query:a', 'mutation:b', 'rpc:ping'])
   })
 
-  test('that is empty, too long or holds another list is not read', () => {
+  test('a batch that is empty, too long or contains another list is not read', () => {
     expect(json([])).toEqual(UNREAD)
     expect(json(Array.from({ length: 21 }, () => ({ query: '{ a }' })))).toEqual(UNREAD)
     expect(json([[{ query: '{ a }' }]])).toEqual(UNREAD)
@@ -272,13 +272,13 @@ describe('a batch', () => {
 describe('a form', () => {
   const form = (body: string) => asked(body, { type: 'application/x-www-form-urlencoded' })
 
-  test('is read as a GraphQL request', () => {
+  test('a form is read as a GraphQL request', () => {
     expect(form('query=%7B+a+%7D&variables=%7B%7D')).toEqual(['query:a'])
     expect(form('query=mutation%7Bb%7D')).toEqual(['mutation:b'])
     expect(form('extensions={"persistedQuery":{"sha256Hash":"abc"}}')).toEqual(['persisted:abc'])
   })
 
-  test('may be JSON, which curl sends as a form', () => {
+  test('a form may contain JSON, which curl sends as a form', () => {
     expect(form('{"query":"mutation { b }"}')).toEqual(['mutation:b'])
     expect(form('[{"query":"{ a }"}]')).toEqual(['batch', 'query:a'])
   })
@@ -294,7 +294,7 @@ describe('a form', () => {
     '{"query":"{ a }","variables":";query=mutation{b}"}',
     'title=x',
     '',
-  ])('that servers read in different ways is not read: %s', (body) => {
+  ])('a form that servers read in different ways is not read: %s', (body) => {
     expect(form(body)).toEqual(UNREAD)
   })
 })
@@ -323,7 +323,7 @@ describe('the query of a URL', () => {
     ['/x?extensions={"persistedQuery":{"sha256Hash":"abc"}}', ['persisted:abc']],
     ['/graphql?operationName=A&variables={}', ['persisted']],
   ]
-  test.each(read)('of GET %s is read', (url, operations) => {
+  test.each(read)('the query of a GET %s is read', (url, operations) => {
     expect(get(url)).toEqual(operations)
   })
 
@@ -332,17 +332,17 @@ describe('the query of a URL', () => {
     '/x?query=mutation{b',
     '/x?query={a}}mutation{b}',
     '/x?extensions=persistedQuery',
-  ])('of GET %s is not read', (url) => {
+  ])('the query of a GET %s is not read', (url) => {
     expect(get(url)).toEqual(UNREAD)
   })
 
-  test('counts beside a body', () => {
+  test('the query counts in addition to a body', () => {
     const url = '/graphql?query=mutation{b}'
     expect(json({ query: '{ a }' }, { url })).toEqual(['mutation:b', 'query:a'])
     expect(json({ query: '{ a }' }, { url: '/graphql?operationName=A' })).toEqual(['query:a'])
   })
 
-  test('counts for a POST without a body', () => {
+  test('the query counts for a POST without a body', () => {
     expect(asked(null, { url: '/graphql?query=mutation{b}' })).toEqual(['mutation:b'])
     expect(asked(null)).toEqual(UNREAD)
   })

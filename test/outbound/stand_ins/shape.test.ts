@@ -1,5 +1,5 @@
 // tier: quick
-/** The parts that a stand-in has in common with its value, and that there are no others. */
+/** The parts that a stand-in has in common with its value, and no others. */
 import { describe, expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -16,7 +16,7 @@ const bytesOf = (text: string) => new Uint8Array(Buffer.from(text))
 function shaped(value: string): StandInShape {
   const found = shapeOf(bytesOf(value))
   if (typeof found === 'string') throw new Error(`no shape: ${found}`)
-  // As it comes over the wire.
+  // In the form on the wire.
   return shape.parse(JSON.parse(JSON.stringify(found)))
 }
 
@@ -69,14 +69,14 @@ test.each([
     `DefaultEndpointsProtocol=https;AccountName=store;AccountKey=${base64(64)};EndpointSuffix=core.example`,
     /^DefaultEndpointsProtocol=https;AccountName=store;AccountKey=[A-Za-z0-9+/]{86}==;EndpointSuffix=core\.example$/,
   ],
-])('the stand-in of %s is like it', async (value, like) => {
+])('the stand-in of %s has its form', async (value, like) => {
   const text = await standIn(value)
   expect(text).toMatch(like)
   expect(text).not.toBe(value)
   expect(await standIn(value)).not.toBe(text)
 })
 
-test.each(['ghp_', 'gho_', 'ghs_', 'npm_'])('the checksum of %s is right', async (prefix) => {
+test.each(['ghp_', 'gho_', 'ghs_', 'npm_'])('the checksum of %s is valid', async (prefix) => {
   // The example is GitHub's: the checksum computed here is the one that GitHub writes.
   expect(checksumOf('zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ')).toBe('0mLq17')
   const text = await standIn(`${prefix}${drawn('base62', 36)}`)
@@ -94,7 +94,7 @@ function checksumOf(text: string): string {
   return digits
 }
 
-test('an installation token of GitHub has another App and another JSON Web Token', async () => {
+test('the stand-in of a GitHub installation token has another App and another JSON Web Token', async () => {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
   const token = `${part({ alg: 'RS256' })}.${part({ installation: 7 })}.${drawn('base64url', 342)}`
   const text = await standIn(`ghs_1234567_${token}`)
@@ -107,7 +107,7 @@ test('an installation token of GitHub has another App and another JSON Web Token
   expect(token).not.toEndWith(signature ?? token)
 })
 
-test('a JSON Web Token has three parts, its algorithm and its time, and none of its claims', async () => {
+test('the stand-in of a JSON Web Token has three parts, its algorithm and its time, and none of its claims', async () => {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
   const claims = { sub: 'ada@example.com', role: 'owner', exp: 1_900_000_000 }
   const value = [
@@ -140,7 +140,7 @@ describe('a private key', () => {
     ['EC, PKCS #8', pem(ec, 'pkcs8')],
     ['EC, SEC 1', pem(ec, 'sec1')],
     ['Ed25519', pem(ed25519, 'pkcs8')],
-  ])('%s is another one of the same type', async (_, value) => {
+  ])('the stand-in of %s is another key of the same type', async (_, value) => {
     const text = await standIn(value)
     const [given, made] = [createPrivateKey(value), createPrivateKey(text)]
     expect(made.asymmetricKeyType).toBe(given.asymmetricKeyType)
@@ -154,7 +154,7 @@ describe('a private key', () => {
     )
   })
 
-  test('the stand-in of a service account is another one, and so are its names; the addresses of Google stay', async () => {
+  test('the stand-in of a service account has another account and other names, and keeps the addresses of Google', async () => {
     const account = {
       type: 'service_account',
       project_id: 'demo',
@@ -208,13 +208,13 @@ test.each([
   [drawn('hex', 15), 22],
   [drawn('hex', 16), 16],
 ])(
-  'the stand-in of %s has %d characters: what is short is not told how short',
+  'the stand-in of %s has %d characters, so a short length is not revealed',
   async (value, length) => {
     expect(await standIn(value)).toHaveLength(length)
   },
 )
 
-test('a shape of one run says nothing of a value but its class and its length', () => {
+test('a shape of one run reveals only the class and length of a value', () => {
   const text = fc.string({
     unit: fc.constantFrom(...alphabets.text, ' ', '$', '+'),
     minLength: 1,
@@ -235,7 +235,7 @@ function isPublic(text: string): boolean {
   return /^={1,2}$|^(pat|re_|sk-|hf_|r8_|[A-Za-z0-9._-]*[_.-])$/.test(text)
 }
 
-test('no stand-in is taken for a piece of its value', async () => {
+test('no stand-in is mistaken for a part of its value', async () => {
   const header = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString('base64url')
   const other = Buffer.from('{"typ":"JWT","alg":"HS256"}').toString('base64url')
   const claims = Buffer.from('{"exp":1900000000,"sub":"1234567890"}').toString('base64url')
@@ -251,7 +251,7 @@ test('no stand-in is taken for a piece of its value', async () => {
   }
 })
 
-test('a client takes the same parts out of a stand-in as out of the value', async () => {
+test('a client extracts the same parts from a stand-in and from the value', async () => {
   const account = { type: 'service_account', private_key: pem(rsa, 'pkcs8') }
   const values = {
     USER: `https://${drawn('hex', 32)}@o1.ingest.example/42`,

@@ -125,7 +125,7 @@ describe('reported model tokens', () => {
       43,
     ],
     ['streamed Gemini events', events([gemini({}), gemini(geminiUsage)]), EVENTS, 43],
-  ])('of %s are counted', (_, text, kind, tokens) => {
+  ])('model tokens of %s are counted', (_, text, kind, tokens) => {
     expect(tokensIn(text, kind)).toBe(tokens)
   })
 
@@ -170,21 +170,21 @@ describe('usage that is not the vendor’s', () => {
     ['behind other brackets', '{"a":[}],"usage":{"total_tokens":9}}', 0],
     ['in the second of two documents', '{"a":1}\n{"usage":{"total_tokens":9}}', 9],
     ['with a long member', `{"usage":{"x":"${'y'.repeat(20_000)}","total_tokens":9}}`, 0],
-  ])('%s is read as it should be', (_, text, tokens) => {
+  ])('%s is read correctly', (_, text, tokens) => {
     expect(tokensIn(text)).toBe(tokens)
   })
 
-  test('cannot lower what an earlier event reported', () => {
+  test('later usage cannot lower the amount of an earlier event', () => {
     const later = { type: 'message_delta', usage: { output_tokens: 0, input_tokens: 0 } }
     expect(tokensIn(events([...messageEvents, later]), EVENTS)).toBe(40)
   })
 
-  test('is not taken from fields of events other than data', () => {
+  test('usage is not read from event fields other than data', () => {
     const text = 'event: {"usage":{"total_tokens":9}}\nid: data: {"usage":{"total_tokens":9}}\n\n'
     expect(tokensIn(text, EVENTS)).toBe(0)
   })
 
-  test('costs little however deep and long an answer is', () => {
+  test('usage costs little to read, however deep and long an answer is', () => {
     const deep = '['.repeat(1_000_000)
     expect(tokensIn(`{"a":${deep}`)).toBe(0)
     expect(tokensIn(`{"${'n'.repeat(1_000_000)}":1,"usage":{"total_tokens":9}}`)).toBe(9)

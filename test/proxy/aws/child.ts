@@ -1,4 +1,4 @@
-/** A program that uses AWS's SDK for JavaScript as its documentation shows it: says what it got, as JSON. */
+/** A program that uses AWS's SDK for JavaScript the way its documentation shows, and prints its results as JSON. */
 import {
   GetObjectCommand,
   HeadObjectCommand,

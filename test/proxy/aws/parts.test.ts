@@ -1,5 +1,5 @@
 // tier: quick
-/** Uploads and downloads in parts, as clients of S3 make them of large objects, behind either proxy. */
+/** Uploads and downloads in parts, which S3 clients make of large objects, behind either proxy. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { Sha256 } from '@aws-crypto/sha256-js'
@@ -75,7 +75,7 @@ describe.each(Object.entries(proxies))(
     }
     const partOf = (place: string, range: string) => send(place, { headers: { range } })
 
-    test('an object that goes up in concurrent parts comes down in concurrent parts', async () => {
+    test('an object that is uploaded in concurrent parts is downloaded in concurrent parts', async () => {
       const size = 1_000_000
       const data = randomBytes(3 * size + 17)
       const place = `/bucket/${way}%20in%20parts`
@@ -119,7 +119,7 @@ describe.each(Object.entries(proxies))(
       const [from, to] = [before.length - 5, before.length + 8]
       const across = await partOf('/bucket/holds', `bytes=${from}-${to}`)
       expect(await across.text()).toBe(hidden.slice(from, to + 1))
-      // All of it comes with its surroundings, and so with a checksum, which is wrong by now.
+      // All of it arrives with its surroundings, and so with a checksum, which is wrong by now.
       const all = await partOf('/bucket/holds', 'bytes=0-')
       expect(await all.text()).toBe(hidden)
       expect(all.headers.get('x-amz-checksum-crc32')).toBeNull()
@@ -127,7 +127,7 @@ describe.each(Object.entries(proxies))(
       expect(await whole.text()).toBe(text.replace(GUARDED, standIns.GUARDED ?? ''))
     })
 
-    test('a part longer than is read first streams, and one behind the end does not exist', async () => {
+    test('a part longer than the buffered bytes streams, and one beyond the end does not exist', async () => {
       const data = randomBytes(11 * 1024 * 1024)
       aws.objects.set('bucket/long', data)
       const long = await partOf('/bucket/long', 'bytes=1-')
@@ -176,7 +176,7 @@ describe.each(Object.entries(proxies))(
       expect(aws.refused).toEqual([])
     })
 
-    test.each(UNSEARCHABLE)('POST with %s is refused before it is sent', async (_, headers) => {
+    test.each(UNSEARCHABLE)('POST with %s is rejected before it is sent', async (_, headers) => {
       const before = aws.served.length
       const answer = await send('/bucket/plain?select=', { method: 'POST', headers })
       expect([answer.status, answer.headers.get('x-service-error')]).toEqual([
@@ -187,7 +187,7 @@ describe.each(Object.entries(proxies))(
       expect(aws.served.length).toBe(before)
     })
 
-    test('a range that is not of a signed call to S3 is answered with all there is', async () => {
+    test('a range outside a signed call to S3 is answered with the whole object', async () => {
       stage.upstream.on('/plain', answerOf(200, { 'accept-ranges': 'bytes' }, 'all there is'))
       const answer = await fetch(stage.url('/plain'), {
         headers: { range: 'bytes=0-1', authorization: 'Bearer SVC_SECRET_GUARDED' },

@@ -30,7 +30,7 @@ for (const [name, value] of Object.entries({
   await stage.agent.store(name, value, { policy })
 }
 
-test.each(['local', 'remote'] as const)('it works behind the %s proxy', async (way) => {
+test.each(['local', 'remote'] as const)('the AWS SDK succeeds behind the %s proxy', async (way) => {
   const proxy = await stage.open(way, { standIns: true })
   const {
     AWS_ACCESS_KEY_ID = '',

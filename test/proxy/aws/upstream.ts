@@ -9,11 +9,11 @@ export type AwsUpstream = {
   port: number
   /** By bucket and key, `bucket/key`. */
   objects: Map<string, Uint8Array>
-  /** Method, path, and what the payload was said to be. */
+  /** Method, path, and the declared payload hash. */
   served: { line: string; range: string | null; payload: string }[]
-  /** Session tokens that came with it. */
+  /** Session tokens that arrived with it. */
   tokens: Set<string | null>
-  /** Requests that were signed with something else. */
+  /** Requests that were signed with another key. */
   refused: string[]
   stop(): Promise<void>
 }
@@ -82,7 +82,7 @@ function claimOf({ headers }: Request, query: URLSearchParams): Claim {
   return { id, scope, names, signature, stamp: field('Date') }
 }
 
-/** The body as it was before it was put into chunks, or what is wrong. */
+/** The body before it was split into chunks, or the error in it. */
 function verify(request: Request, line: string, sent: Buffer, keys: Options): Signed | string {
   const [path = '', search = ''] = (line.split(' ')[1] ?? '').split(/\?(.*)/s)
   const { id, scope, names, signature, stamp } = claimOf(request, new URLSearchParams(search))
@@ -128,7 +128,7 @@ function sealWith(secret: string, scope: string, stamp: string): Seal {
     hmac(key, [`AWS4-HMAC-SHA256${kind}`, stamp, scope, ...rest].join('\n')).toString('hex')
 }
 
-/** A body in chunks, of which each names the signature that it has. */
+/** A body in chunks, each with its signature. */
 function unchunked(sent: Buffer, payload: string, seed: string, seal: Seal): Buffer | string {
   const { chunks, trailer } = chunksOf(sent)
   const whole = Buffer.concat(chunks.map(({ data }) => data))
@@ -245,7 +245,7 @@ function read(object: Uint8Array, { method, headers }: Request): Response {
   }
   if (range !== null) described['content-range'] = `bytes ${first}-${last}/${size}`
   if (method === 'HEAD') described['content-length'] = String(part.length)
-  // As S3 does it: the checksum is that of the object, and only all of it has one.
+  // Like S3: the checksum is the object's, and only the whole has one.
   if (part.length === size) described['x-amz-checksum-crc32'] = crc32(part)
   const status = range === null ? 200 : 206
   return new Response(method === 'HEAD' ? null : part, { status, headers: described })

@@ -1,6 +1,6 @@
 /**
- * A proxy as the outbox sees it, for its tests: `bun child.ts DIRECTORY COUNT WIDTH`. It records
- * COUNT requests, WIDTH at a time, and prints a line for each record that the outbox acknowledged.
+ * A proxy from the view of the outbox, for its tests: `bun child.ts DIRECTORY COUNT WIDTH`. It records COUNT
+ * requests, WIDTH at a time, and prints a line for each record that the outbox acknowledged.
  */
 import { writeSync } from 'node:fs'
 import { CallRecord } from '../../../src/outbound/record.ts'

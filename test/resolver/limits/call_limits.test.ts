@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** Leases of running calls, and sums that could not be stored. */
+/** Leases of running calls, and counts that could not be stored. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { UNLIMITED } from '../../../src/core/token_limits.ts'
 import { CallLimits } from '../../../src/resolver/limits/call_limits.ts'
@@ -54,7 +54,7 @@ test('a running call renews its lease every 10 seconds, and loses it at its end'
   expect(await leases()).toHaveLength(0)
 })
 
-test('bytes of a running call are stored while it runs, and end another one that learns of them', async () => {
+test('bytes of a running call are stored while it runs, and end another call that reads them', async () => {
   token.limits.concurrent_calls = 2
   const [one, other] = [await begin(), await begin()]
   one.addBytes(90)
@@ -94,7 +94,7 @@ test('a count that could not be stored is stored with the next flush', async () 
   expect(await leases()).toHaveLength(0)
 })
 
-test('a caller’s next call finds its last one ended, also when that is being stored', async () => {
+test('a caller’s next call finds the last one ended, also while that is being stored', async () => {
   for (let turn = 0; turn < 5; turn++) {
     const call = await begin()
     void call.end()
@@ -102,7 +102,7 @@ test('a caller’s next call finds its last one ended, also when that is being s
   expect((await spent()).calls).toBe(5)
 })
 
-test('closing stores what is left', async () => {
+test('closing stores the remaining counts', async () => {
   const call = await begin()
   call.addBytes(7)
   await limits.close()

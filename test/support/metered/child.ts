@@ -1,4 +1,4 @@
-/** The whole application in its own process, which tells what requests cost it. Started by `meter.ts`. */
+/** The whole application in its own process, which reports the cost of requests. Started by `meter.ts`. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { readCost, startProbe } from './probe.ts'
 let app: TestApp
 let world: World
 
-/** A good request to each endpoint that takes a body; the test makes it hostile. */
+/** A valid request to each endpoint with a body; the test makes it hostile. */
 async function makeOrders(): Promise<Order[]> {
   const orders: Order[] = []
   for (const { surface, endpoints } of allEndpoints()) {
@@ -26,7 +26,7 @@ async function makeOrders(): Promise<Order[]> {
   return orders
 }
 
-/** A workspace with so many secrets, each of so many bytes, and its rekey, in a file: it is large. */
+/** A workspace with the given number of secrets, each of the given size, and its rekey, in a file because it is large. */
 async function makeRekey({ count, bytes }: RekeyOrder): Promise<Order> {
   const team = await openProject(app)
   const { workspaceId, projectId, owner } = team

@@ -1,4 +1,4 @@
-/** Floods over connections, and what a neighbour of the one who floods notices of it. */
+/** Floods over connections, and their effect on a neighbour. */
 import { expect } from 'bun:test'
 import type { Socket } from 'node:net'
 import { endsWithin } from '../../../src/core/async/timeout.ts'
@@ -12,7 +12,7 @@ const ATTEMPTS = 3
 export const many = (unit: Uint8Array, bytes = 65_536) =>
   Buffer.concat(Array<Uint8Array>(Math.ceil(bytes / unit.length)).fill(unit))
 
-/** Sends it over and over, as fast as it is taken. */
+/** Sends it repeatedly, as fast as it is read. */
 export async function flood(wire: Socket, unit: Buffer, ms = FLOOD_MS): Promise<void> {
   const endsAt = Date.now() + ms
   while (wire.writable && Date.now() < endsAt) {
@@ -32,7 +32,7 @@ function drainOrEnd(wire: Socket): Promise<void> {
   })
 }
 
-/** When the collector runs is chance, so each has three tries. */
+/** The collector runs at random times, so each has three tries. */
 export async function expectNoStall(
   stage: MeteredStage,
   act: () => Promise<unknown>,
@@ -55,7 +55,7 @@ async function callsOfTheNeighbour(
 ): Promise<void> {
   let [isOver, served] = [false, 0]
   const calling = (async () => {
-    // However soon it is over: some calls of theirs have to come through.
+    // However soon it is over, some of the neighbour's calls must succeed.
     while (!isOver || served < 4) {
       const { status } = await neighbour.resolve({
         target_url: `https://${API}:${upstream.port}/`,

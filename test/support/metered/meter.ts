@@ -1,4 +1,4 @@
-/** Starts a server in its own process, and asks it what requests have cost. */
+/** Starts a server in its own process, and reads the cost of requests from it. */
 import { join } from 'node:path'
 import { openApi } from '../../../src/client/http/api.ts'
 import type { TestApp } from '../app.ts'
@@ -46,15 +46,15 @@ export async function startMeteredServer(): Promise<MeteredServer> {
 }
 
 export type MeteredResolver = {
-  /** As far as people and agents need it. */
+  /** The part that people and agents need. */
   app: TestApp
   readCost(): Promise<Cost>
-  /** Has it use 300 ms in one turn of its event loop. */
+  /** Makes it use 300 ms in one turn of its event loop. */
   stall(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Both listeners, and nothing prepared. */
+/** Both listeners, and no prepared statements. */
 export async function startMeteredResolver(env: Record<string, string>): Promise<MeteredResolver> {
   const { first, ask, readCost, stop } = await startChild(
     join(import.meta.dir, 'resolver/child.ts'),

@@ -1,4 +1,4 @@
-/** A good request to each endpoint, as the role matrix has it, by somebody who may. */
+/** A valid request to each endpoint, in the form of the role matrix, by a permitted person. */
 import type { Endpoint } from '../../../src/http/endpoint.ts'
 import { DEFAULT_BODY_LIMIT } from '../../../src/http/request_body.ts'
 import { rows } from '../../security/matrix_rows.ts'
@@ -13,7 +13,7 @@ export type Order = {
   token: string
   headers?: Record<string, string> | undefined
   body: unknown
-  /** Bytes that the endpoint takes. */
+  /** Bytes that the endpoint accepts. */
   limit: number
 }
 

@@ -1,11 +1,11 @@
 /**
- * The processor time that a process has used, the peak of its memory, and the most time between two turns of its
- * event loop, in which it served nothing else. Time in which others ran does not count, so that a busy machine
- * makes no stall.
+ * The processor time that a process has used, the peak of its memory, and the longest time between two turns of its
+ * event loop, in which it served no other request. Time of other processes does not count, so a busy machine causes
+ * no stall.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 
-/** Since it was last asked for. */
+/** Since the last report. */
 export type Cost = {
   /** The time of all threads, including the embedded database's. */
   cpuMs: number
@@ -15,7 +15,7 @@ export type Cost = {
   stallMs: number
 }
 
-/** Milliseconds between two turns of the event loop that are looked at. */
+/** The shortest time between two turns of the event loop that is recorded, in milliseconds. */
 const PROBE_MS = 2
 
 let stallMs = 0
@@ -48,7 +48,7 @@ export function threadMs(): number {
   return Number(nanoseconds) / 1e6
 }
 
-/** Kilobytes: the peak since it was last asked for, where the system can forget a peak. */
+/** Kilobytes: the peak since the last report, if the system can reset a peak. */
 function peakKb(): number {
   const status = readFileSync('/proc/self/status', 'utf8')
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0)

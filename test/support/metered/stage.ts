@@ -1,4 +1,4 @@
-/** A metered resolver, an upstream that it trusts, and a neighbour of anyone who is hostile. */
+/** A metered resolver, an upstream that it trusts, and a neighbour of the attacker. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

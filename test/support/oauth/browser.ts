@@ -29,7 +29,7 @@ export async function openInBrowser(start: string, fetcher: Fetch, limit = 20): 
   throw new Error(`more than ${limit} redirects from ${start}`)
 }
 
-/** A `fetch` that trusts a test authority, and takes every name for loopback. */
+/** A `fetch` that trusts a test authority, and resolves every name to loopback. */
 export function loopbackFetch(certificate: string): Fetch {
   return (address, init) => {
     const url = new URL(address)

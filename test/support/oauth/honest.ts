@@ -1,4 +1,4 @@
-/** `oidc-provider` as the fake provider configures it: what an honest server does, without a person. */
+/** `oidc-provider` in the fake provider's configuration: the behaviour of an honest server, without a person. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Provider from 'oidc-provider'
 import type { ResourceServer } from 'oidc-provider'

@@ -1,7 +1,7 @@
 /** The storage of the fake provider's grants and tokens, with a grace period for rotated refresh tokens. */
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 
-/** @param hasGrace says whether a refresh token that was rotated is still accepted. */
+/** @param hasGrace returns whether a rotated refresh token is still accepted */
 export function createMemory(hasGrace: () => boolean): (model: string) => Adapter {
   const stored = new Map<string, AdapterPayload>()
   return (model) => {

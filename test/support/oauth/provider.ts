@@ -48,7 +48,7 @@ export type ProviderFaults = {
   editMetadata?: ((metadata: Record<string, unknown>) => void) | null
   /** Changes the metadata of the protected resource (RFC 9728). */
   editResource?: ((metadata: Record<string, unknown>) => void) | null
-  /** Changes the parameters with which the browser is sent back. */
+  /** Changes the parameters of the redirect back to the client. */
   editRedirect?: ((parameters: URLSearchParams) => void) | null
 }
 
@@ -83,7 +83,7 @@ export type TokenRequestLog = {
 export type FakeProvider = {
   /** The issuer, without a path. */
   url: string
-  /** host:port, as the allowlist names it. */
+  /** host:port, in the form of the allowlist. */
   host: string
   port: number
   tokenUrl: string
@@ -95,14 +95,14 @@ export type FakeProvider = {
   certificate: string
   /** Requests that arrived at the token endpoint, also those that a fault answered. */
   requests: TokenRequestLog[]
-  /** Every other path that was asked for. */
+  /** Every other requested path. */
   visited: string[]
   /** Adds to the faults; pass the default to end one. */
   setFault(faults: ProviderFaults): void
   clearFaults(): void
-  /** A refresh token as if a person had just consented. */
+  /** A refresh token like after a person's consent. */
   issueRefreshToken(): Promise<string>
-  /** Whether an access token is one of this provider's and not expired or revoked. */
+  /** Whether an access token is from this provider and neither expired nor revoked. */
   isLive(accessToken: string): Promise<boolean>
   /** Ends every token of a refresh token's family, as a person does in their settings. */
   revokeFamily(refreshToken: string): Promise<void>
@@ -112,7 +112,7 @@ export type FakeProvider = {
 }
 
 type Options = {
-  /** Signs the certificate; made if not given. */
+  /** Signs the certificate; created by default. */
   authority?: Authority
   /** The provider's DNS name; `localhost` by default. */
   host?: string

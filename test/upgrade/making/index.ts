@@ -1,5 +1,5 @@
 /**
- * `bun run fixture`: makes the fixture of each schema that has none, by running the last version that had this schema.
+ * `bun run fixture`: creates the fixture of each schema without one, by running the last version with this schema.
  * With names of schemas it recreates only those.
  */
 import { randomBytes } from 'node:crypto'
@@ -75,7 +75,7 @@ async function make(cluster: Cluster, version: OldVersion, schema: string): Prom
   }
 }
 
-/** By the command of then, where there was one. */
+/** By that version's own command, if it had one. */
 async function backUp({ command }: OldVersion, schema: string, env: Record<string, string>) {
   const { PATH = '', HOME = '' } = process.env
   rmSync(backupOf(schema), { force: true })

@@ -1,7 +1,4 @@
-/**
- * An older version as it was: its sources at a commit, with the dependencies of that time, and its own command
- * line.
- */
+/** An older version: its sources at a commit, with the dependencies of that time, and its own command line. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +15,7 @@ export type OldVersion = {
   remove(): Promise<void>
 }
 
-/** The last commit before the one that brought a migration; HEAD where none has yet. */
+/** The last commit before the one that added a migration; HEAD if none has yet. */
 export async function commitBefore(migration: string | undefined): Promise<string> {
   const path = `drizzle/${migration}.sql`
   const added = migration && (await git('log', '--format=%H', '--diff-filter=A', '--', path))

@@ -1,7 +1,6 @@
 /**
- * Actions of people and agents with an older version, by its own command line: accounts, secrets with versions
- * and a policy, a shared workspace, tokens that live and one that is revoked, calls that went through and one
- * that did not.
+ * Actions of people and agents with an older version, by its own command line: accounts, secrets with versions and a
+ * policy, a shared workspace, live tokens and a revoked one, successful calls and a rejected one.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +36,7 @@ async function tellIn(home: string, place: Place): Promise<Story> {
   await ada.run('secrets', 'set', `STRIPE_KEY=${SECRETS.STRIPE_KEY}`)
   const databaseUrl = `DATABASE_URL=${SECRETS.DATABASE_URL}`
   await ada.run('secrets', 'set', databaseUrl, '--policy', JSON.stringify(POLICY))
-  // Later versions ask.
+  // Later versions ask for confirmation.
   const remove = ['secrets', 'delete', 'OLD_KEY']
   await ada.run(...remove).catch(() => ada.run(...remove, '--yes'))
   await ada.run('allowlist', 'add', `${HOST}:${place.port}`)

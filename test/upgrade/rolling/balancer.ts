@@ -1,4 +1,4 @@
-/** A balancer as simple as they come: connections to one of the processes that say they are healthy. */
+/** A minimal balancer: connects to one of the processes that report a healthy state. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 const PROBE_MS = 50

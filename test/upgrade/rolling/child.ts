@@ -1,4 +1,4 @@
-/** This version with one more migration: processes that run meanwhile are of the version without it. */
+/** This version with one more migration: other running processes are of the version without it. */
 import './later.ts'
 
 await import('../../../src/main.ts')

@@ -1,7 +1,7 @@
 /**
- * `bun run upgrade-test [--compiled] [commit]`: a rolling restart from the version of a commit, with its own sources and
- * dependencies, to this one. Without one, from the last version that had not the newest migration. `--compiled` takes
- * both as executables, each built by its own `bun run build`.
+ * `bun run upgrade-test [--compiled] [commit]`: a rolling restart from the version of a commit, with its own sources
+ * and dependencies, to this one. Without a commit it starts from the last version before the newest migration.
+ * `--compiled` uses executables of both, each built by its own `bun run build`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A migration more, such as the next version may bring. */
+/** One more migration, such as the next version may add. */
 import { type Migration, migrations } from '../../../src/database/migrations/migrate.ts'
 
 const list = migrations as Migration[]

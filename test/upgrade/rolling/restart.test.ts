@@ -1,7 +1,7 @@
 // tier: all
 /**
- * A rolling restart into the next version, on PostgreSQL, of sources, and in the long tests of executables: `bun
- * run upgrade-test` does it from an older version.
+ * A rolling restart into the next version, on PostgreSQL, of sources, and in the long tests of executables: `bun run
+ * upgrade-test` does it from an older version.
  */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ afterAll(() => rmSync(place, { recursive: true, force: true }))
 const ofSources = async () => ({ after: [process.execPath, join(import.meta.dir, 'child.ts')] })
 const ofExecutables = async () => ({ before: [await executable()], after: [await buildNext()] })
 
-/** The executable of child.ts: the build takes programs below src only. */
+/** The executable of child.ts: the build accepts programs below src only. */
 async function buildNext(): Promise<string> {
   const outfile = join(place, 'cloakroom')
   const main = (await Bun.file(MAIN).text()).replace(/^#!.*/, '')

@@ -1,6 +1,6 @@
 /**
  * Two processes of a version on one PostgreSQL behind a balancer, under load, are replaced by those of the next one
- * after the other. Everything that was acknowledged is noted, and compared at the end.
+ * after the other. All acknowledged changes are noted, and compared at the end.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,19 +27,19 @@ type Versions = {
 export type Outcome = {
   calls: number
   writes: number
-  /** Requests that were refused, or that lost their connection. */
+  /** Requests that were rejected, or that lost their connection. */
   lost: string[]
   /** Acknowledged changes that are missing. */
   torn: string[]
-  /** Exit codes of those that were replaced. */
+  /** Exit codes of the replaced processes. */
   codes: (number | string)[]
 }
 
 const CALLERS = 6
 const WRITERS = 3
-/** Each does so many at least between two steps. */
+/** The minimum number of operations of each between two steps. */
 const STRIDE = 20
-/** Between two requests of one caller: the load is to be there all the time, not to take the machine. */
+/** The pause between two requests of one caller: the load must be constant, without using the whole machine. */
 const PAUSE_MS = 10
 
 export const KEYS = {
@@ -67,12 +67,12 @@ type Scene = {
   old: Started[]
   /** One more process, which gets a share of the load as soon as it is healthy. */
   start(command?: readonly string[]): Started
-  /** Resolves when enough was called and written since. */
+  /** Resolves when enough calls and writes succeeded since. */
   proceed(): Promise<void>
   untilHealthy(count: number): Promise<void>
 }
 
-/** Has so many processes of the version before serve calls and writes while the steps are taken. */
+/** Runs the given number of previous-version processes with calls and writes during the steps. */
 export async function underLoad<Found>(
   { before, env }: Omit<Versions, 'after'>,
   count: number,
@@ -146,7 +146,7 @@ function throughBalancers(control: Balancer, resolver: Balancer): TestApp {
   return app as TestApp
 }
 
-/** Calls and writes all the time, over connections that are kept. */
+/** Calls and writes continuously, over kept connections. */
 function startLoad(agent: Agent, resolver: string, target_url: string) {
   let isOver = false
   let calls = 0
@@ -191,7 +191,7 @@ function startLoad(agent: Agent, resolver: string, target_url: string) {
     isOver = true
   }
   return {
-    /** Resolves when enough happened since. */
+    /** Resolves when enough operations succeeded since. */
     proceed: async () => {
       const [c, w] = [calls + CALLERS * STRIDE, writes + WRITERS * STRIDE]
       await until(() => calls >= c && writes >= w)

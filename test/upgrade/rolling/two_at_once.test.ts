@@ -1,7 +1,7 @@
 // tier: all
 /**
- * Two processes of the next version start at the same time on an old schema, on PostgreSQL, beside an older one
- * that serves: the schema is changed once, whichever of them is killed meanwhile.
+ * Two processes of the next version start at the same time on an old schema, on PostgreSQL, beside an older one that
+ * serves: the schema is changed once, whichever of them is killed meanwhile.
  */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const { test } = requires('postgresql')
 
 const NEXT = [process.execPath, join(import.meta.dir, 'child.ts')]
 
-/** Until one of them is in the middle of the migration, and so many others wait for it. */
+/** Waits until one of them is in the middle of the migration, and the given number of others wait for it. */
 async function untilMigrating(sql: postgres.Sql, others: number): Promise<void> {
   await until(async () => {
     const [row] = await sql<{ inside: number; outside: number }[]>`
@@ -50,7 +50,7 @@ test.each([
   ['the one that migrates', 0, 2],
   ['the one that waits', 1, 2],
 ])(
-  'of two that start at once, when %s is killed, the schema is changed once and nothing is lost',
+  'of two concurrent starts, when %s is killed, the schema is changed once and nothing is lost',
   async (_, killed, healthy) => {
     const database = await freshDatabase()
     const config = configOf({ keys: KEYS }, database)

@@ -12,7 +12,7 @@ var (
 	file   = os.Getenv("FILE")
 )
 
-// run does what the first argument says, and shows an error as its library has it.
+// run performs the action of the first argument, and prints an error in its library's words.
 func run(actions map[string]func() error) {
 	if err := actions[os.Args[1]](); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -20,7 +20,7 @@ func run(actions map[string]func() error) {
 	}
 }
 
-// checked is for libraries to which an error status is an answer like others.
+// checked is for libraries that treat an error status as an ordinary answer.
 func checked(status int, body []byte, err error) error {
 	if err == nil && status >= 400 {
 		return fmt.Errorf("%d: %s", status, body)

@@ -7,7 +7,7 @@ import (
 	"github.com/valyala/fasthttp/fasthttpproxy"
 )
 
-// It reads the variables of a proxy only with this option.
+// It reads the proxy variables only with this option.
 var client = fasthttp.Client{Dial: fasthttpproxy.FasthttpProxyHTTPDialer(), StreamResponseBody: true}
 
 func open(method, path string, body []byte) (*fasthttp.Response, error) {

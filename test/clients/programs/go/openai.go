@@ -9,7 +9,7 @@ import (
 	"github.com/openai/openai-go/v3"
 )
 
-// explained is an error with what the API says, which it does not show by itself.
+// explained is an error with the API's message, which it does not print by itself.
 func explained(err error) error {
 	var failure *openai.Error
 	if errors.As(err, &failure) {

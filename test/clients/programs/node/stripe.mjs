@@ -3,7 +3,7 @@ import Stripe from 'stripe'
 import { FILE, main } from './common.mjs'
 
 const { STRIPE_SECRET_KEY, STRIPE_URL } = process.env
-// It has a host but no base path, so the path goes into the `fetch` that it is given.
+// It has a host but no base path, so the path is set in its `fetch`.
 const through = (url, init) =>
   fetch(url.replace(/https:\/\/(api|files)\.stripe\.com/, STRIPE_URL), init)
 const httpClient = Stripe.createFetchHttpClient(STRIPE_URL ? through : undefined)

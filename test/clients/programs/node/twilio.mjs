@@ -4,7 +4,7 @@ import { main } from './common.mjs'
 const { TWILIO_AUTH_TOKEN, TWILIO_URL } = process.env
 const client = twilio('AC00000000000000000000000000000000', TWILIO_AUTH_TOKEN)
 if (TWILIO_URL) {
-  // It has a host but no base path, so its requests are led elsewhere.
+  // It has a host but no base path, so its requests are redirected.
   const { httpClient } = client
   const original = httpClient.request.bind(httpClient)
   httpClient.request = (options) =>

@@ -7,7 +7,7 @@ use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 
 fn main() {
-    // By itself it trusts the authorities that were built in.
+    // Without this it trusts its built-in authorities.
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     let agent: Agent = Agent::config_builder().http_status_as_error(false).tls_config(tls).build().into();
     run(|action| match action {

@@ -1,4 +1,4 @@
-/** Pictures of the screens beyond one workspace, the palette, and what can happen on any screen. */
+/** Pictures of screens outside one workspace, the palette, and states of any screen. */
 import type { Locator } from 'playwright-core'
 import { type Entry, lengthenTexts, type Scene } from '../entry.ts'
 

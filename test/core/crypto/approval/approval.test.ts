@@ -32,7 +32,7 @@ const details = { call, body, reason }
 const OTHER_ID = '01920000-0000-7000-8000-000000000999'
 
 describe('the digest of a call', () => {
-  test('has the bytes of the vector', () => {
+  test('the digest of a call has the bytes of the vector', () => {
     expect(canonicalize(call)).toBe(vectors.jcs)
     expect(callDigest(key, call)).toBe(vectors.digest)
     const own = hkdf(key, new Uint8Array(), lp('cloakroom/v3/approval-digest'))
@@ -40,7 +40,7 @@ describe('the digest of a call', () => {
     expect(mac).toBe(vectors.digest)
   })
 
-  test('differs for another key and for a change in any field', () => {
+  test('the digest of a call differs for another key and for a change in any field', () => {
     const [first, second] = call.secrets
     const others: ApprovalCall[] = [
       { ...call, workspace_id: OTHER_ID },
@@ -122,7 +122,7 @@ test('places compare by project, then environment, then name', () => {
 })
 
 describe('details', () => {
-  test('have the bytes of the vector, and open to what was sealed', () => {
+  test('approval details have the bytes of the vector, and open to the sealed text', () => {
     const bytes = sealDetails(key, workspace_id, approval_id, details, hex(nonce))
     expect(bytes.toHex()).toBe(sealed)
     expect(openDetails(key, workspace_id, approval_id, bytes)).toEqual(details)
@@ -136,7 +136,7 @@ describe('details', () => {
     expect(text && new TextDecoder().decode(text)).toBe(canonicalize(details) ?? 'missing')
   })
 
-  test('do not open for another approval, workspace or key, nor with a changed byte', () => {
+  test('approval details do not open for another approval, workspace or key, nor with a changed byte', () => {
     const bytes = hex(sealed)
     expect(openDetails(key, workspace_id, OTHER_ID, bytes)).toBeNull()
     expect(openDetails(key, OTHER_ID, approval_id, bytes)).toBeNull()
@@ -150,7 +150,7 @@ describe('details', () => {
     }
   })
 
-  test('do not open where the sealed text is not canonical or not of the form', () => {
+  test('approval details do not open if the sealed text is not canonical or not of the form', () => {
     const own = hkdf(key, hex(approval_id.replaceAll('-', '')), lp('cloakroom/v3/approval-key'))
     const ids = [workspace_id, approval_id].map((id) => hex(id.replaceAll('-', '')))
     const data = lp('cloakroom/v3/approval-details', ...ids)
@@ -182,7 +182,7 @@ describe('a release envelope', () => {
   const { privateKey, publicKey } = tokenKeyPair(token.token_id, hex(token.secret))
   const vector = vectors.envelope
 
-  test('opens from the bytes of the vector, which an independent implementation sealed', () => {
+  test('a release envelope opens from the bytes of the vector, which an independent implementation sealed', () => {
     const { enc, ciphertext } = referenceSeal({
       ephemeralPrivateKey: hex(vector.ephemeral_private_key),
       recipientPublicKey: publicKey,
@@ -196,7 +196,7 @@ describe('a release envelope', () => {
     expect(openRelease(place, privateKey, bytes)?.toHex()).toBe(vector.value)
   })
 
-  test('opens to the value at its place only', async () => {
+  test('a release envelope opens to the value at its place only', async () => {
     const sizes = fc.constantFrom(0, 1, 1000, 98_304)
     await fc.assert(
       fc.asyncProperty(sizes, async (length) => {
@@ -225,7 +225,7 @@ describe('a release envelope', () => {
     expect(openRelease(place, privateKey, bytes.subarray(0, 48))).toBeNull()
   })
 
-  test('is not sealed for a value that is too long or for a key of low order', async () => {
+  test('a release envelope is not sealed for a value that is too long or for a key of low order', async () => {
     const long = sealRelease(place, publicKey, new Uint8Array(98_305))
     await expect(long).rejects.toThrow(RangeError)
     for (const low of LOW_ORDER_KEYS) {

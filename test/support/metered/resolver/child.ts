@@ -1,4 +1,4 @@
-/** Both listeners in a separate process, for calls to an API in the test's. Started by `../meter.ts`. */
+/** Both listeners in a separate process, for calls to an API in the test's process. Started by `../meter.ts`. */
 import { startTestApp } from '../../app.ts'
 import type { Question } from '../meter.ts'
 import { readCost, startProbe, threadMs } from '../probe.ts'
