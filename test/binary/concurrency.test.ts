@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls'
 import { marked } from '../support/canary.ts'
 import { startServer } from '../support/server_process.ts'
 import { startProgram } from './executable.ts'
-import { type Customer, type Employee, employ, enrol } from './independent_client.ts'
+import { type Customer, createAgent, type Employee, enrol } from './independent_client.ts'
 import { allow, openScene, resolveAs, type Scene } from './scene.ts'
 
 const CALLS = 300
@@ -63,7 +63,7 @@ async function staff(scene: Scene, { controlPlane }: Running): Promise<Employee>
   const customer: Customer = await enrol(controlPlane)
   await customer.upload({ API_KEY: marked('sk_live_of_many') })
   await allow(scene, customer)
-  return employ(customer)
+  return createAgent(customer)
 }
 
 /** Uses its own socket, because `fetch` in this process has the runtime's limit. */

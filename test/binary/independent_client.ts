@@ -171,7 +171,7 @@ async function download({ call, projectId, environmentKey }: Vault, key: string)
 export type Employee = { token: string; tokenId: string; keys: KeyPair; registrationId: string }
 
 /** Registers an agent and seals the key of the environment to its token. */
-export async function employ(customer: Customer, capabilities = ['use']): Promise<Employee> {
+export async function createAgent(customer: Customer, capabilities = ['use']): Promise<Employee> {
   const { call, workspaceId } = customer
   const path = `/api/workspaces/${workspaceId}/agents/`
   const { data } = await call('POST', path, { name: `agent-${crypto.randomUUID()}`, capabilities })
