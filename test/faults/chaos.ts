@@ -11,7 +11,7 @@ import type { TLSSocket } from 'node:tls'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import type { Script } from '../support/upstream.ts'
 import { must } from './ledger.ts'
-import { allow, type Employee, employ, enrol, type Person, placeOf, store } from './person.ts'
+import { allow, createAgent, type Employee, enrol, type Person, placeOf, store } from './person.ts'
 import type { Random } from './random.ts'
 import { HOST, type Replica, type Subject } from './subject.ts'
 import type { World } from './world.ts'
@@ -109,7 +109,7 @@ async function someoneWith(subject: Subject, replica: Replica, port: number): Pr
   await store(placeOf(person), { API_KEY: 'a key of chaos' })
   await allow(person, subject.domain)
   await allow(person, `${HOST}:${port}`)
-  return { person, ...(await employ(person, 'chaos')) }
+  return { person, ...(await createAgent(person, 'chaos')) }
 }
 
 /** Every answer that arrives is right. */

@@ -95,7 +95,7 @@ export async function allow(person: Person, domain: string): Promise<void> {
 
 export type Employee = { agentId: string; tokenId: string; token: string }
 
-export async function employ(
+export async function createAgent(
   person: Person,
   label: string,
   expires_in_days = 90,

@@ -10,8 +10,8 @@ import { listAllowlist } from '../../src/features/allowlist/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { must } from './ledger.ts'
 import {
+  createAgent,
   type Employee,
-  employ,
   newProject,
   PASSWORD,
   type Person,
@@ -90,8 +90,8 @@ export function allowlistWork({ ledger, domain: needed }: Subject, person: Perso
       must(gone.length === 0, () => `${gone} was added and is gone`)
       const back = rows.filter((domain) => removed.has(domain))
       must(back.length === 0, () => `${back} was removed and is allowed again`)
-      const strange = rows.filter((row) => ![...due, ...trying, needed].includes(row))
-      must(strange.length === 0, () => `${strange} is allowed, which nobody asked for`)
+      const unexpected = rows.filter((row) => ![...due, ...trying, needed].includes(row))
+      must(unexpected.length === 0, () => `${unexpected} is allowed, which nobody asked for`)
       // The outcome of the last attempts is known now.
       for (const domain of trying) {
         ledger.note('allowlist', rows.includes(domain) ? 'added' : 'removed', domain)
@@ -174,7 +174,7 @@ export function callWork(subject: Subject, person: Person, agent: Employee, via:
       }
       must(
         missing.size === 0,
-        () => `${missing.size} of ${size} calls without a record: ${few(missing)}`,
+        () => `${missing.size} of ${size} calls without a record: ${firstTwenty(missing)}`,
       )
       const arrived = new Set(reached)
       const lost = answered.filter((path) => !arrived.has(path))
@@ -184,7 +184,7 @@ export function callWork(subject: Subject, person: Person, agent: Employee, via:
   }
 }
 
-const few = (paths: Iterable<string>) => [...paths].slice(0, 20).join(' ')
+const firstTwenty = (paths: Iterable<string>) => [...paths].slice(0, 20).join(' ')
 
 /**
  * Removes entries that have a record, until none is left or there are no more records: another process may have
@@ -232,7 +232,7 @@ export function revokeWork(subject: Subject, person: Person): Work {
     origin: person.origin,
     step: async () => {
       count += 1
-      const agent = await employ(person, `short-lived-${count}`)
+      const agent = await createAgent(person, `short-lived-${count}`)
       ledger.note('tokens', 'made', agent.token)
       live.set(agent.tokenId, agent)
       if (own) {
