@@ -22,9 +22,9 @@ beforeAll(async () => {
 afterAll(() => Promise.all([app.stop(), coded.stop()]))
 
 test('it tells whether it has an owner yet, and whether one may register', async () => {
-  const tell = () => app.as().call(getInstance, {})
+  const readInstance = () => app.as().call(getInstance, {})
   const addresses = { server: 'http://localhost:0', resolver: RESOLVER }
-  expect(await tell()).toEqual({
+  expect(await readInstance()).toEqual({
     has_owner: false,
     may_register: true,
     needs_owner_code: false,
@@ -32,7 +32,7 @@ test('it tells whether it has an owner yet, and whether one may register', async
     passkey_origins: [],
   })
   const owner = await registerPerson(app, 'owner')
-  expect(await tell()).toEqual({
+  expect(await readInstance()).toEqual({
     has_owner: true,
     may_register: false,
     needs_owner_code: false,

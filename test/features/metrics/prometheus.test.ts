@@ -144,7 +144,7 @@ describe('figures', () => {
     const { workspaceId, projectId, tokenId, registrationId, person } = agent
     const telling = [workspaceId, projectId, tokenId, registrationId, person.email, 'KEY"']
     for (const part of [...telling, 'upstream.example', 'secret/path', 'host-1']) {
-      expect({ part, told: text.includes(part) }).toEqual({ part, told: false })
+      expect({ part, found: text.includes(part) }).toEqual({ part, found: false })
     }
   })
 
