@@ -85,7 +85,7 @@ const doors: Door[] = [
   },
 ]
 
-async function knock({ surface, line }: Door, headers: readonly string[]) {
+async function sendTo({ surface, line }: Door, headers: readonly string[]) {
   const origin = surface === 'resolver' ? stage.app.resolver : stage.app.controlPlane
   const lines = ['Host: localhost', 'Connection: close', ...headers]
   const body = line.startsWith('POST') ? 'not json' : ''
@@ -94,7 +94,7 @@ async function knock({ surface, line }: Door, headers: readonly string[]) {
 }
 
 async function expectUnknown(door: Door, what: string, headers: readonly string[]) {
-  const { statuses, text } = await knock(door, headers)
+  const { statuses, text } = await sendTo(door, headers)
   const refusal = { error_code: 'invalid_token', message: messageOf('invalid_token') }
   const [head = '', body = ''] = text.split('\r\n\r\n')
   // Forward mode repeats code and sentence in the fields that SDKs read.
@@ -161,7 +161,7 @@ function damaged(good: string): [string, string][] {
 
 describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) => {
   test('the own token is accepted, so that a rejection means something', async () => {
-    const { statuses } = await knock(door, [`Authorization: Bearer ${door.token()}`])
+    const { statuses } = await sendTo(door, [`Authorization: Bearer ${door.token()}`])
     expect(statuses).toHaveLength(1)
     expect(statuses).not.toEqual([401])
   })
@@ -172,7 +172,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) =
 
   test('a request is 401 without a query for an invalid token, also while a good one is cached (2)', async () => {
     const { sql } = stage.app.connection
-    await knock(door, [`Authorization: Bearer ${door.token()}`])
+    await sendTo(door, [`Authorization: Bearer ${door.token()}`])
     // A query would wait until the locks are released, and the embedded database has one session.
     await sql.begin(async (tx) => {
       await tx`lock table tokens, session_tokens, sessions in access exclusive mode`
