@@ -76,7 +76,7 @@ test('an agent is deleted with a link over all of its live tokens, or without', 
   expect((await app.call(...stopping(other.path))).status).toBe(200)
 })
 
-test('an agent is deleted with a link over what no link has revoked yet, whatever rows come back', async () => {
+test('an agent is deleted with a link over the tokens that no link has revoked, whatever rows return', async () => {
   const { path, ids } = await createAgentWithTokens(2)
   const [gone = '', left = ''] = ids
   await app.call(...stopping(`${path}tokens/${gone}/`, await revoked([gone])))
@@ -85,7 +85,7 @@ test('an agent is deleted with a link over what no link has revoked yet, whateve
   expect(await isRevoked(left)).toBe(true)
 })
 
-test('a chain that does not verify stops nothing from being stopped', async () => {
+test('a chain that does not verify prevents no revocation', async () => {
   const { path, id } = await createAgentWithTokens(1)
   const { sql } = app.connection
   await sql`update workspace_links set statement = '' where workspace_id = ${workspace.workspaceId}`
