@@ -8,9 +8,9 @@ import { ORIGIN, openPasskey } from '../support/authenticator.ts'
 import { marked } from '../support/canary.ts'
 import { type Program, runProgram, startProgram } from './executable.ts'
 import {
+  type AgentToken,
   type Customer,
   createAgent,
-  type Employee,
   enrol,
   readAudit,
 } from './independent_client.ts'
@@ -23,7 +23,7 @@ let scene: Scene
 let empty = ''
 let program: Program
 let customer: Customer
-let agent: Employee
+let agent: AgentToken
 
 beforeAll(async () => {
   scene = await openScene()

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
 import { type Program, startProgram } from './executable.ts'
 import {
+  type AgentToken,
   type Customer,
   createAgent,
-  type Employee,
   enrol,
   readAudit,
 } from './independent_client.ts'
@@ -17,7 +17,7 @@ const SLOW = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nslow'
 let scene: Scene
 let program: Program
 let customer: Customer
-let agent: Employee
+let agent: AgentToken
 
 beforeAll(async () => {
   scene = await openScene()

@@ -7,9 +7,9 @@ import { requires } from '../support/requires.ts'
 import { until } from '../support/until.ts'
 import { executable, type Program, runProgram, startProgram } from './executable.ts'
 import {
+  type AgentToken,
   type Customer,
   createAgent,
-  type Employee,
   enrol,
   readAudit,
 } from './independent_client.ts'
@@ -81,7 +81,7 @@ if (databaseKind === 'embedded') {
     let scene: Scene
     let program: Program
     let customer: Customer
-    let agent: Employee
+    let agent: AgentToken
 
     const start = () => startProgram({ env: { ...scene.env, WORKERS: String(WORKERS) } })
     const resolve = (target_url = scene.url('/plain')) =>
