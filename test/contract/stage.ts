@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { type Program, startProgram } from '../binary/executable.ts'
-import { type Customer, createAgent, type Employee, enrol } from '../binary/independent_client.ts'
+import { type AgentToken, type Customer, createAgent, enrol } from '../binary/independent_client.ts'
 import { startUpstream } from '../support/upstream.ts'
 
 const HOST = 'api.upstream.example'
@@ -15,7 +15,7 @@ export type ContractStage = {
   server: Program
   customer: Customer
   /** The token may use and read. */
-  agent: Employee
+  agent: AgentToken
   /** An external API, in the form of the allowlist. */
   upstream: string
   directory: string
