@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Program, startProgram } from '../binary/executable.ts'
 import {
+  type AgentToken,
   type Customer,
   createAgent,
-  type Employee,
   enrol,
   readAudit,
 } from '../binary/independent_client.ts'
@@ -22,7 +22,7 @@ let program: Program
 let customer: Customer
 /** Has the agent in a separate workspace, because each write makes the workspace's calls check again. */
 let agentOwner: Customer
-let agent: Employee
+let agent: AgentToken
 
 /** Acknowledged by the server: names of new secrets, last values of old ones, paths of calls. */
 const created = new Set<string>()
