@@ -10,8 +10,8 @@ import { listAllowlist } from '../../src/features/allowlist/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { must } from './ledger.ts'
 import {
+  type AgentToken,
   createAgent,
-  type Employee,
   newProject,
   PASSWORD,
   type Person,
@@ -112,7 +112,7 @@ async function mustBeSigned({ workspace }: Person, rows: readonly string[]): Pro
 /** An agent's call: the status, which is the API's if it was reached. */
 export async function resolveAs(
   { resolver }: Pick<Replica, 'resolver'>,
-  { token }: Pick<Employee, 'token'>,
+  { token }: Pick<AgentToken, 'token'>,
   target_url: string,
 ): Promise<number> {
   const response = await fetch(`${resolver}/v1/resolve`, {
@@ -128,7 +128,7 @@ export async function resolveAs(
 
 export async function forwardAs(
   { resolver }: Pick<Replica, 'resolver'>,
-  { token }: Pick<Employee, 'token'>,
+  { token }: Pick<AgentToken, 'token'>,
   target: string,
 ): Promise<number> {
   const response = await fetch(`${resolver}/v1/forward/${target.replace('https://', '')}`, {
@@ -141,7 +141,7 @@ export async function forwardAs(
 }
 
 /** The upstream's own log, compared with the audit: no call reached it without a record, and answered calls have one. */
-export function callWork(subject: Subject, person: Person, agent: Employee, via: Replica): Work {
+export function callWork(subject: Subject, person: Person, agent: AgentToken, via: Replica): Work {
   const { ledger, upstream, target } = subject
   const id = crypto.randomUUID().slice(0, 8)
   const name = `calls ${id}`
@@ -210,15 +210,15 @@ export function revokeWork(subject: Subject, person: Person): Work {
   const isServing = ({ controlPlane }: Replica) => controlPlane === person.origin
   const own = replicas.find(isServing) ?? replicas[0]
   let count = 0
-  let ending: Employee | null = null
-  const live = new Map<string, Employee>()
+  let ending: AgentToken | null = null
+  const live = new Map<string, AgentToken>()
   const refusedBy = async (replica: Replica, token: string) => {
     for (const call of [resolveAs, forwardAs]) {
       const status = await call(replica, { token }, target('/ended'))
       must(status === 401, () => `a revoked token was answered ${status} by ${call.name}`)
     }
   }
-  const revoke = async (agent: Employee) => {
+  const revoke = async (agent: AgentToken) => {
     ending = agent
     const by = { api: person.api, workspace: person.workspace, unsigned: () => {} }
     await endToken(by, { agentId: agent.agentId }, agent.tokenId)
