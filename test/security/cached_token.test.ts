@@ -31,7 +31,7 @@ afterAll(() => stage.stop())
 const json = { 'content-type': 'application/json' }
 const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } })
 
-type Door = [name: string, send: (token: string) => Promise<Response>, good: number]
+type Route = [name: string, send: (token: string) => Promise<Response>, good: number]
 
 function post(origin: string, path: string, body: unknown, token: string): Promise<Response> {
   return fetch(`${origin}${path}`, {
@@ -43,7 +43,7 @@ function post(origin: string, path: string, body: unknown, token: string): Promi
 
 const resolver = () => stage.app.resolver
 const report = () => ({ timestamp: new Date(), method: 'GET', target_domain: 'a.example' })
-const doors: Door[] = [
+const routes: Route[] = [
   ['a call', (token) => post(resolver(), '/v1/resolve', call(), token), 200],
   [
     'a call that is refused',
@@ -88,7 +88,7 @@ const doors: Door[] = [
     200,
   ],
   ...['/v1/credentials/', '/v1/shapes/'].map(
-    (path): Door => [
+    (path): Route => [
       path,
       (token) => fetch(`${resolver()}${path}`, { headers: { authorization: `Bearer ${token}` } }),
       200,
@@ -110,7 +110,7 @@ const doors: Door[] = [
 ]
 
 /** A token with the key of its environment, cached at this endpoint, whole and sealed. */
-async function warm(send: Door[1], good: number): Promise<IssuedToken & { sealed: string }> {
+async function warm(send: Route[1], good: number): Promise<IssuedToken & { sealed: string }> {
   const token = await agent.issue({ capabilities: ['use', 'read'] })
   await agent.provision(token)
   const { id, secret } = parseToken(token.text) ?? mintToken('agt')
@@ -122,7 +122,7 @@ async function warm(send: Door[1], good: number): Promise<IssuedToken & { sealed
   return { ...token, sealed }
 }
 
-async function expectUnknown(send: Door[1], what: string, text: string) {
+async function expectUnknown(send: Route[1], what: string, text: string) {
   const sent = stage.upstream.bytes
   const answer = await send(text)
   const { error_code, message } = (await answer.json()) as Record<string, unknown>
@@ -135,7 +135,7 @@ async function expectUnknown(send: Door[1], what: string, text: string) {
   expect(stage.upstream.bytes).toBe(sent)
 }
 
-describe.each(doors)('%s', (_, send, good) => {
+describe.each(routes)('%s', (_, send, good) => {
   test.each([
     ['revoked', 'revoked_at = clock_timestamp()'],
     // The column has milliseconds and rounds, so the current time may be half of one ahead.
