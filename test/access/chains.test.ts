@@ -133,7 +133,7 @@ describe('a chain that differs from the one that was seen is rejected, permanent
     await expect(chains.of(id, read)).rejects.toMatchObject(unverified)
   })
 
-  test('also when the chain itself is no longer in the cache', async () => {
+  test('a differing chain is rejected also when the seen one is no longer in the cache', async () => {
     const { id, table, links, read, chains } = await seen()
     for (let others = 0; others < 1000; others += 1) {
       const other = signedId()

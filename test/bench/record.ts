@@ -110,7 +110,7 @@ export async function recordCalls(settings: RecordSettings): Promise<void> {
   )
   const sql: postgres.Sql = connection.sql
   await migrate(sql)
-  const entryOf = await employ(sql)
+  const entryOf = await createTokens(sql)
   const log = openLog('warning')
   const trail = new AuditTrail(sql, log)
   const upkeep = scheduleUpkeep({ db: connection.db, log }, undefined)
@@ -174,7 +174,7 @@ async function stateOf(sql: postgres.Sql, databasePid: number) {
 }
 
 /** Tokens of a workspace, and the entry of a call of each. */
-async function employ(sql: postgres.Sql): Promise<(index: number) => Entry> {
+async function createTokens(sql: postgres.Sql): Promise<(index: number) => Entry> {
   const [workspace, project] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
   await sql`insert into workspaces (id, name, type) values (${workspace}, 'bench', 'shared')`
   const agents = Array.from({ length: TOKENS }, () => ({

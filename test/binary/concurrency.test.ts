@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls'
 import { marked } from '../support/canary.ts'
 import { startServer } from '../support/server_process.ts'
 import { startProgram } from './executable.ts'
-import { type Customer, type Employee, employ, enrol } from './independent_client.ts'
+import { type AgentToken, type Customer, createAgent, enrol } from './independent_client.ts'
 import { allow, openScene, resolveAs, type Scene } from './scene.ts'
 
 const CALLS = 300
@@ -59,15 +59,15 @@ for (const [name, start] of Object.entries(starts)) {
   }, 120_000)
 }
 
-async function staff(scene: Scene, { controlPlane }: Running): Promise<Employee> {
+async function staff(scene: Scene, { controlPlane }: Running): Promise<AgentToken> {
   const customer: Customer = await enrol(controlPlane)
   await customer.upload({ API_KEY: marked('sk_live_of_many') })
   await allow(scene, customer)
-  return employ(customer)
+  return createAgent(customer)
 }
 
 /** Uses its own socket, because `fetch` in this process has the runtime's limit. */
-function statusOf(resolver: string, { token }: Employee, target_url: string): Promise<number> {
+function statusOf(resolver: string, { token }: AgentToken, target_url: string): Promise<number> {
   const { hostname, port, host } = new URL(resolver)
   const body = JSON.stringify({ target_url })
   const head = [

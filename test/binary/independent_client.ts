@@ -168,10 +168,10 @@ async function download({ call, projectId, environmentKey }: Vault, key: string)
   return new TextDecoder().decode(await open(environmentKey, SECRET_HEADER.length, place, sealed))
 }
 
-export type Employee = { token: string; tokenId: string; keys: KeyPair; registrationId: string }
+export type AgentToken = { token: string; tokenId: string; keys: KeyPair; registrationId: string }
 
 /** Registers an agent and seals the key of the environment to its token. */
-export async function employ(customer: Customer, capabilities = ['use']): Promise<Employee> {
+export async function createAgent(customer: Customer, capabilities = ['use']): Promise<AgentToken> {
   const { call, workspaceId } = customer
   const path = `/api/workspaces/${workspaceId}/agents/`
   const { data } = await call('POST', path, { name: `agent-${crypto.randomUUID()}`, capabilities })

@@ -7,7 +7,13 @@ import { join } from 'node:path'
 import { ORIGIN, openPasskey } from '../support/authenticator.ts'
 import { marked } from '../support/canary.ts'
 import { type Program, runProgram, startProgram } from './executable.ts'
-import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
+import {
+  type AgentToken,
+  type Customer,
+  createAgent,
+  enrol,
+  readAudit,
+} from './independent_client.ts'
 import { allow, KEYS, openScene, resolveAs, type Scene } from './scene.ts'
 
 const VALUE = marked('sk_live_0123456789abcdef')
@@ -17,7 +23,7 @@ let scene: Scene
 let empty = ''
 let program: Program
 let customer: Customer
-let agent: Employee
+let agent: AgentToken
 
 beforeAll(async () => {
   scene = await openScene()
@@ -63,7 +69,7 @@ test('a passkey is added to the account, and logs in', async () => {
 
 test('an agent calls the API with a credential that only the API receives', async () => {
   await allow(scene, customer)
-  agent = await employ(customer)
+  agent = await createAgent(customer)
   scene.upstream.on('/echo', (request, wire) => {
     const body = JSON.stringify({ you_sent: request.header('authorization') })
     wire.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`)

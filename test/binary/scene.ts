@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { type Customer, callServer, type Employee } from './independent_client.ts'
+import { type AgentToken, type Customer, callServer } from './independent_client.ts'
 
 const HOST = 'api.upstream.example'
 
@@ -61,7 +61,7 @@ export async function allow({ authority }: Scene, { call, workspaceId }: Custome
 
 /** A call of the agent with the secret API_KEY as its bearer. */
 export function resolveAs(
-  { token }: Employee,
+  { token }: AgentToken,
   resolver: string,
   target_url: string,
 ): Promise<Record<string, unknown>> {

@@ -3,7 +3,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
 import { type Program, startProgram } from './executable.ts'
-import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
+import {
+  type AgentToken,
+  type Customer,
+  createAgent,
+  enrol,
+  readAudit,
+} from './independent_client.ts'
 import { allow, openScene, resolveAs, type Scene } from './scene.ts'
 
 const SLOW = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nslow'
@@ -11,7 +17,7 @@ const SLOW = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nslow'
 let scene: Scene
 let program: Program
 let customer: Customer
-let agent: Employee
+let agent: AgentToken
 
 beforeAll(async () => {
   scene = await openScene()
@@ -19,7 +25,7 @@ beforeAll(async () => {
   customer = await enrol(program.controlPlane)
   await customer.upload({ API_KEY: marked('sk_live_slow') })
   await allow(scene, customer)
-  agent = await employ(customer)
+  agent = await createAgent(customer)
 }, 60_000)
 afterAll(async () => {
   program.signal('SIGKILL')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { marked } from '../support/canary.ts'
 import { startProgram } from './executable.ts'
-import { employ, enrol } from './independent_client.ts'
+import { createAgent, enrol } from './independent_client.ts'
 import { allow, openScene, resolveAs, type Scene } from './scene.ts'
 
 let scene: Scene
@@ -69,7 +69,7 @@ test("the environment's proxies, disabled verification and foreign certificates 
   const customer = await enrol(program.controlPlane)
   await customer.upload({ API_KEY: marked('sk_live_never_sent') })
   await allow(scene, customer)
-  const { token } = await employ(customer)
+  const { token } = await createAgent(customer)
   const answer = await fetch(`${program.resolver}/v1/resolve`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -91,7 +91,7 @@ test("the environment's proxies, disabled verification and foreign certificates 
 
   const trusting = await startProgram({ env: { ...scene.env, ...bending } })
   customer.moveTo(trusting.controlPlane)
-  const agent = await employ(customer)
+  const agent = await createAgent(customer)
   expect(await resolveAs(agent, trusting.resolver, scene.url('/'))).toMatchObject({
     status_code: 200,
   })

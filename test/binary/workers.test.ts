@@ -6,7 +6,13 @@ import { databaseKind, freshDatabase } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/until.ts'
 import { executable, type Program, runProgram, startProgram } from './executable.ts'
-import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
+import {
+  type AgentToken,
+  type Customer,
+  createAgent,
+  enrol,
+  readAudit,
+} from './independent_client.ts'
 import { allow, KEYS, openScene, resolveAs, type Scene } from './scene.ts'
 
 const WORKERS = 3
@@ -75,7 +81,7 @@ if (databaseKind === 'embedded') {
     let scene: Scene
     let program: Program
     let customer: Customer
-    let agent: Employee
+    let agent: AgentToken
 
     const start = () => startProgram({ env: { ...scene.env, WORKERS: String(WORKERS) } })
     const resolve = (target_url = scene.url('/plain')) =>
@@ -95,7 +101,7 @@ if (databaseKind === 'embedded') {
       customer = await enrol(program.controlPlane)
       await customer.upload({ API_KEY: marked('sk_live_of_workers') })
       await allow(scene, customer)
-      agent = await employ(customer)
+      agent = await createAgent(customer)
     }, 60_000)
     afterAll(async () => {
       program.signal('SIGKILL')
@@ -127,7 +133,7 @@ if (databaseKind === 'embedded') {
       const agents = `/api/workspaces/${customer.workspaceId}/agents`
       await customer.call('DELETE', `${agents}/${agent.registrationId}/tokens/${agent.tokenId}/`)
       expect(await callUntilAll(program, pids, () => resolve())).toEqual(new Set([401]))
-      agent = await employ(customer)
+      agent = await createAgent(customer)
     }, 60_000)
 
     test('a killed worker is replaced, and requests continue meanwhile', async () => {

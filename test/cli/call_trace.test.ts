@@ -31,7 +31,7 @@ afterAll(async () => {
 const as = () => ({ env: { SERVICE_TOKEN: token } })
 const call = (...args: string[]) =>
   ada.run(['call', stage.url('/'), '-H', 'X-Key: SVC_SECRET_STRIPE_KEY', ...args], as())
-const told = () => stage.upstream.received.at(-1)?.header('traceparent')
+const lastTraceparent = () => stage.upstream.received.at(-1)?.header('traceparent')
 
 /** The spans that arrived since the last call. */
 async function spansNow(): Promise<SentSpan[]> {
@@ -47,7 +47,7 @@ test('the API and the collector receive the trace with the printed ID', async ()
   const spans = await spansNow()
   expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([id]))
   const [span] = spans.filter(({ name }) => name === 'call')
-  expect(told()).toBe(`00-${id}-${span?.spanId}-01`)
+  expect(lastTraceparent()).toBe(`00-${id}-${span?.spanId}-01`)
 })
 
 test('each call is a separate trace', async () => {
@@ -59,7 +59,7 @@ test('with --json the output has the trace ID', async () => {
   const { out, err } = await call('--trace', '--json')
   const { trace_id: id, status_code } = JSON.parse(out)
   expect([status_code, err]).toEqual([200, ''])
-  expect(told()).toStartWith(`00-${id}-`)
+  expect(lastTraceparent()).toStartWith(`00-${id}-`)
 })
 
 test('the trace ID of a rejected call is printed too', async () => {
@@ -75,7 +75,7 @@ test('the trace ID of a rejected call is printed too', async () => {
 
 test('without --trace the API receives no trace header and no ID is printed', async () => {
   expect(await call()).toMatchObject({ code: 0, err: '' })
-  expect(told()).toBeUndefined()
+  expect(lastTraceparent()).toBeUndefined()
   expect(JSON.parse((await call('--json')).out)).not.toHaveProperty('trace_id')
 })
 

@@ -44,8 +44,8 @@ test('a secret is requested again immediately after an invalid answer, or two di
     return typed.shift() ?? ''
   }
   const faultOf = (answer: string) => (answer === 'weak' ? 'This is too weak.' : null)
-  const say = (fault: string) => void screen.push(fault)
-  const answer = await askUntilValid(ask, say, { message: 'Choose', isNew: true, faultOf })
+  const printFault = (fault: string) => void screen.push(fault)
+  const answer = await askUntilValid(ask, printFault, { message: 'Choose', isNew: true, faultOf })
   expect(answer).toBe('strong one')
   expect(screen).toEqual([
     'Choose',

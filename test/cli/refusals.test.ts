@@ -174,9 +174,9 @@ test('a name that cannot exist is rejected with a similar one, also from a varia
       'staging',
     ],
   ]
-  for (const [args, env, says, meant] of cases) {
+  for (const [args, env, message, meant] of cases) {
     const { code, out, err } = await nobody.run(args, { env })
-    expect([code, out, err]).toEqual([2, '', expect.stringContaining(says)])
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining(message)])
     expect(err).toContain(`did you mean ${meant}?`)
   }
   expect(readdirSync(nobody.cwd)).toEqual([])

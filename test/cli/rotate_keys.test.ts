@@ -114,10 +114,10 @@ describe('a lost answer', () => {
     const eve = await signedAccount(behind(), 'eve@example.com')
     between.lose(KEYS)
     const { code, out } = await rotate(eve)
-    const told = JSON.parse(out)
-    expect([code, told.rotated]).toEqual([0, 'eve@example.com'])
+    const output = JSON.parse(out)
+    expect([code, output.rotated]).toEqual([0, 'eve@example.com'])
     await eve.must('allowlist', 'add', 'new.example.com')
-    expect(await recovered('eve@example.com', told.recovery_key)).toBe(0)
+    expect(await recovered('eve@example.com', output.recovery_key)).toBe(0)
     eve.remove()
   })
 

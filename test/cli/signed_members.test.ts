@@ -151,8 +151,8 @@ test('a member keeps a role until a link changes it, and the log names who chang
   expect(await ada.json(...inAcme('allowlist', 'list'))).toMatchObject([
     { domain: 'api.example.com' },
   ])
-  const told = (await ada.json(...inAcme('workspace', 'log'))) as { by: string; what: string }[]
-  expect(told.map(({ by, what }) => `${by} ${what}`)).toEqual([
+  const log = (await ada.json(...inAcme('workspace', 'log'))) as { by: string; what: string }[]
+  expect(log.map(({ by, what }) => `${by} ${what}`)).toEqual([
     'ada@example.com created the workspace',
     'ada@example.com invited bob@example.com as a member; invited eve@example.com as a member',
     'ada@example.com made bob@example.com an admin',
@@ -259,8 +259,8 @@ describe('tokens of a former admin', () => {
     expect([verified.code, verified.out]).toEqual([1, expect.stringContaining(token.id)])
     await app.connection.sql`update tokens set revoked_at = now() where id = ${token.id}`
     await ada.must(...here('agent', 'delete', 'kept', '--yes'))
-    const told = (await ada.json(...inAcme('workspace', 'log'))) as { what: string }[]
-    expect(told.slice(-2).map(({ what }) => what)).toEqual([
+    const log = (await ada.json(...inAcme('workspace', 'log'))) as { what: string }[]
+    expect(log.slice(-2).map(({ what }) => what)).toEqual([
       `revoked 1 token: ${token.id}`,
       expect.stringMatching(/^revoked 1 token: /),
     ])
@@ -311,8 +311,8 @@ test.each([
   await ada.must(...here, 'agent', 'create', `bot-${_}`)
   const tokens = (await ada.json(...here, 'token', 'list', `bot-${_}`)) as { id: string }[]
   await ada.must(...inAcme(...command))
-  const told = (await ada.json(...inAcme('workspace', 'log'))) as { what: string }[]
-  const revoked = told.slice(-2).map(({ what }) => what)
+  const log = (await ada.json(...inAcme('workspace', 'log'))) as { what: string }[]
+  const revoked = log.slice(-2).map(({ what }) => what)
   for (const { id } of [{ id: ci }, ...tokens]) expect(revoked).toContain(`revoked 1 token: ${id}`)
 })
 

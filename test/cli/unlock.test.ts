@@ -166,12 +166,12 @@ test('unlock fails when no key is protected by a passphrase', async () => {
 
 describe('a socket that may belong to another user', () => {
   let server: Server
-  let heard: number
+  let connections: number
   const plant = async (directory: string, mode: number) => {
     mkdirSync(directory, { recursive: true })
-    heard = 0
+    connections = 0
     server = createServer((client) => {
-      heard += 1
+      connections += 1
       client.end('{"salt":"","key":"","until":99999999999999}\n')
     })
     await new Promise<void>((resolve) =>
@@ -188,7 +188,7 @@ describe('a socket that may belong to another user', () => {
     expect((await run(['whoami'], knowing())).code).toBe(0)
     const status = JSON.parse((await run(['status', '--json'])).out)
     expect(status.unlocked_until).toContain('may belong to another user')
-    expect(heard).toBe(0)
+    expect(connections).toBe(0)
   }
 
   test('a socket in a directory that others may enter is not used', async () => {
@@ -226,7 +226,7 @@ describe('a socket that may belong to another user', () => {
   test('a file in place of the socket is rejected and kept', async () => {
     mkdirSync(join(runtime, 'cloakroom'), { mode: 0o700 })
     writeFileSync(socket(), 'a file')
-    heard = 0
+    connections = 0
     await isRefused()
     expect(readFileSync(socket(), 'utf8')).toBe('a file')
   })

@@ -112,15 +112,23 @@ const lies: [string, string, Changing][] = [
     ({ sealed: values }) => Object.assign(values, { A: { value: sealed(workspace, 'A', 'old') } }),
   ],
   ['a row left out', 'root', ({ sealed: values }) => delete values.B],
-  ['a hidden row left out', 'root', (told) => Object.assign(told, { value_sha256: {} })],
+  ['a hidden row left out', 'root', (delivered) => Object.assign(delivered, { value_sha256: {} })],
   ['a row more', 'root', ({ sealed: values }) => Object.assign(values, { C: values.A })],
   ["another name's value", 'root', ({ sealed: values }) => Object.assign(values, { A: values.B })],
-  ['a name twice', 'root', (told) => Object.assign(told.value_sha256 ?? {}, { A: 'x'.repeat(43) })],
-  ['no manifest', 'root', (told) => Object.assign(told, { manifest: null })],
-  ['no grant', 'form', (told) => Object.assign(told, { grant: null })],
-  ['no binding', 'form', (told) => Object.assign(told, { binding: undefined })],
-  ['no links', 'order', (told) => Object.assign(told, { links: [] })],
-  ['a shorter chain', 'head', (told) => Object.assign(told, { links: links.links.slice(0, 1) })],
+  [
+    'a name twice',
+    'root',
+    (delivered) => Object.assign(delivered.value_sha256 ?? {}, { A: 'x'.repeat(43) }),
+  ],
+  ['no manifest', 'root', (delivered) => Object.assign(delivered, { manifest: null })],
+  ['no grant', 'form', (delivered) => Object.assign(delivered, { grant: null })],
+  ['no binding', 'form', (delivered) => Object.assign(delivered, { binding: undefined })],
+  ['no links', 'order', (delivered) => Object.assign(delivered, { links: [] })],
+  [
+    'a shorter chain',
+    'head',
+    (delivered) => Object.assign(delivered, { links: links.links.slice(0, 1) }),
+  ],
   ['an envelope that nobody signed', 'form', ({ envelopes: [first] }) => delete first?.statement],
   [
     'another envelope than the one that was signed',
@@ -137,43 +145,49 @@ const lies: [string, string, Changing][] = [
   [
     "another environment's values",
     'mismatch',
-    (told) => Object.assign(told, { environment: 'staging' }),
+    (delivered) => Object.assign(delivered, { environment: 'staging' }),
   ],
   [
     "another project's values",
     'mismatch',
-    (told) => Object.assign(told, { project_id: bea.person.user_id }),
+    (delivered) => Object.assign(delivered, { project_id: bea.person.user_id }),
   ],
-  ['another workspace', 'workspace', (told) => Object.assign(told, { workspace_id: PLAIN })],
+  [
+    'another workspace',
+    'workspace',
+    (delivered) => Object.assign(delivered, { workspace_id: PLAIN }),
+  ],
   [
     'a widened grant',
     'signature',
-    async (told) => {
+    async (delivered) => {
       const { signature } = await grantSaying({})
       const { statement } = await grantSaying({ expires_at: null })
-      Object.assign(told, { grant: { statement, signature } })
+      Object.assign(delivered, { grant: { statement, signature } })
     },
   ],
   [
     'a grant by a member who may not',
     'right',
-    async (told) => Object.assign(told, { grant: await grantSaying({}, bea) }),
+    async (delivered) => Object.assign(delivered, { grant: await grantSaying({}, bea) }),
   ],
   [
     'a grant for another public key',
     'mismatch',
-    async (told) =>
-      Object.assign(told, { grant: await grantSaying({ public_key: bea.person.public_key }) }),
+    async (delivered) =>
+      Object.assign(delivered, { grant: await grantSaying({ public_key: bea.person.public_key }) }),
   ],
   [
     'a grant that may only use',
     'mismatch',
-    async (told) => Object.assign(told, { grant: await grantSaying({ capabilities: ['use'] }) }),
+    async (delivered) =>
+      Object.assign(delivered, { grant: await grantSaying({ capabilities: ['use'] }) }),
   ],
   [
     'a grant for elsewhere',
     'mismatch',
-    async (told) => Object.assign(told, { grant: await grantSaying({ environment: 'staging' }) }),
+    async (delivered) =>
+      Object.assign(delivered, { grant: await grantSaying({ environment: 'staging' }) }),
   ],
 ]
 

@@ -66,7 +66,7 @@ export async function foundWorkspace(server: string, email: string, project: str
 }
 
 /** Registers an agent in a project's production, with the environment's key unless told otherwise. @returns its token */
-export async function employ(
+export async function createAgent(
   there: Pick<Awaited<ReturnType<typeof elsewhere>>, 'api' | 'workspace'>,
   projectId: string,
   name: string,

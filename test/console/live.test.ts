@@ -15,14 +15,14 @@ let token = ''
 
 beforeAll(async () => {
   employer = await openEmployer('live')
-  token = await employed('deploy-bot')
+  token = await createAgentToken('deploy-bot')
 })
 afterAll(async () => {
   await employer.ada.close()
   await employer.stage.close()
 })
 
-async function employed(name: string, places = true) {
+async function createAgentToken(name: string, places = true) {
   const { there, projectId } = employer
   const place = { projectId, environment: 'production' }
   const terms = { environment: 'production', order: {}, places: places ? [place] : [] }
@@ -160,7 +160,7 @@ test('a policy that refused a call gains exactly the one method, and the value s
 
 test('a token without the key of its environment gets the key, sealed to it and signed', async () => {
   const { ada, button, call } = employer
-  const bare = await employed('bare', false)
+  const bare = await createAgentToken('bare', false)
   expect(await call({ token: bare })).toBe('key_not_provisioned')
   const region = await opened('bare', 'Give bare the key?')
   await region.getByText('Keys of the token default').waitFor()
@@ -174,7 +174,7 @@ test('a token without the key of its environment gets the key, sealed to it and 
 
 test('a record that names an environment outside the grant offers no key', async () => {
   const { call, stage, page, there, button } = employer
-  expect(await call({ token: await employed('narrow', false) })).toBe('key_not_provisioned')
+  expect(await call({ token: await createAgentToken('narrow', false) })).toBe('key_not_provisioned')
   await rowOf('narrow').waitFor()
   const { sql } = stage.app.connection
   await sql`update audit_logs set environment = 'development' where agent_id = 'narrow'

@@ -5,7 +5,7 @@ import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
 import { PASSWORD, signUp } from './accounts.ts'
-import { employ } from './elsewhere.ts'
+import { createAgent } from './elsewhere.ts'
 import { HOST, openEmployer } from './employer.ts'
 import { type Cost, Path } from './keystrokes.ts'
 import { openReachableStage } from './reachable.ts'
@@ -81,7 +81,7 @@ test('a newcomer creates an account and makes the first call within 75 seconds',
 
 test('a refused call is allowed with two clicks', async () => {
   const { page, button, call, there, projectId } = employer
-  const token = await employ(there, projectId, 'deploy-bot')
+  const token = await createAgent(there, projectId, 'deploy-bot')
   await page.locator('#content').getByText('Live', { exact: true }).waitFor()
   expect(await call({ token })).toBe('domain_blocked')
   const path = new Path(page)

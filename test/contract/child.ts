@@ -15,22 +15,22 @@ const client = (await import(path)) as Client
 
 const person = { baseUrl: controlPlane, auth: () => session }
 const agent = { baseUrl: resolver, auth: () => token }
-const say = (what: unknown) => process.stdout.write(`${JSON.stringify(what)}\n`)
+const print = (what: unknown) => process.stdout.write(`${JSON.stringify(what)}\n`)
 const namesOf = (listed: unknown) => (listed as { name: string }[]).map(({ name }) => name)
 
 const { data: projects } = await client.projectsList(person)
-say(namesOf((projects as { data: unknown }).data))
+print(namesOf((projects as { data: unknown }).data))
 const { data: credentials } = await client.resolverCredentials(agent)
-say(namesOf(credentials).sort())
+print(namesOf(credentials).sort())
 const headers = { 'X-Key': 'SVC_SECRET_STRIPE_API_KEY' }
 const resolve = (target_url: string) =>
   client.resolverResolve({ ...agent, body: { target_url, headers } })
 const { data: answered } = await resolve(`https://${upstream}/echo`)
-say((answered as { status_code: number }).status_code)
+print((answered as { status_code: number }).status_code)
 const { error } = await resolve('https://elsewhere.example/')
-say((error as { error_code: string }).error_code)
+print((error as { error_code: string }).error_code)
 const forwarded = await client.resolverForwardGet({
   ...agent,
   path: { host: upstream, path: 'echo' },
 })
-say(forwarded.response.status)
+print(forwarded.response.status)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { type Program, startProgram } from '../binary/executable.ts'
-import { type Customer, type Employee, employ, enrol } from '../binary/independent_client.ts'
+import { type AgentToken, type Customer, createAgent, enrol } from '../binary/independent_client.ts'
 import { startUpstream } from '../support/upstream.ts'
 
 const HOST = 'api.upstream.example'
@@ -15,7 +15,7 @@ export type ContractStage = {
   server: Program
   customer: Customer
   /** The token may use and read. */
-  agent: Employee
+  agent: AgentToken
   /** An external API, in the form of the allowlist. */
   upstream: string
   directory: string
@@ -42,7 +42,7 @@ export async function openContractStage(): Promise<ContractStage> {
   })
   const customer = await enrol(server.controlPlane)
   await customer.upload({ STRIPE_API_KEY: 'sk_live_0123456789abcdef', MODE: 'live' })
-  const agent = await employ(customer, ['use', 'read'])
+  const agent = await createAgent(customer, ['use', 'read'])
   const upstream = `${HOST}:${api.port}`
   await customer.call('POST', `/api/workspaces/${customer.workspaceId}/allowlist/`, {
     domain: upstream,

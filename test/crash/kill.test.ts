@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Program, startProgram } from '../binary/executable.ts'
 import {
+  type AgentToken,
   type Customer,
-  type Employee,
-  employ,
+  createAgent,
   enrol,
   readAudit,
 } from '../binary/independent_client.ts'
@@ -21,8 +21,8 @@ let scene: Scene
 let program: Program
 let customer: Customer
 /** Has the agent in a separate workspace, because each write makes the workspace's calls check again. */
-let employer: Customer
-let agent: Employee
+let agentOwner: Customer
+let agent: AgentToken
 
 /** Acknowledged by the server: names of new secrets, last values of old ones, paths of calls. */
 const created = new Set<string>()
@@ -34,10 +34,10 @@ beforeAll(async () => {
   Object.assign(scene.env, { RATE_API: '1000000/1', RATE_TOKEN: '1000000/1' })
   program = await startProgram({ env: scene.env })
   customer = await enrol(program.controlPlane)
-  employer = await enrol(program.controlPlane)
-  await employer.upload({ API_KEY: marked('sk_live_crash') })
-  await allow(scene, employer)
-  agent = await employ(employer)
+  agentOwner = await enrol(program.controlPlane)
+  await agentOwner.upload({ API_KEY: marked('sk_live_crash') })
+  await allow(scene, agentOwner)
+  agent = await createAgent(agentOwner)
 }, 60_000)
 afterAll(async () => {
   program.signal('SIGKILL')
@@ -109,7 +109,7 @@ test(`${ROUNDS} kills lose no acknowledged secret and no acknowledged call`, asy
     await workAndKill(round)
     program = await startProgram({ env: scene.env })
     customer.moveTo(program.controlPlane)
-    employer.moveTo(program.controlPlane)
+    agentOwner.moveTo(program.controlPlane)
 
     const kept = await listKeys()
     expect([...created].filter((key) => !kept.has(key))).toEqual([])
@@ -120,7 +120,7 @@ test(`${ROUNDS} kills lose no acknowledged secret and no acknowledged call`, asy
       expect(value).toBeGreaterThanOrEqual(acknowledged)
       expect(value).toBeLessThanOrEqual(tried)
     }
-    const audited = (await readAudit(employer)).map(({ target_path }) => target_path)
+    const audited = (await readAudit(agentOwner)).map(({ target_path }) => target_path)
     expect([...called].filter((path) => !audited.includes(path))).toEqual([])
     expect(audited.length).toBe(new Set(audited).size)
     // Every call that reached the API was in the audit first, also an unanswered one.

@@ -28,9 +28,9 @@ async function open() {
   }
   const timers = new FakeTimers()
   const bus = openBus({ kind: 'postgresql', sql, connectBesides }, log, timers)
-  const heard: string[] = []
+  const received: string[] = []
   let gaps = 0
-  bus.subscribe(CHANNEL, { onNotice: (payload) => heard.push(payload), onGap: () => gaps++ })
+  bus.subscribe(CHANNEL, { onNotice: (payload) => received.push(payload), onGap: () => gaps++ })
   await until(() => gaps === 1)
   let pulses = 0
   const { unlisten } = await sql.listen(CHANNEL, (payload) => {
@@ -47,28 +47,28 @@ async function open() {
     await pulse()
     const after = `after ${pulses}`
     await sql.notify(CHANNEL, after)
-    await until(() => heard.at(-1) === after)
+    await until(() => received.at(-1) === after)
   }
   const close = async () => {
     await unlisten()
     await bus.close()
     await sql.end()
   }
-  return { sql, clients, logs, heard, pulse, receivePulse, close, gaps: () => gaps }
+  return { sql, clients, logs, received, pulse, receivePulse, close, gaps: () => gaps }
 }
 
 test('a lost connection is replaced, which counts as a gap and is logged once', async () => {
-  const { sql, clients, logs, heard, pulse, close, gaps } = await open()
+  const { sql, clients, logs, received, pulse, close, gaps } = await open()
   await sql.notify(CHANNEL, 'one')
-  await until(() => heard.length === 1)
+  await until(() => received.length === 1)
   // The driver treats this connection as no longer wanted, and does not replace it.
   await clients[0]?.end()
   await pulse()
   await pulse()
   await until(() => gaps() === 2)
   await sql.notify(CHANNEL, 'two')
-  await until(() => heard.length === 2)
-  expect(heard).toEqual(['one', 'two'])
+  await until(() => received.length === 2)
+  expect(received).toEqual(['one', 'two'])
   expect(logs.filter((line) => line.includes('notices do not arrive'))).toHaveLength(1)
   await close()
 })
@@ -85,10 +85,10 @@ test('a replacement connection is not replaced again', async () => {
 })
 
 test('a heartbeat is no notice, and keeps the connection open', async () => {
-  const { clients, heard, receivePulse, close, gaps } = await open()
+  const { clients, received, receivePulse, close, gaps } = await open()
   for (let round = 0; round < 4; round += 1) await receivePulse()
-  expect({ heard, gaps: gaps(), connections: clients.length }).toEqual({
-    heard: [1, 2, 3, 4].map((count) => `after ${count}`),
+  expect({ received, gaps: gaps(), connections: clients.length }).toEqual({
+    received: [1, 2, 3, 4].map((count) => `after ${count}`),
     gaps: 1,
     connections: 1,
   })

@@ -34,9 +34,9 @@ const slow = (fast: number) => ({
   [`${BUCKET}{listener="control-plane",le="2.5"}`]: '0+100x60',
   [`${BUCKET}{listener="control-plane",le="+Inf"}`]: '0+100x60',
 })
-const shares = (name: string, one: string, few: number, other: string, many: number) => ({
-  [`${name}{${one}}`]: `0+${few}x60`,
-  [`${name}{${other}}`]: `0+${many}x60`,
+const shares = (name: string, one: string, share: number, other: string, otherShare: number) => ({
+  [`${name}{${one}}`]: `0+${share}x60`,
+  [`${name}{${other}}`]: `0+${otherShare}x60`,
 })
 const gauge = (name: string, over: string, under: string, at = '30m'): Case => ({
   fires: { [name]: `${over}x60` },

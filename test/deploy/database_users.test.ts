@@ -416,7 +416,7 @@ describe("the resolver's database user", () => {
       (error) => error.code,
     )
 
-  const strange: [what: string, values: Record<string, unknown>][] = [
+  const forged: [what: string, values: Record<string, unknown>][] = [
     ['a change by a person', { source: 'control_plane', identity_level: 'user' }],
     ['what a person did', { identity_level: 'user', agent_id: 'ada@example.com' }],
     ['the id of a person', { user_id: Bun.randomUUIDv7() }],
@@ -429,7 +429,7 @@ describe("the resolver's database user", () => {
     ['another time of recording', { recorded_at: '2026-01-01T00:00:00Z' }],
     ['no end of time', { timestamp: 'infinity' }],
   ]
-  test.each(strange)('a forged record of the resolver is rejected: %s', async (_, values) => {
+  test.each(forged)('a forged record of the resolver is rejected: %s', async (_, values) => {
     expect(await insert(values)).toBe('23514')
   })
 
@@ -629,8 +629,8 @@ describe('a session that keeps a lock of tokens', () => {
     await session`select id from tokens for update`
     const refusal = await agent.revoke(other.id).catch((error) => error)
     expect([refusal.status, refusal.code]).toEqual([503, 'unavailable'])
-    const told = problemsIn(stage.app).filter((line) => line.includes('changes wait for locks'))
-    expect(told.map((line) => JSON.parse(line).sessions)).toContain(`${pid} of cloakroom_control`)
+    const lines = problemsIn(stage.app).filter((line) => line.includes('changes wait for locks'))
+    expect(lines.map((line) => JSON.parse(line).sessions)).toContain(`${pid} of cloakroom_control`)
     await session`rollback`
     await agent.revoke(other.id)
     stage.app.logs.length = 0

@@ -199,7 +199,7 @@ for (const [example, program] of EXAMPLES) {
           tls: { ca, serverName: RESOLVER, checkServerIdentity: () => undefined },
         } as never,
       )
-      const heard = new Promise((resolve) => {
+      const received = new Promise((resolve) => {
         socket.onmessage = ({ data }) => resolve(data)
       })
       const upstream = await accepted.promise
@@ -207,7 +207,7 @@ for (const [example, program] of EXAMPLES) {
       if (socket.readyState === WebSocket.OPEN) socket.send('hello')
       expect((await upstream.next()).payload.toString()).toBe('hello')
       upstream.wire.write(frame(1, 'hello yourself'))
-      expect(await heard).toBe('hello yourself')
+      expect(await received).toBe('hello yourself')
       socket.close()
     })
 

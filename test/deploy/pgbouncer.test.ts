@@ -204,12 +204,12 @@ describe('behind pgbouncer in transaction mode', () => {
       connection,
       openLog('error', () => {}),
     )
-    const heard = Promise.withResolvers<string>()
+    const notice = Promise.withResolvers<string>()
     const ready = Promise.withResolvers<void>()
-    bus.subscribe(POLICY_CHANGES, { onNotice: heard.resolve, onGap: ready.resolve })
+    bus.subscribe(POLICY_CHANGES, { onNotice: notice.resolve, onGap: ready.resolve })
     await ready.promise
     await agent.allow('another.example.com')
-    expect(await heard.promise).toBe(agent.workspaceId)
+    expect(await notice.promise).toBe(agent.workspaceId)
     await bus.close()
     await connection.close()
   })

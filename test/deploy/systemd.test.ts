@@ -72,17 +72,17 @@ requires('python').test(
     )
     started.push(listener)
     const reader = listener.stdout.getReader()
-    let heard = ''
+    let received = ''
     const until = async (text: string) => {
-      while (!heard.includes(text))
-        heard += Buffer.from((await reader.read()).value ?? []).toString()
+      while (!received.includes(text))
+        received += Buffer.from((await reader.read()).value ?? []).toString()
     }
     await until('listening')
     const database = await freshDatabase()
     const server = await startServer({ ...database.env, ...KEYS, NOTIFY_SOCKET: socket })
     await until('READY=1')
-    expect(heard).toContain(`MAINPID=${server.pid}`)
-    expect(heard).not.toContain('STOPPING=1')
+    expect(received).toContain(`MAINPID=${server.pid}`)
+    expect(received).not.toContain('STOPPING=1')
     server.kill('SIGTERM')
     await until('STOPPING=1')
     expect(await server.exited).toBe(0)

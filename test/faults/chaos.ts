@@ -11,7 +11,15 @@ import type { TLSSocket } from 'node:tls'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import type { Script } from '../support/upstream.ts'
 import { must } from './ledger.ts'
-import { allow, type Employee, employ, enrol, type Person, placeOf, store } from './person.ts'
+import {
+  type AgentToken,
+  allow,
+  createAgent,
+  enrol,
+  type Person,
+  placeOf,
+  store,
+} from './person.ts'
 import type { Random } from './random.ts'
 import { HOST, type Replica, type Subject } from './subject.ts'
 import type { World } from './world.ts'
@@ -102,14 +110,14 @@ export async function chaos(world: World, random: Random, seconds: number): Prom
   }
 }
 
-type Caller = Employee & { person: Person }
+type Caller = AgentToken & { person: Person }
 
 async function someoneWith(subject: Subject, replica: Replica, port: number): Promise<Caller> {
   const person = await enrol(replica.controlPlane)
   await store(placeOf(person), { API_KEY: 'a key of chaos' })
   await allow(person, subject.domain)
   await allow(person, `${HOST}:${port}`)
-  return { person, ...(await employ(person, 'chaos')) }
+  return { person, ...(await createAgent(person, 'chaos')) }
 }
 
 /** Every answer that arrives is right. */

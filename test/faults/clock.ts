@@ -7,7 +7,7 @@ import { ApiError } from '../../src/client/http/api.ts'
 import { listAllowlist } from '../../src/features/allowlist/contract.ts'
 import { databaseKind, preparedDatabase } from '../support/database.ts'
 import { must } from './ledger.ts'
-import { allow, employ, enrol, PASSWORD, type Person, placeOf, store } from './person.ts'
+import { allow, createAgent, enrol, PASSWORD, type Person, placeOf, store } from './person.ts'
 import { type Replica, type Subject, startSubject } from './subject.ts'
 import { reconcileAll } from './work.ts'
 import { allowlistWork, bulkWork, callWork, refreshWork, resolveAs, revokeWork } from './works.ts'
@@ -61,8 +61,8 @@ export async function wrongByADay({ subject, move }: WrongClock): Promise<void> 
   )) as [Person, Person, Person]
   await store(placeOf(person), { API_KEY: 'a key of faults' })
   await allow(person, subject.domain)
-  const lasting = await employ(person, 'lasting')
-  const brief = await employ(person, 'brief', 1)
+  const lasting = await createAgent(person, 'lasting')
+  const brief = await createAgent(person, 'brief', 1)
   const works = [
     await bulkWork(subject, person),
     allowlistWork(subject, person),

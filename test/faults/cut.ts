@@ -108,9 +108,9 @@ export async function cutOff(
     const { health, answer, codes } = seen
     const odd = [...codes].filter((code) => code.startsWith('5') && !code.startsWith('503 '))
     if (odd.length > 0) throw new Loss(`refused by ${odd}`)
-    const told = `cut for ${silentMs / 1000} s; health was 503 within ${health.toFixed(0)} ms, requests that were on their way within ${answer.toFixed(0)} ms; ${[...codes].sort().join(', ')}`
-    if (!isShort && answer > PROMISED_MS) throw new Loss(told)
-    return told
+    const report = `cut for ${silentMs / 1000} s; health was 503 within ${health.toFixed(0)} ms, requests that were on their way within ${answer.toFixed(0)} ms; ${[...codes].sort().join(', ')}`
+    if (!isShort && answer > PROMISED_MS) throw new Loss(report)
+    return report
   } finally {
     await wire.remove()
   }

@@ -58,7 +58,7 @@ export async function fullDisk(kind: Kind, rounds: number, fullMs: number): Prom
     kind === 'postgresql' ? await startFaultCluster({ home: data, isSmall: true }) : undefined
   const place = cluster ? { cluster } : { dataDir: data }
   const world = await openWorld(kind, { ...place, isShort: true, replicas: 1 })
-  const told = new Map<string, number>()
+  const counts = new Map<string, number>()
   try {
     for (let round = 0; round < rounds; round += 1) {
       const { refusals } = await world.through(() =>
@@ -71,14 +71,14 @@ export async function fullDisk(kind: Kind, rounds: number, fullMs: number): Prom
           await untilHealthy(world)
         }),
       )
-      for (const [code, count] of refusals) told.set(code, (told.get(code) ?? 0) + count)
+      for (const [code, count] of refusals) counts.set(code, (counts.get(code) ?? 0) + count)
       await world.subject.replicas[0]?.serving()
     }
-    const strange = [...told.keys()].filter((code) => !KNOWN.test(code))
-    if (strange.length > 0) throw new Loss(`told of a full disk: ${strange}`)
+    const unknownCodes = [...counts.keys()].filter((code) => !KNOWN.test(code))
+    if (unknownCodes.length > 0) throw new Loss(`told of a full disk: ${unknownCodes}`)
     const { bavail, bsize } = statfsSync(disk.path)
     const room = Math.round((bavail * bsize) / MB)
-    return `${[...told].map(([code, count]) => `${code} ${count}x`).join(', ')}; ${room} MiB free at the end`
+    return `${[...counts].map(([code, count]) => `${code} ${count}x`).join(', ')}; ${room} MiB free at the end`
   } finally {
     await world.stop()
     await cluster?.remove()

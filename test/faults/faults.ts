@@ -15,7 +15,7 @@ export type Order = { kind: Kind; rounds: number; seconds: number; random: Rando
  * Returns the observations in one line.
  * @throws Loss
  */
-type Run = (order: Order, say: (line: string) => void) => Promise<string>
+type Run = (order: Order, log: (line: string) => void) => Promise<string>
 
 export type Faults = Record<string, { rounds: number; databases: readonly Kind[]; run: Run }>
 
@@ -65,12 +65,12 @@ async function badApi({ kind, seconds, random }: Order): Promise<string> {
 }
 
 function inRounds(round: (world: World, random: Random) => Promise<unknown>): Run {
-  return async ({ kind, rounds, random }, say) => {
+  return async ({ kind, rounds, random }, log) => {
     const world = await openWorld(kind)
     try {
       for (let count = 1; count <= rounds; count += 1) {
         await round(world, random)
-        say(`round ${count}, ${world.subject.ledger.size} acknowledged`)
+        log(`round ${count}, ${world.subject.ledger.size} acknowledged`)
       }
       const { ledger, upstream } = world.subject
       return `${ledger.size} acknowledged, ${upstream.received.length} calls`

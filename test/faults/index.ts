@@ -49,14 +49,14 @@ async function attempt(
   run: Faults[string]['run'],
 ): Promise<string[]> {
   const began = performance.now()
-  const told: { seen: string; verdict: string } = { seen: '', verdict: 'good' }
+  const result: { seen: string; verdict: string } = { seen: '', verdict: 'good' }
   try {
     const order = { kind, rounds, random, seconds: Number(values.seconds) }
-    told.seen = await run(order, (line) => process.stdout.write(`${name} ${kind}: ${line}\n`))
+    result.seen = await run(order, (line) => process.stdout.write(`${name} ${kind}: ${line}\n`))
   } catch (error) {
     process.stdout.write(`${name} ${kind}: ${error instanceof Error ? error.stack : error}\n`)
-    told.verdict = `BAD: ${error}`.slice(0, 120)
+    result.verdict = `BAD: ${error}`.slice(0, 120)
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(0)
-  return [name, kind, String(rounds), seconds, told.seen, told.verdict]
+  return [name, kind, String(rounds), seconds, result.seen, result.verdict]
 }

@@ -93,13 +93,13 @@ export async function allow(person: Person, domain: string): Promise<void> {
   await allowHosts(person, [domain])
 }
 
-export type Employee = { agentId: string; tokenId: string; token: string }
+export type AgentToken = { agentId: string; tokenId: string; token: string }
 
-export async function employ(
+export async function createAgent(
   person: Person,
   label: string,
   expires_in_days = 90,
-): Promise<Employee> {
+): Promise<AgentToken> {
   const { api, workspace, projectId } = person
   const agentId = Bun.randomUUIDv7()
   const scope = { kind: 'agent', agentId, projectId: null, environment: null } as const

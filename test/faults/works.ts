@@ -10,8 +10,8 @@ import { listAllowlist } from '../../src/features/allowlist/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { must } from './ledger.ts'
 import {
-  type Employee,
-  employ,
+  type AgentToken,
+  createAgent,
   newProject,
   PASSWORD,
   type Person,
@@ -90,8 +90,8 @@ export function allowlistWork({ ledger, domain: needed }: Subject, person: Perso
       must(gone.length === 0, () => `${gone} was added and is gone`)
       const back = rows.filter((domain) => removed.has(domain))
       must(back.length === 0, () => `${back} was removed and is allowed again`)
-      const strange = rows.filter((row) => ![...due, ...trying, needed].includes(row))
-      must(strange.length === 0, () => `${strange} is allowed, which nobody asked for`)
+      const unexpected = rows.filter((row) => ![...due, ...trying, needed].includes(row))
+      must(unexpected.length === 0, () => `${unexpected} is allowed, which nobody asked for`)
       // The outcome of the last attempts is known now.
       for (const domain of trying) {
         ledger.note('allowlist', rows.includes(domain) ? 'added' : 'removed', domain)
@@ -112,7 +112,7 @@ async function mustBeSigned({ workspace }: Person, rows: readonly string[]): Pro
 /** An agent's call: the status, which is the API's if it was reached. */
 export async function resolveAs(
   { resolver }: Pick<Replica, 'resolver'>,
-  { token }: Pick<Employee, 'token'>,
+  { token }: Pick<AgentToken, 'token'>,
   target_url: string,
 ): Promise<number> {
   const response = await fetch(`${resolver}/v1/resolve`, {
@@ -128,7 +128,7 @@ export async function resolveAs(
 
 export async function forwardAs(
   { resolver }: Pick<Replica, 'resolver'>,
-  { token }: Pick<Employee, 'token'>,
+  { token }: Pick<AgentToken, 'token'>,
   target: string,
 ): Promise<number> {
   const response = await fetch(`${resolver}/v1/forward/${target.replace('https://', '')}`, {
@@ -141,7 +141,7 @@ export async function forwardAs(
 }
 
 /** The upstream's own log, compared with the audit: no call reached it without a record, and answered calls have one. */
-export function callWork(subject: Subject, person: Person, agent: Employee, via: Replica): Work {
+export function callWork(subject: Subject, person: Person, agent: AgentToken, via: Replica): Work {
   const { ledger, upstream, target } = subject
   const id = crypto.randomUUID().slice(0, 8)
   const name = `calls ${id}`
@@ -174,7 +174,7 @@ export function callWork(subject: Subject, person: Person, agent: Employee, via:
       }
       must(
         missing.size === 0,
-        () => `${missing.size} of ${size} calls without a record: ${few(missing)}`,
+        () => `${missing.size} of ${size} calls without a record: ${firstTwenty(missing)}`,
       )
       const arrived = new Set(reached)
       const lost = answered.filter((path) => !arrived.has(path))
@@ -184,7 +184,7 @@ export function callWork(subject: Subject, person: Person, agent: Employee, via:
   }
 }
 
-const few = (paths: Iterable<string>) => [...paths].slice(0, 20).join(' ')
+const firstTwenty = (paths: Iterable<string>) => [...paths].slice(0, 20).join(' ')
 
 /**
  * Removes entries that have a record, until none is left or there are no more records: another process may have
@@ -210,15 +210,15 @@ export function revokeWork(subject: Subject, person: Person): Work {
   const isServing = ({ controlPlane }: Replica) => controlPlane === person.origin
   const own = replicas.find(isServing) ?? replicas[0]
   let count = 0
-  let ending: Employee | null = null
-  const live = new Map<string, Employee>()
+  let ending: AgentToken | null = null
+  const live = new Map<string, AgentToken>()
   const refusedBy = async (replica: Replica, token: string) => {
     for (const call of [resolveAs, forwardAs]) {
       const status = await call(replica, { token }, target('/ended'))
       must(status === 401, () => `a revoked token was answered ${status} by ${call.name}`)
     }
   }
-  const revoke = async (agent: Employee) => {
+  const revoke = async (agent: AgentToken) => {
     ending = agent
     const by = { api: person.api, workspace: person.workspace, unsigned: () => {} }
     await endToken(by, { agentId: agent.agentId }, agent.tokenId)
@@ -232,7 +232,7 @@ export function revokeWork(subject: Subject, person: Person): Work {
     origin: person.origin,
     step: async () => {
       count += 1
-      const agent = await employ(person, `short-lived-${count}`)
+      const agent = await createAgent(person, `short-lived-${count}`)
       ledger.note('tokens', 'made', agent.token)
       live.set(agent.tokenId, agent)
       if (own) {

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type FaultCluster, startFaultCluster } from './cluster.ts'
-import { allow, employ, enrol, type Person, placeOf, store } from './person.ts'
+import { allow, createAgent, enrol, type Person, placeOf, store } from './person.ts'
 import { type Replica, type Subject, startSubject } from './subject.ts'
 import { type Running, reconcileAll, startWork, type Tally, type Work } from './work.ts'
 import {
@@ -100,26 +100,26 @@ async function compareAfter(
 
 async function everythingOn(subject: Subject, isShort: boolean): Promise<Everything> {
   const [first, last] = [subject.replicas[0], subject.replicas.at(-1)] as [Replica, Replica]
-  const [writer, boss, rekeyer] = await Promise.all(
+  const [writer, revoker, rekeyer] = await Promise.all(
     [first, last, first].map(({ controlPlane }) => enrol(controlPlane)),
   )
-  if (!(writer && boss && rekeyer)) throw new Error('unreachable')
-  for (const person of [writer, boss]) {
+  if (!(writer && revoker && rekeyer)) throw new Error('unreachable')
+  for (const person of [writer, revoker]) {
     await store(placeOf(person), { API_KEY: 'a key of faults' })
     await allow(person, subject.domain)
   }
-  const agent = await employ(writer, 'caller')
+  const agent = await createAgent(writer, 'caller')
   const works = [
     await bulkWork(subject, writer),
     await bulkWork(subject, writer),
     allowlistWork(subject, writer),
-    revokeWork(subject, boss),
+    revokeWork(subject, revoker),
     callWork(subject, writer, agent, first),
     callWork(subject, writer, agent, last),
     refreshWork(subject, rekeyer),
     await rekeyWork(subject, rekeyer),
   ]
-  const people = [writer, boss, rekeyer]
+  const people = [writer, revoker, rekeyer]
   if (isShort) return { works, people }
   // Each change of them derives keys from a password twice.
   const rotator = await enrol(last.controlPlane)

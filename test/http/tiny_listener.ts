@@ -207,15 +207,15 @@ function tinyRoutes(events: Event[]): Route[] {
         return body
       },
     ),
-    route(inBody, async ({ audit }) => say('unchanged', audit)),
-    route(active, async ({ audit }) => say('unchanged', audit)),
-    route(change, async ({ audit, params: { how } }) => say(how, audit)),
+    route(inBody, async ({ audit }) => recordChange('unchanged', audit)),
+    route(active, async ({ audit }) => recordChange('unchanged', audit)),
+    route(change, async ({ audit, params: { how } }) => recordChange(how, audit)),
     route(changeAlone, async ({ caller, transaction, params: { how } }) => {
       if (how === 'outside') return undefined
       return transaction(async (_tx, audit) => {
-        if (how === 'unbound') return say('recorded', audit as Recorder)
+        if (how === 'unbound') return recordChange('recorded', audit as Recorder)
         if (how !== 'unchanged') audit.by({ ...caller, workspaceId: WORKSPACE })
-        return say(how, audit as Recorder)
+        return recordChange(how, audit as Recorder)
       })
     }),
     listRoute(list, () => ({
@@ -245,7 +245,7 @@ async function* drops(): AsyncGenerator<string, void> {
   }
 }
 
-function say(how: string, audit: BoundAudit): undefined {
+function recordChange(how: string, audit: BoundAudit): undefined {
   const resource = { type: 'thing', id: null, name: how }
   if (how === 'recorded') audit.record({ action: 'project.created', resource })
   if (how === 'both') audit.record({ action: 'project.updated', resource })

@@ -67,12 +67,15 @@ describe('a credential that the upstream echoes', () => {
     expect(guarded(framed(text), [SECRET])).toBe(framed(PLACEHOLDER))
   })
 
-  test.each(['hex', 'HEX', 'hEx'])('is replaced in %s', (form) => {
-    const hex = bytes(SECRET).toHex()
-    const mixed = [...hex].map((digit, at) => (at % 2 ? digit.toUpperCase() : digit)).join('')
-    const text = { hex, HEX: hex.toUpperCase(), hEx: mixed }[form] ?? ''
-    expect(guarded(framed(text), [SECRET])).toBe(framed(PLACEHOLDER))
-  })
+  test.each(['hex', 'HEX', 'hEx'])(
+    'an echoed credential is replaced in hexadecimal: %s',
+    (form) => {
+      const hex = bytes(SECRET).toHex()
+      const mixed = [...hex].map((digit, at) => (at % 2 ? digit.toUpperCase() : digit)).join('')
+      const text = { hex, HEX: hex.toUpperCase(), hEx: mixed }[form] ?? ''
+      expect(guarded(framed(text), [SECRET])).toBe(framed(PLACEHOLDER))
+    },
+  )
 
   test.each(['abcd', 'abcde', 'abcdef', '>>>>', '????', SECRET])(
     'an echoed credential is replaced in base64 of either alphabet, with and without padding: %p',

@@ -64,9 +64,9 @@ function bound({ share, least }: Bound, window: readonly Sample[], of: 'resident
 export function slope(points: readonly (readonly [number, number])[]): number {
   // A point every few seconds is enough: pairs grow with the square.
   const step = Math.ceil(points.length / 300)
-  const few = points.filter((_, index) => index % step === 0)
-  const slopes = few.flatMap(([x, y], index) =>
-    few.slice(index + 1).map(([laterX, laterY]) => (laterY - y) / (laterX - x)),
+  const sampled = points.filter((_, index) => index % step === 0)
+  const slopes = sampled.flatMap(([x, y], index) =>
+    sampled.slice(index + 1).map(([laterX, laterY]) => (laterY - y) / (laterX - x)),
   )
   return slopes.length === 0 ? 0 : median(slopes)
 }

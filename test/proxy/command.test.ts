@@ -358,7 +358,7 @@ describe('the authority', () => {
 describe('the proxy without a command', () => {
   test('the proxy without a command prints its address, and ends with a signal', async () => {
     const running = await startProxy()
-    expect(running.told).toMatchObject({
+    expect(running.printed).toMatchObject({
       port: expect.any(Number),
       https_proxy: expect.stringMatching(/^http:\/\/cloakroom:[\w-]{32}@127\.0\.0\.1:\d+$/),
       base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}$/),
@@ -388,7 +388,7 @@ describe('a server that is unavailable', () => {
     // One call is open when the proxy is killed.
     const received = Promise.withResolvers<void>()
     stage.upstream.on('/never', () => received.resolve())
-    const last = fetch(`${first.told.base_url}/${stage.authorityOf()}/never`).catch(() => null)
+    const last = fetch(`${first.printed.base_url}/${stage.authorityOf()}/never`).catch(() => null)
     await received.promise
     first.child.kill('SIGKILL')
     await first.child.exited
@@ -429,7 +429,7 @@ function queued(): number {
 
 type Running = {
   child: Bun.Subprocess<'ignore', 'pipe', 'inherit'>
-  told: { port: number; https_proxy: string; base_url: string }
+  printed: { port: number; https_proxy: string; base_url: string }
 }
 
 async function startProxy(): Promise<Running> {
@@ -448,10 +448,10 @@ async function startProxy(): Promise<Running> {
     text += Buffer.from(chunk).toString()
     if (text.endsWith('\n}\n')) break
   }
-  return { child, told: JSON.parse(text) }
+  return { child, printed: JSON.parse(text) }
 }
 
-async function callThrough({ told }: Running): Promise<string> {
+async function callThrough({ printed: told }: Running): Promise<string> {
   const url = `${told.base_url}/${stage.authorityOf()}/echo`
   const answer = await fetch(url, { headers: { authorization: 'Bearer SVC_SECRET_KEY' } })
   return answer.text()

@@ -50,11 +50,11 @@ const FOREIGN = {
 }
 
 /** Messages that arrived. */
-const heard: string[] = []
+const receivedMessages: string[] = []
 upstream.on('/test/Echo', async ({ headers, messages, begin, send, end }) => {
   begin({ 'x-echo': headers.authorization ?? '' })
   for await (const message of messages) {
-    heard.push(message)
+    receivedMessages.push(message)
     send(`you said ${message}`)
   }
   end(0, { 'x-end': headers.authorization ?? '', 'grpc-message': `for ${headers.authorization}` })
@@ -252,7 +252,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
       code: 0,
       messages: [String(most)],
     })
-    heard.length = 0
+    receivedMessages.length = 0
     const messages = ['first', 'x'.repeat(most + 1)]
     expect(await call('/test/Echo', { messages, lockstep: true })).toMatchObject({
       code: 8,
@@ -260,7 +260,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
       details: expect.stringContaining('payload_too_large: '),
       trailers: { 'x-service-error': 'payload_too_large' },
     })
-    expect(heard).toEqual(['first'])
+    expect(receivedMessages).toEqual(['first'])
   })
 
   test("statuses are the upstream's", async () => {
@@ -338,14 +338,14 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
 
 test("a message that contains its caller's token does not reach the upstream", async () => {
   const messages = ['first', `x${stage.agent.token}`]
-  heard.length = 0
+  receivedMessages.length = 0
   const got = await clients.remote.call({ host, path: '/test/Echo', messages, lockstep: true })
   expect(got).toMatchObject({
     code: 3,
     messages: ['you said first'],
     details: expect.stringContaining('invalid_header: A message repeats the token'),
   })
-  expect(heard).toEqual(['first'])
+  expect(receivedMessages).toEqual(['first'])
 })
 
 /** The newest record of a path that has its outcome. */

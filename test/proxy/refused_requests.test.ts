@@ -15,7 +15,7 @@ const { agent, upstream } = stage
 const local = await stage.open('local')
 const remote = await stage.open('remote')
 
-type Door = {
+type Route = {
   origin: string
   path: string
   headers: string
@@ -25,7 +25,7 @@ type Door = {
   call(path: string): Promise<Response>
 }
 
-const baseUrlOf = ({ baseUrl }: { baseUrl: string }, source: Door['source']): Door => ({
+const baseUrlOf = ({ baseUrl }: { baseUrl: string }, source: Route['source']): Route => ({
   origin: baseUrl,
   path: `${new URL(baseUrl).pathname}/${stage.authorityOf()}`,
   headers: '',
@@ -33,7 +33,7 @@ const baseUrlOf = ({ baseUrl }: { baseUrl: string }, source: Door['source']): Do
   call: (path) => fetch(`${baseUrl}/${stage.authorityOf()}${path}`),
 })
 
-const DOORS: Record<string, Door> = {
+const ROUTES: Record<string, Route> = {
   'forward mode': {
     origin: stage.app.resolver,
     path: `/v1/forward/${stage.authorityOf()}`,
@@ -60,12 +60,12 @@ const REFUSED: [method: string, rest: string, status: number, code: string][] = 
   ]),
 ]
 
-describe.each(Object.entries(DOORS))('%s', (name, door) => {
+describe.each(Object.entries(ROUTES))('%s', (name, route) => {
   test.each(REFUSED)('%s followed by %j is rejected', async (method, rest, status, code) => {
     const sent = upstream.bytes
-    const host = `Host: ${new URL(door.origin).host}\r\n`
-    const head = `${method} ${door.path}/refused HTTP/1.1\r\n${host}${door.headers}`
-    const answer = await sendRaw(door.origin, `${head}${rest}`, { waitsForAnswers: true })
+    const host = `Host: ${new URL(route.origin).host}\r\n`
+    const head = `${method} ${route.path}/refused HTTP/1.1\r\n${host}${route.headers}`
+    const answer = await sendRaw(route.origin, `${head}${rest}`, { waitsForAnswers: true })
     expect(answer.statuses[0]).toBe(status)
     if (method !== 'HEAD') expect(answer.text).toContain(`"error_code":"${code}"`)
     expect(upstream.bytes).toBe(sent)
@@ -73,10 +73,10 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
 
   test('the next call is recorded, and none of the rejected ones', async () => {
     const path = `/recorded-${name.replaceAll(' ', '-')}`
-    expect((await door.call(path)).status).toBe(200)
+    expect((await route.call(path)).status).toBe(200)
     const records = await until(async () => {
       await stage.app.flushAudit()
-      const all = await stage.records(door.source)
+      const all = await stage.records(route.source)
       return all.some((record) => record.target_path === path) && all
     })
     expect(records.filter((record) => record.target_path === '/refused')).toEqual([])

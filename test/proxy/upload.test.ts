@@ -57,8 +57,8 @@ function open(tokens: (string | null)[]) {
   const add = (id: string) => {
     const scope = { projectId: '0190f6a0-0000-7000-8000-000000000000', environment: 'development' }
     const call = new CallRecord({ id, ...scope })
-    const told = { host: 'api.example.com', method: 'GET', ...scope }
-    return outbox.add(auditRecordOf(call, told, call.outcome(200, false)))
+    const target = { host: 'api.example.com', method: 'GET', ...scope }
+    return outbox.add(auditRecordOf(call, target, call.outcome(200, false)))
   }
   return { outbox, delivery, add }
 }

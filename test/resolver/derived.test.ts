@@ -246,11 +246,11 @@ describe('values that are derived while an answer is open are redacted in it', (
       await call()
       const first = sentToken()
       const opened = Promise.withResolvers<void>()
-      const told = Promise.withResolvers<string>()
+      const lastText = Promise.withResolvers<string>()
       stage.upstream.on('/wait', async (_, wire) => {
         wire.write(`${chunked}${chunk('open ')}`)
         opened.resolve()
-        wire.write(`${chunk(await told.promise)}0\r\n\r\n`)
+        wire.write(`${chunk(await lastText.promise)}0\r\n\r\n`)
       })
       const waiting = fetch(`${stage.app.resolver}/v1/resolve`, {
         method: 'POST',
@@ -262,7 +262,7 @@ describe('values that are derived while an answer is open are redacted in it', (
       await call()
       const second = sentToken()
       expect(second).not.toBe(first)
-      told.resolve(`${first} ${second} end`)
+      lastText.resolve(`${first} ${second} end`)
       const text = await (await waiting).text()
       expect(text).toContain('open SVC_SECRET_CRM SVC_SECRET_CRM end')
     },

@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-type Door = {
+type Route = {
   name: string
   surface: 'control-plane' | 'resolver'
   line: string
@@ -34,7 +34,7 @@ type Door = {
   token(): string
 }
 
-const doors: Door[] = [
+const routes: Route[] = [
   {
     name: 'a call of a person',
     surface: 'control-plane',
@@ -85,7 +85,7 @@ const doors: Door[] = [
   },
 ]
 
-async function knock({ surface, line }: Door, headers: readonly string[]) {
+async function sendTo({ surface, line }: Route, headers: readonly string[]) {
   const origin = surface === 'resolver' ? stage.app.resolver : stage.app.controlPlane
   const lines = ['Host: localhost', 'Connection: close', ...headers]
   const body = line.startsWith('POST') ? 'not json' : ''
@@ -93,13 +93,13 @@ async function knock({ surface, line }: Door, headers: readonly string[]) {
   return sendRaw(origin, rawRequest(line, lines, body))
 }
 
-async function expectUnknown(door: Door, what: string, headers: readonly string[]) {
-  const { statuses, text } = await knock(door, headers)
+async function expectUnknown(route: Route, what: string, headers: readonly string[]) {
+  const { statuses, text } = await sendTo(route, headers)
   const refusal = { error_code: 'invalid_token', message: messageOf('invalid_token') }
   const [head = '', body = ''] = text.split('\r\n\r\n')
   // Forward mode repeats code and sentence in the fields that SDKs read.
   const { error, ...said } = JSON.parse(body || '{}')
-  const isForward = door.line.includes('/v1/forward/')
+  const isForward = route.line.includes('/v1/forward/')
   if (isForward) {
     const { error_code: code, message } = refusal
     expect(error).toEqual({ type: 'authentication_error', code, message })
@@ -108,7 +108,7 @@ async function expectUnknown(door: Door, what: string, headers: readonly string[
     what,
     statuses: [401],
     body:
-      door.surface === 'resolver'
+      route.surface === 'resolver'
         ? refusal
         : { status: 'failure', ...refusal, request_id: expect.any(String) },
   })
@@ -159,42 +159,43 @@ function damaged(good: string): [string, string][] {
   ]
 }
 
-describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) => {
+describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, route) => {
   test('the own token is accepted, so that a rejection means something', async () => {
-    const { statuses } = await knock(door, [`Authorization: Bearer ${door.token()}`])
+    const { statuses } = await sendTo(route, [`Authorization: Bearer ${route.token()}`])
     expect(statuses).toHaveLength(1)
     expect(statuses).not.toEqual([401])
   })
 
   test('a request is 401 with WWW-Authenticate without exactly one bearer, before the body is read (1)', async () => {
-    for (const [what, headers] of badHeaders(door.token())) await expectUnknown(door, what, headers)
+    for (const [what, headers] of badHeaders(route.token()))
+      await expectUnknown(route, what, headers)
   })
 
   test('a request is 401 without a query for an invalid token, also while a good one is cached (2)', async () => {
     const { sql } = stage.app.connection
-    await knock(door, [`Authorization: Bearer ${door.token()}`])
+    await sendTo(route, [`Authorization: Bearer ${route.token()}`])
     // A query would wait until the locks are released, and the embedded database has one session.
     await sql.begin(async (tx) => {
       await tx`lock table tokens, session_tokens, sessions in access exclusive mode`
-      for (const [what, text] of damaged(door.token()))
-        await expectUnknown(door, what, [`Authorization: Bearer ${text}`])
+      for (const [what, text] of damaged(route.token()))
+        await expectUnknown(route, what, [`Authorization: Bearer ${text}`])
     })
   })
 
   test('a token in the query is ignored, and no log contains one (7)', async () => {
-    const token = door.token()
+    const token = route.token()
     const query = `?token=${token}&access_token=${token}&authorization=Bearer%20${token}`
-    const line = door.line.replace(' HTTP', `${query} HTTP`)
-    await expectUnknown({ ...door, line }, 'in the query', [])
+    const line = route.line.replace(' HTTP', `${query} HTTP`)
+    await expectUnknown({ ...route, line }, 'in the query', [])
     expect(stage.app.logs.join('')).not.toContain(token)
   })
 
   test('a token of another kind of endpoint is 401 (8)', async () => {
     const { person } = agent
-    const others = door.token() === person.token ? [agent.token, workload] : [person.token]
+    const others = route.token() === person.token ? [agent.token, workload] : [person.token]
     // A person may report to the audit; a refresh token is accepted by one endpoint only.
-    const wrong = door.line.includes('/audit/') ? [] : others
+    const wrong = route.line.includes('/audit/') ? [] : others
     for (const token of [...wrong, person.refresh])
-      await expectUnknown(door, token.slice(0, 8), [`Authorization: Bearer ${token}`])
+      await expectUnknown(route, token.slice(0, 8), [`Authorization: Bearer ${token}`])
   })
 })

@@ -28,7 +28,7 @@ beforeEach(() => {
 
 type Sent = Record<string, string>
 /** Each entry point other than CONNECT, with a program's authentication. */
-const doors: [name: string, url: string, program: Sent][] = [
+const routes: [name: string, url: string, program: Sent][] = [
   ...forwardPrefixes.map((prefix): [string, string, Sent] => [
     prefix,
     `${stage.app.resolver}${prefix}${stage.authorityOf()}`,
@@ -55,7 +55,7 @@ const withoutToken: [what: string, headers: Sent][] = [
   ['a cookie that holds a token', { cookie: `a=${token}` }],
 ]
 
-describe.each(doors)('%s', (_, base, program) => {
+describe.each(routes)('%s', (_, base, program) => {
   const sent = (headers: Sent) => fetch(`${base}/page`, { headers, redirect: 'manual' })
 
   test.each(refused)('%s is rejected', async (_, headers) => {

@@ -31,7 +31,7 @@ afterAll(() => stage.stop())
 const json = { 'content-type': 'application/json' }
 const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } })
 
-type Door = [name: string, knock: (token: string) => Promise<Response>, good: number]
+type Route = [name: string, send: (token: string) => Promise<Response>, good: number]
 
 function post(origin: string, path: string, body: unknown, token: string): Promise<Response> {
   return fetch(`${origin}${path}`, {
@@ -43,7 +43,7 @@ function post(origin: string, path: string, body: unknown, token: string): Promi
 
 const resolver = () => stage.app.resolver
 const report = () => ({ timestamp: new Date(), method: 'GET', target_domain: 'a.example' })
-const doors: Door[] = [
+const routes: Route[] = [
   ['a call', (token) => post(resolver(), '/v1/resolve', call(), token), 200],
   [
     'a call that is refused',
@@ -88,7 +88,7 @@ const doors: Door[] = [
     200,
   ],
   ...['/v1/credentials/', '/v1/shapes/'].map(
-    (path): Door => [
+    (path): Route => [
       path,
       (token) => fetch(`${resolver()}${path}`, { headers: { authorization: `Bearer ${token}` } }),
       200,
@@ -110,21 +110,21 @@ const doors: Door[] = [
 ]
 
 /** A token with the key of its environment, cached at this endpoint, whole and sealed. */
-async function warm(knock: Door[1], good: number): Promise<IssuedToken & { sealed: string }> {
+async function warm(send: Route[1], good: number): Promise<IssuedToken & { sealed: string }> {
   const token = await agent.issue({ capabilities: ['use', 'read'] })
   await agent.provision(token)
   const { id, secret } = parseToken(token.text) ?? mintToken('agt')
   const sealed = sealedToken(id, secret)
   for (let round = 0; round < 2; round += 1) {
-    expect((await knock(token.text)).status).toBe(good)
-    expect((await knock(sealed)).status).not.toBe(401)
+    expect((await send(token.text)).status).toBe(good)
+    expect((await send(sealed)).status).not.toBe(401)
   }
   return { ...token, sealed }
 }
 
-async function expectUnknown(knock: Door[1], what: string, text: string) {
+async function expectUnknown(send: Route[1], what: string, text: string) {
   const sent = stage.upstream.bytes
-  const answer = await knock(text)
+  const answer = await send(text)
   const { error_code, message } = (await answer.json()) as Record<string, unknown>
   expect({ what, status: answer.status, error_code, message }).toEqual({
     what,
@@ -135,21 +135,21 @@ async function expectUnknown(knock: Door[1], what: string, text: string) {
   expect(stage.upstream.bytes).toBe(sent)
 }
 
-describe.each(doors)('%s', (_, knock, good) => {
+describe.each(routes)('%s', (_, send, good) => {
   test.each([
     ['revoked', 'revoked_at = clock_timestamp()'],
     // The column has milliseconds and rounds, so the current time may be half of one ahead.
     ['expired', "expires_at = clock_timestamp() - interval '1 ms'"],
   ])('a token that was just %s is 401, whole or sealed', async (what, change) => {
-    const { text, id, sealed } = await warm(knock, good)
+    const { text, id, sealed } = await warm(send, good)
     await stage.app.connection.sql.unsafe(`update tokens set ${change} where id = '${id}'`)
-    await expectUnknown(knock, what, text)
-    await expectUnknown(knock, `${what}, sealed`, sealed)
-    await expectUnknown(knock, `${what}, again`, text)
+    await expectUnknown(send, what, text)
+    await expectUnknown(send, `${what}, sealed`, sealed)
+    await expectUnknown(send, `${what}, again`, text)
   })
 
   test("a text with a valid token's ID and another secret is 401", async () => {
-    const { text } = await warm(knock, good)
+    const { text } = await warm(send, good)
     const { id, secret } = parseToken(text) ?? mintToken('agt')
     const other = secret.map((byte, at) => (at === 31 ? byte ^ 1 : byte))
     for (const [what, wrong] of [
@@ -161,7 +161,7 @@ describe.each(doors)('%s', (_, knock, good) => {
       ['in capitals', text.toUpperCase()],
       ['a character more', `${text}0`],
     ] as const)
-      await expectUnknown(knock, what, wrong)
-    expect((await knock(text)).status).toBe(good)
+      await expectUnknown(send, what, wrong)
+    expect((await send(text)).status).toBe(good)
   })
 })

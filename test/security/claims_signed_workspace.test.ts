@@ -41,7 +41,7 @@ import {
   signedProject,
 } from '../support/statements.ts'
 
-const STRANGE = 'strange.upstream.example'
+const STRANGER_HOST = 'strange.upstream.example'
 const VALUE = marked('sk_live_')
 
 let stage: Stage
@@ -56,7 +56,7 @@ const ofWorkspace = (path: string) => `/api/workspaces/${project.workspaceId}/${
 const sql = () => stage.app.connection.sql
 
 beforeAll(async () => {
-  stage = await sharedStage({ names: [STRANGE] })
+  stage = await sharedStage({ names: [STRANGER_HOST] })
   project = await signedProject(stage.app)
   const { api, ...owner } = project.owner
   thief = { api, ...owner, identity: await identityOf(new Uint8Array(randomBytes(32))) }
@@ -115,13 +115,13 @@ function openedByOwner(): OpenWorkspace {
 
 describe('In a signed workspace, the database cannot lie. An attacker who writes to it, or steals a session, cannot make clients or the resolver give a key to a stranger, send a credential to a host that no administrator allowed, or accept a token that no member granted.', () => {
   test('the resolver sends a credential to no host that is only in a row, or that a session added', async () => {
-    const domain = stage.authorityOf(STRANGE)
+    const domain = stage.authorityOf(STRANGER_HOST)
     const body = { add: [domain], remove: [] }
     const link = await signed({ type: 'allowlist.changed', body })
     await expectNotTaken(ofWorkspace('allowlist/'), { domains: [domain], link })
     await sql()`insert into allowlist_entries (id, workspace_id, domain)
       values (${Bun.randomUUIDv7()}, ${project.workspaceId}, ${domain})`
-    await expectNotSent('domain_blocked', granted.text, STRANGE)
+    await expectNotSent('domain_blocked', granted.text, STRANGER_HOST)
     await expectSent()
   })
 

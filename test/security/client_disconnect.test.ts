@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-test('for an answer that is wrapped in JSON', async () => {
+test('a caller that disconnects before an answer wrapped in JSON ends its call', async () => {
   const [arrived, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   stage.upstream.on('/never', (_, wire) => {
     wire.on('close', () => closed.resolve())

@@ -36,7 +36,7 @@ const ways: [string, (app: TestApp) => Promise<Response>][] = [
   ['a token gets no more calls', asToken],
   ['a session gets no more requests', asPerson],
 ]
-test.each(ways)('%s from two processes than the limit says', async (_, way) => {
+test.each(ways)('%s from two processes than its limit', async (_, way) => {
   // The first one detects the second at its next heartbeat.
   for (const app of [stage.app, second])
     await until(async () => quotaOf(await way(app)) === LIMIT / 2, { stepMs: 200 })

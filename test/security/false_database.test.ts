@@ -100,7 +100,7 @@ describe('a request for the password in plain text', () => {
       const refused = await failureOf(poolOf(database, settings)`select 1`)
       expect(describeError(refused)).toMatchObject({ code: 'CONNECTION_CLEAR_PASSWORD' })
       expect(unavailableFault(refused)?.code).toBe('unavailable')
-      expect(database.heard().includes(PASSWORD)).toBe(false)
+      expect(database.received().includes(PASSWORD)).toBe(false)
     },
   )
 
@@ -114,10 +114,10 @@ describe('a request for the password in plain text', () => {
     for (const DB_SSLMODE of ['require', 'prefer'])
       expect((await startOf(database, { DB_SSLMODE, DB_CA_FILE })).said).toContain(IN_CLEAR)
     expect((await startOf(database, { DB_SSLMODE: 'verify-full' })).said).toContain('verify-full')
-    expect(database.heard().includes(PASSWORD)).toBe(false)
+    expect(database.received().includes(PASSWORD)).toBe(false)
     const DB_SSLMODE = 'verify-full'
     expect((await startOf(database, { DB_SSLMODE, DB_CA_FILE })).said).toBe('reached')
-    expect(database.heard().includes(PASSWORD)).toBe(true)
+    expect(database.received().includes(PASSWORD)).toBe(true)
   })
 
   test('a plain password request is answered on this machine, but not if one of several hosts is elsewhere', async () => {
@@ -125,10 +125,10 @@ describe('a request for the password in plain text', () => {
     const { port } = database
     const several = `${ELSEWHERE}:${port},127.0.0.1:${port}`
     expect((await startOf(database, { DB_HOST: several })).said).toContain(IN_CLEAR)
-    expect(database.heard().includes(PASSWORD)).toBe(false)
+    expect(database.received().includes(PASSWORD)).toBe(false)
     for (const DB_HOST of ['127.0.0.1', 'localhost'])
       expect((await startOf(database, { DB_HOST })).said).toBe('reached')
-    expect(database.heard().includes(PASSWORD)).toBe(true)
+    expect(database.received().includes(PASSWORD)).toBe(true)
   })
 
   test('a plain password request is not answered beside a local pooler of a remote PostgreSQL', async () => {
@@ -142,7 +142,7 @@ describe('a request for the password in plain text', () => {
       () => besides.end({ timeout: 0 }),
     )
     expect(await codeOf(besides`select 1`)).toBe('CONNECTION_CLEAR_PASSWORD')
-    expect(database.heard().includes(PASSWORD)).toBe(false)
+    expect(database.received().includes(PASSWORD)).toBe(false)
   })
 })
 
@@ -222,8 +222,8 @@ describe('a server that does not prove that it has the password', () => {
     const here = { DB_HOST: '127.0.0.1' }
     expect(await codeOf(poolOf(database, here)`select 1`)).toBe('CONNECTION_UNPROVEN')
     const digest = createHash('md5').update(`${PASSWORD}us`).digest('hex')
-    for (const told of [PASSWORD, 'md5', digest])
-      expect(database.heard().includes(told)).toBe(false)
+    for (const form of [PASSWORD, 'md5', digest])
+      expect(database.received().includes(form)).toBe(false)
   })
 
   test('a server that requests no password causes a warning, unless it is on this machine', async () => {

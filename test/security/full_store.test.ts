@@ -228,8 +228,8 @@ onPostgres.test(
         !(name in FOLLOWS_THE_STORE) &&
         rows > (before.get(name) ?? 0) + (TOLERANCES[name] ?? TOLERANCE),
     )
-    const told = growing.map(([name, rows]) => `${name}: ${before.get(name)} rows, then ${rows}`)
-    expect(told).toEqual([])
+    const growth = growing.map(([name, rows]) => `${name}: ${before.get(name)} rows, then ${rows}`)
+    expect(growth).toEqual([])
   },
   120_000,
 )

@@ -43,7 +43,7 @@ const long = Array.from({ length: 600 }, (_, at) => marked(`sk_live_${at}_`))
 beforeAll(async () => {
   stage = await openMeteredStage()
   ;({ server, upstream, neighbour } = stage)
-  attacker = await stage.employ({ KEY: marked('%73%6b_live_&amp;\\u0041') })
+  attacker = await stage.createAgent({ KEY: marked('%73%6b_live_&amp;\\u0041') })
   await storeAll(attacker, [...short, ...long])
 }, 120_000)
 afterAll(() => stage.close())
@@ -250,7 +250,7 @@ test('a list of 1,000 credentials delays no other call', async () => {
 }, 60_000)
 
 test('the shapes of values of maximum length delay no other call', async () => {
-  const owner = await stage.employ({ KEY: marked('sk_live_of_an_owner') })
+  const owner = await stage.createAgent({ KEY: marked('sk_live_of_an_owner') })
   const fields = `${'Password=a;'.repeat(2_900)}x=y`
   const values = [fields, `https://${filled('a%', 32_000)}@db`, filled('["', 32_000)]
   await storeAll(
@@ -267,7 +267,7 @@ test('the shapes of values of maximum length delay no other call', async () => {
 }, 60_000)
 
 test('a vault of 16 MB of words, prepared for its call, delays no other call', async () => {
-  const librarian = await stage.employ({ KEY: marked('sk_live_of_a_librarian') })
+  const librarian = await stage.createAgent({ KEY: marked('sk_live_of_a_librarian') })
   const wordsOf = (book: number) =>
     Array.from({ length: 10_000 }, (_, at) => (book * 10_000 + at).toString(36).padStart(8, 'w'))
   const books = Array.from({ length: 180 }, (_, at) => wordsOf(at).join(' '))

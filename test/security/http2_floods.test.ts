@@ -31,9 +31,9 @@ beforeAll(async () => {
   stage = await openMeteredStage()
   const secrets = { KEY: marked('sk_live_of_the_attacker') }
   attackers = [
-    await stage.employ(secrets),
-    await stage.employ(secrets),
-    await stage.employ(secrets),
+    await stage.createAgent(secrets),
+    await stage.createAgent(secrets),
+    await stage.createAgent(secrets),
   ]
   const certificate = await stage.authority.issue([API])
   server = createServer({ ...certificate, ALPNProtocols: ['h2'] }, (wire) => {

@@ -112,7 +112,7 @@ describe('paths', () => {
     expect(text).toContain('"item":"a/b"')
   })
 
-  test('is decoded once', async () => {
+  test('a path is decoded once', async () => {
     expect((await get(`/items/${WORKSPACE}/%2561/`)).statuses).toEqual([422])
   })
 

@@ -40,7 +40,7 @@ type Side = {
   line: string
   headers(): string[]
   /** A request without authentication, its route, and words that only its answer has. */
-  open: { line: string; route: string; says: string }
+  open: { line: string; route: string; marker: string }
   /** The body of an error. */
   refusal(code: FaultCode): unknown
 }
@@ -54,7 +54,7 @@ const sides: Side[] = [
     open: {
       line: 'GET /api/status/health/ HTTP/1.1',
       route: '/api/status/health/',
-      says: 'uptime_seconds',
+      marker: 'uptime_seconds',
     },
     refusal: (code) => ({
       status: 'failure',
@@ -69,7 +69,7 @@ const sides: Side[] = [
     origin: () => stage.app.resolver,
     line: RESOLVE,
     headers: () => [HOST, JSON_TYPE, bearer()],
-    open: { line: 'GET /healthz HTTP/1.1', route: '/healthz', says: '"service":"resolver"' },
+    open: { line: 'GET /healthz HTTP/1.1', route: '/healthz', marker: '"service":"resolver"' },
     refusal: (code) => ({ error_code: code, message: messageOf(code), ...adviceFor(code) }),
   },
 ]
@@ -113,7 +113,7 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
     const hidden = rawRequest(side.open.line, [HOST])
     const vectors = smugglingVectors({ line: side.line, headers: side.headers(), hidden })
     const answers = await sendAll(side.origin(), vectors, hidden)
-    expect(answers.filter(({ text }) => text.includes(side.open.says))).toEqual([])
+    expect(answers.filter(({ text }) => text.includes(side.open.marker))).toEqual([])
     expect(routes()).not.toContain(side.open.route)
   })
 
@@ -122,7 +122,7 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
     const parts = [first, rawRequest(side.open.line, [HOST])]
     const { statuses, text } = await sendRaw(side.origin(), parts, SEPARATELY)
     expect(statuses).toEqual([422, 200])
-    expect(text).toContain(side.open.says)
+    expect(text).toContain(side.open.marker)
     expect(routes()).toContain(side.open.route)
   })
 

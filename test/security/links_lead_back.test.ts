@@ -22,7 +22,7 @@ const other = stage.authorityOf(OTHER)
 
 type Sent = Record<string, string>
 const token = { 'x-service-token': stage.agent.token }
-const doors: [name: string, base: string, program: Sent][] = [
+const routes: [name: string, base: string, program: Sent][] = [
   ...forwardPrefixes.map((prefix): [string, string, Sent] => [
     prefix,
     `${stage.app.resolver}${prefix.slice(0, -1)}`,
@@ -38,7 +38,7 @@ const receivedHeaders = () => {
   return Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-describe.each(doors)('%s', (_, base, program) => {
+describe.each(routes)('%s', (_, base, program) => {
   const send = (path: string, { headers = {}, ...init }: RequestInit & { headers?: Sent } = {}) =>
     fetch(`${base}/${path}`, { redirect: 'manual', ...init, headers: { ...program, ...headers } })
 

@@ -35,7 +35,7 @@ async function nextLine(): Promise<unknown> {
   }
 }
 
-async function say(line: string | Uint8Array): Promise<unknown> {
+async function sendLine(line: string | Uint8Array): Promise<unknown> {
   server.stdin.write(line)
   server.stdin.write('\n')
   await server.stdin.flush()
@@ -82,8 +82,8 @@ test.each([
 ])(
   '%s is answered, and the next message too',
   async (_, line, answer) => {
-    expect(await say(line)).toEqual(answer)
-    expect(await say('{"jsonrpc":"2.0","id":1,"method":"ping"}\r')).toEqual({
+    expect(await sendLine(line)).toEqual(answer)
+    expect(await sendLine('{"jsonrpc":"2.0","id":1,"method":"ping"}\r')).toEqual({
       jsonrpc: '2.0',
       id: 1,
       result: {},
@@ -96,13 +96,16 @@ test('an answer, a notification and an empty line get no answer', async () => {
   server.stdin.write(
     '{"jsonrpc":"2.0","result":1}\n\n{"jsonrpc":"2.0","method":"notifications/x"}\n',
   )
-  expect(await say('{"jsonrpc":"2.0","id":2,"method":"ping"}')).toMatchObject({ id: 2, result: {} })
+  expect(await sendLine('{"jsonrpc":"2.0","id":2,"method":"ping"}')).toMatchObject({
+    id: 2,
+    result: {},
+  })
 })
 
 test('a long line below the limit is a message', async () => {
   const text = 'a'.repeat(9 * 1_048_576)
   const line = JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'ping', params: { text } })
-  expect(await say(line)).toMatchObject({ id: 3, result: {} })
+  expect(await sendLine(line)).toMatchObject({ id: 3, result: {} })
 }, 60_000)
 
 test('the end of input ends the server', async () => {

@@ -149,7 +149,7 @@ test('a streamed body is interrupted before the token, wherever it is split', as
 })
 
 describe('a body whose pieces each wait for the arrival of the previous one', () => {
-  let heard = ''
+  let received = ''
   let noted = () => {}
   let host = ''
   let server: Bun.Server<undefined>
@@ -158,7 +158,7 @@ describe('a body whose pieces each wait for the arrival of the previous one', ()
     const tls = await stage.authority.issue([API])
     const fetch = async ({ body }: Request) => {
       for await (const piece of body ?? []) {
-        heard += String(Buffer.from(piece))
+        received += String(Buffer.from(piece))
         noted()
       }
       return new Response()
@@ -170,7 +170,7 @@ describe('a body whose pieces each wait for the arrival of the previous one', ()
 
   /** Returns the answer's status. */
   async function send(pieces: readonly string[], last: string): Promise<number> {
-    heard = ''
+    received = ''
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
     const write = (text: string) => void writer.write(Buffer.from(text)).catch(() => {})
@@ -181,7 +181,7 @@ describe('a body whose pieces each wait for the arrival of the previous one', ()
     for (const piece of pieces) {
       expected += piece
       const arrived = Promise.withResolvers<void>()
-      noted = () => heard === expected && arrived.resolve()
+      noted = () => received === expected && arrived.resolve()
       write(piece)
       await arrived.promise
     }
@@ -193,7 +193,7 @@ describe('a body whose pieces each wait for the arrival of the previous one', ()
   test('a slow body arrives, also if a piece ends like the start of the token', async () => {
     const pieces = [`a${secret.slice(0, 1)}`, `b${secret.slice(0, 7)}`, secret.slice(0, 3)]
     expect(await send(pieces, 'c')).toBe(200)
-    expect(heard).toBe(`${pieces.join('')}c`)
+    expect(received).toBe(`${pieces.join('')}c`)
   })
 
   test("a slow body with a guess of the token's start arrives immediately, right or wrong: it cannot be found one character at a time", async () => {
@@ -202,19 +202,19 @@ describe('a body whose pieces each wait for the arrival of the previous one', ()
       const wrong = `${right.slice(0, -1)}${right.endsWith('A') ? 'B' : 'A'}`
       for (const pieces of [[right], [wrong], [...right], [...wrong]]) {
         expect(await send(pieces, '!')).toBe(200)
-        expect(heard).toBe(`${pieces.join('')}!`)
+        expect(received).toBe(`${pieces.join('')}!`)
       }
     }
   })
 
   test('a slow body is interrupted after at most seven characters of the token', async () => {
     expect(await send([`a${secret.slice(0, 7)}`], secret.slice(7))).toBeGreaterThanOrEqual(400)
-    expect(heard).toBe(`a${secret.slice(0, 7)}`)
+    expect(received).toBe(`a${secret.slice(0, 7)}`)
   })
 
   test('a slow body continues if it turns out to be another text', async () => {
     expect(await send([`a${secret.slice(0, 7)}`], `${secret.slice(7, 42)}!`)).toBe(200)
-    expect(heard).toBe(`a${secret.slice(0, 42)}!`)
+    expect(received).toBe(`a${secret.slice(0, 42)}!`)
   })
 })
 

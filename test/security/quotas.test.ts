@@ -344,8 +344,8 @@ async function mostStored(name: keyof typeof quotas): Promise<number> {
 }
 
 test('a person with twenty concurrent requests gets no more workspaces than the quota', async () => {
-  const few = await startTestApp({ ...UNLIMITED, QUOTA_WORKSPACES: '4' })
-  const person = await registerPerson(few)
+  const limited = await startTestApp({ ...UNLIMITED, QUOTA_WORKSPACES: '4' })
+  const person = await registerPerson(limited)
   const create = async () => {
     const id = Bun.randomUUIDv7()
     const encrypted_workspace_key = await envelopeFor(person, {
@@ -353,12 +353,12 @@ test('a person with twenty concurrent requests gets no more workspaces than the 
       workspaceKey: new Uint8Array(32),
     })
     const body = { id, name: 'Team', encrypted_workspace_key }
-    return (await few.call('POST', '/api/workspaces/', { token: person.token, body })).status
+    return (await limited.call('POST', '/api/workspaces/', { token: person.token, body })).status
   }
   const statuses = await Promise.all(Array.from({ length: 20 }, create))
-  const [row] = await few.connection.sql`select count(*)::int as active from memberships
+  const [row] = await limited.connection.sql`select count(*)::int as active from memberships
     where user_id = ${person.userId} and status = 'active'`
   expect(row?.active).toBe(4)
   expect(statuses.filter((status) => status === 201)).toHaveLength(3)
-  await few.stop()
+  await limited.stop()
 })

@@ -162,7 +162,7 @@ describe('per token', () => {
     message: failure.message,
     ...adviceFor('rate_limited'),
   }
-  const employ = () =>
+  const createAgent = () =>
     createAgentWithToken(stage, {
       secrets: { KEY: marked('the value') },
       ofProject: true,
@@ -173,7 +173,7 @@ describe('per token', () => {
     callJson(origin, 'POST', '/api/workloads/env/', { token, body: { environment } })
 
   test('calls, deliveries on both listeners and reports are limited per token by RATE_TOKEN together', async () => {
-    const agent = await employ()
+    const agent = await createAgent()
     const { controlPlane, resolver } = stage.app
     const first = await agent.resolve(call())
     expect(first.status).toBe(200)
@@ -197,7 +197,7 @@ describe('per token', () => {
   })
 
   test('a delivery has the remaining count', async () => {
-    const agent = await employ()
+    const agent = await createAgent()
     await agent.resolve(call())
     const { status, headers } = await deliver(agent, stage.app.controlPlane)
     expect(status).toBe(200)
@@ -205,12 +205,12 @@ describe('per token', () => {
   })
 
   test("the body of a call over the limit is not read, and a wrong secret uses none of its token's rate", async () => {
-    const agent = await employ()
+    const agent = await createAgent()
     for (let guess = 0; guess < 10; guess += 1)
       expect((await agent.resolve(call())).status === 429).toBe(guess >= 3)
     const broken = await agent.resolve('{ this is no JSON')
     expectRefused(broken, LIMITS.RATE_TOKEN, tooMany)
-    const other = await employ()
+    const other = await createAgent()
     const forged = formatToken('agt', other.tokenId, new Uint8Array(32).fill(1))
     for (let guess = 0; guess < 10; guess += 1) {
       const answer = await callJson(stage.app.resolver, 'POST', '/v1/resolve', {

@@ -110,8 +110,8 @@ describe('one process, the database under test', () => {
   })
 
   test("a process keeps other workspaces' caches", async () => {
-    const employ = () => createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
-    const [one, two, last] = [await employ(), await employ(), await employ()]
+    const createAgent = () => createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
+    const [one, two, last] = [await createAgent(), await createAgent(), await createAgent()]
     // Notices arrive in order: the one of its revocation after all that creating the others has sent.
     await last.resolve(call(stage))
     await last.revoke()
@@ -146,7 +146,7 @@ describe('one process, the database under test', () => {
       await stage.stop()
     })
 
-    const employ = () => createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
+    const createAgent = () => createAgentWithToken(stage, { secrets: { KEY: marked('the value') } })
     const askOther = (agent: Agent) => () => resolveAs(other.app.resolver, agent.token, call(stage))
 
     /** Ends the notice connections. Returns how many there were. */
@@ -158,7 +158,7 @@ describe('one process, the database under test', () => {
     }
 
     test.each(changes)('the other instance drops its cache: %s', async (_, act) => {
-      const agent = await employ()
+      const agent = await createAgent()
       // A notice of the latest change may arrive after the first call, and empties the cache once more.
       do expect((await askOther(agent)()).status).toBe(200)
       while ((await entriesOf(other.app, 'keys')) === 0)
@@ -174,7 +174,7 @@ describe('one process, the database under test', () => {
     })
 
     test('a session that one instance ends is over on the other', async () => {
-      const { person } = await employ()
+      const { person } = await createAgent()
       const { token } = await logInAs(stage.app, person)
       const me = (origin: string) => callJson(origin, 'GET', '/api/users/me/', { token })
       const { sql } = stage.app.connection
@@ -192,7 +192,7 @@ describe('one process, the database under test', () => {
         [(agent: Agent) => agent.revoke(), 'invalid_token'],
         [(agent: Agent) => agent.disallow(stage.authorityOf()), 'domain_blocked'],
       ] as const) {
-        const agent = await employ()
+        const agent = await createAgent()
         let ended = false
         let killed = 0
         const killing = (async () => {
@@ -210,7 +210,7 @@ describe('one process, the database under test', () => {
     }, 30_000)
 
     test('a broken notice connection reconnects, and data that changed meanwhile is dropped', async () => {
-      const agent = await employ()
+      const agent = await createAgent()
       expect((await askOther(agent)()).status).toBe(200)
       await killListeners()
       await expectEmptied(other.app)

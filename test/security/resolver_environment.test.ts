@@ -67,16 +67,16 @@ async function withServer(
       { app: server.app, authorityOf: stage.authorityOf },
       { secrets: { KEY: MARKER } },
     )
-    const strange = await startUpstream(stranger, { names: ['api.upstream.example'] })
-    await agent.allow(stage.authorityOf(), `api.upstream.example:${strange.port}`)
+    const untrusted = await startUpstream(stranger, { names: ['api.upstream.example'] })
+    await agent.allow(stage.authorityOf(), `api.upstream.example:${untrusted.port}`)
     const headers = { Authorization: 'Bearer SVC_SECRET_KEY' }
     const distrusted = await agent.resolve({
-      target_url: `https://api.upstream.example:${strange.port}/`,
+      target_url: `https://api.upstream.example:${untrusted.port}/`,
       headers,
     })
     expect(distrusted.body).toMatchObject({ error_code: 'upstream_tls_error' })
-    expect(strange.bytes).toBe(0)
-    await strange.stop()
+    expect(untrusted.bytes).toBe(0)
+    await untrusted.stop()
     await act(agent, server)
   } finally {
     server.kill('SIGTERM')

@@ -221,7 +221,7 @@ function describeEndings(
       if (there !== here) await there.stop()
       await here.stop()
     })
-    const employ = () =>
+    const createAgent = () =>
       createAgentWithToken(here, {
         secrets: { KEY },
         domains: [here.authorityOf(), there.authorityOf()],
@@ -230,7 +230,7 @@ function describeEndings(
     for (const [kind, opener] of Object.entries(openers)) {
       const sampled = sample(`${kind}, ${place}`, changes)
       test.each(sampled)(`${kind} ends soon after %s`, async (_, act, [code, status]) => {
-        const [agent, bystander] = [await employ(), await employ()]
+        const [agent, bystander] = [await createAgent(), await createAgent()]
         const [mine, foreign] = [await opener(there, agent), await opener(there, bystander)]
         await mine.expectAlive()
         await act(agent, there)
@@ -240,7 +240,7 @@ function describeEndings(
       })
 
       test(`${kind} continues after changes that keep its permissions`, async () => {
-        const agent = await employ()
+        const agent = await createAgent()
         const other = await agent.issue()
         await agent.provision(other)
         const mine = await opener(there, agent)

@@ -173,7 +173,7 @@ function disguisesOf(secret: string): string[] {
 }
 
 /** The part of a text's base64 that is the same in every alignment: without the digits that mix with neighbours. */
-function tellsOf(secret: string): string[] {
+function tracesOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const cores = [0, 1, 2].flatMap((lead) => {
     const text = Buffer.concat([Buffer.alloc(lead), bytes])
@@ -234,9 +234,9 @@ test('for any secret, no form of it is in the answer: body and headers, every co
       const [pair, others] = [btoa('ada:SVC_SECRET_ECHOED'), disguises.length - 1]
       expect(raw.split('SVC_SECRET_ECHOED').length).toBeGreaterThan(others)
       expect(raw).toContain(pair)
-      for (const tell of tellsOf(secret))
-        expect({ tell, found: places.some((place) => place.includes(tell)) }).toEqual({
-          tell,
+      for (const trace of tracesOf(secret))
+        expect({ tell: trace, found: places.some((place) => place.includes(trace)) }).toEqual({
+          tell: trace,
           found: false,
         })
     }),

@@ -182,7 +182,7 @@ type Ids = Partial<Record<Kind, string[]>>
 const DELETIONS: Record<string, () => Promise<Ids>> = {
   'a deleted workspace': async () => {
     const team = await openTeam(app)
-    const { agentId, tokenId } = await employ(team.owner, team.workspaceId)
+    const { agentId, tokenId } = await createAgentAndToken(team.owner, team.workspaceId)
     expect((await as(team.owner, 'DELETE', `/api/workspaces/${team.workspaceId}/`)).status).toBe(
       200,
     )
@@ -202,7 +202,7 @@ const DELETIONS: Record<string, () => Promise<Ids>> = {
   },
   'a deleted account with its personal workspace': async () => {
     const person = await registerPerson(app)
-    const { agentId, tokenId } = await employ(person, person.workspaceId)
+    const { agentId, tokenId } = await createAgentAndToken(person, person.workspaceId)
     const body = { current_password: person.password }
     expect((await as(person, 'POST', '/api/auth/delete-account/', body)).status).toBe(200)
     return {
@@ -214,14 +214,14 @@ const DELETIONS: Record<string, () => Promise<Ids>> = {
   },
   'a deleted agent': async () => {
     const team = await openTeam(app)
-    const { agentId, tokenId } = await employ(team.owner, team.workspaceId)
+    const { agentId, tokenId } = await createAgentAndToken(team.owner, team.workspaceId)
     const path = `/api/workspaces/${team.workspaceId}/agents/${agentId}/`
     expect((await as(team.owner, 'DELETE', path)).status).toBe(200)
     return { agent: [agentId], token: [tokenId] }
   },
   'a revoked token': async () => {
     const team = await openTeam(app)
-    const { agentId, tokenId } = await employ(team.owner, team.workspaceId)
+    const { agentId, tokenId } = await createAgentAndToken(team.owner, team.workspaceId)
     const path = `/api/workspaces/${team.workspaceId}/agents/${agentId}/tokens/${tokenId}/`
     expect((await as(team.owner, 'DELETE', path)).status).toBe(200)
     return { token: [tokenId] }
@@ -255,7 +255,7 @@ const DELETIONS: Record<string, () => Promise<Ids>> = {
   },
 }
 
-async function employ(owner: Person, workspaceId: string) {
+async function createAgentAndToken(owner: Person, workspaceId: string) {
   const answer = await as(owner, 'POST', `/api/workspaces/${workspaceId}/agents/`, { name: 'bot' })
   const { agent, token_id: tokenId } = dataOf(answer)
   return { agentId: agent.id, tokenId }

@@ -26,12 +26,12 @@ let count = 0
 beforeAll(async () => {
   stage = await openMeteredStage()
   ;({ server, upstream } = stage)
-  attacker = await stage.employ({ KEY: marked('sk_live_of_the_attacker') })
+  attacker = await stage.createAgent({ KEY: marked('sk_live_of_the_attacker') })
 }, 120_000)
 afterAll(() => stage.close())
 
 /** Both ends of a relayed WebSocket; the caller's by hand. */
-async function meet(): Promise<{ caller: Socket; accepted: Accepted }> {
+async function openSockets(): Promise<{ caller: Socket; accepted: Accepted }> {
   count += 1
   const path = `/socket/${count}`
   const accepted = Promise.withResolvers<Accepted>()
@@ -89,7 +89,7 @@ describe('an upstream that floods a WebSocket delays no other caller', () => {
     '%s',
     async (_, unit, first = Buffer.alloc(0)) => {
       await expectNoStall(stage, async () => {
-        const sockets = await Promise.all([1, 2, 3].map(meet))
+        const sockets = await Promise.all([1, 2, 3].map(openSockets))
         for (const { caller } of sockets) caller.resume()
         await Promise.all(
           sockets.map(({ accepted: { wire } }) => {
@@ -116,7 +116,7 @@ describe('a caller that floods a WebSocket delays no other caller', () => {
     '%s',
     async (_, unit) => {
       await expectNoStall(stage, async () => {
-        const sockets = await Promise.all([1, 2, 3].map(meet))
+        const sockets = await Promise.all([1, 2, 3].map(openSockets))
         for (const { caller, accepted } of sockets) {
           accepted.wire.removeAllListeners('data')
           accepted.wire.resume()
@@ -132,14 +132,14 @@ describe('a caller that floods a WebSocket delays no other caller', () => {
 
 describe('a side that reads nothing makes the other wait', () => {
   test('the upstream waits for a caller that does not read', async () => {
-    const { caller, accepted } = await meet()
+    const { caller, accepted } = await openSockets()
     caller.pause()
     await expectStuck(accepted.wire, frame(BINARY, Buffer.alloc(65_536)))
     caller.destroy()
   }, 60_000)
 
   test('the caller waits for an upstream that does not read', async () => {
-    const { caller, accepted } = await meet()
+    const { caller, accepted } = await openSockets()
     accepted.wire.pause()
     await expectStuck(caller, many(masked(TEXT, 'a')))
     caller.destroy()
@@ -147,7 +147,7 @@ describe('a side that reads nothing makes the other wait', () => {
 })
 
 test('10,000 small messages at once arrive in order, in both directions, and so do later ones', async () => {
-  const { caller, accepted } = await meet()
+  const { caller, accepted } = await openSockets()
   const texts = Array.from({ length: 10_000 }, (_, at) => String(at))
   caller.write(Buffer.concat(texts.map((text) => masked(TEXT, text))))
   for (const text of texts) expect(String((await accepted.next()).payload)).toBe(text)
@@ -167,7 +167,7 @@ test('10,000 small messages at once arrive in order, in both directions, and so 
 }, 60_000)
 
 test('frames that a caller sent before it closed arrive before its close frame', async () => {
-  const { caller, accepted } = await meet()
+  const { caller, accepted } = await openSockets()
   const closing: Buffer = masked(8, Uint8Array.from([3, 232]))
   caller.end(Buffer.concat([...Array<Uint8Array>(5_000).fill(masked(TEXT, 'a')), closing]))
   await accepted.closed

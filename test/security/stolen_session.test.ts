@@ -119,7 +119,7 @@ type Request = { params?: Record<string, string>; query?: object; body?: object;
 type Made = Request | Promise<Request>
 type Verdict =
   /** Rejected without a signature, and with one by the thief's own key. */
-  | { signed: () => Made; forged?: () => object | Promise<object>; says?: () => Said }
+  | { signed: () => Made; forged?: () => object | Promise<object>; linkBody?: () => Said }
   /** Requires the password, or an answer to a challenge that only the password gets. */
   | { password: () => Made; at?: string }
   /** Removes an object, or grants one without permissions: no signed text is added. */
@@ -127,7 +127,7 @@ type Verdict =
   /** Changes no trusted state, for this reason. */
   | { free: () => Made; because: string }
 
-const link = (says: () => Said, signed: () => Made): Verdict => ({ signed, says })
+const link = (linkBody: () => Said, signed: () => Made): Verdict => ({ signed, linkBody })
 const manifest = (left: () => Record<string, string>, signed: () => Made): Verdict => ({
   signed,
   forged: async () => ({ manifest: await manifestOf(project, left(), 5, { signer: thief }) }),
@@ -559,9 +559,9 @@ describe('a stolen access token', () => {
         const isRequest = /\.(grant|release)$/.test(name)
         const missing = isRequest ? 'validation_error' : 'link_required'
         await expectRefused(callOf(name, request), missing)
-        const { says, forged = () => ({}) } = verdict
+        const { linkBody, forged = () => ({}) } = verdict
         const signer = { ...(request.by ?? owner), identity: thief.identity } as SignedPerson
-        const text = says && { link: await signedBy(signer, await project.chain(), says()) }
+        const text = linkBody && { link: await signedBy(signer, await project.chain(), linkBody()) }
         const added = text ?? (await forged())
         const body = Array.isArray(request.body) ? [added] : { ...request.body, ...added }
         await expectRefused(callOf(name, { ...request, body }), 'link_refused')

@@ -27,7 +27,7 @@ import {
   type Probe,
   REMOVED,
   Refused,
-  STRANGE,
+  UNLISTED_HOST,
   Withheld,
   type World,
 } from './tampering_world.ts'
@@ -55,7 +55,7 @@ let policyVersion = 1_000
 
 beforeAll(async () => {
   const env = { RATE_API: '100000/1', RATE_TOKEN: '100000/1' }
-  stage = await openStage({ env, names: [REMOVED, STRANGE] })
+  stage = await openStage({ env, names: [REMOVED, UNLISTED_HOST] })
   world = await openWorld(stage, () => keepAs(sql(), 'older', concerned))
   rows = rowsOf(stage, world)
   await keepAs(sql(), 'saved', concerned)

@@ -48,7 +48,7 @@ import {
 
 /** A host that was allowed once, and one that never was. */
 export const REMOVED = 'removed.upstream.example'
-export const STRANGE = 'strange.upstream.example'
+export const UNLISTED_HOST = 'strange.upstream.example'
 
 const environment = 'development'
 const VALUES = 'the values of an environment'
@@ -88,7 +88,7 @@ async function openWorkspaceOf(stage: Stage) {
     const link = await project.link('allowlist.changed', { add: [], remove: [domain] })
     await owner.api.call(removeFromAllowlist, { params: { ...params, domain }, body: { link } })
   }
-  const employ = async (label: string) => {
+  const createAgent = async (label: string) => {
     const [token, agentId] = [mint(), Bun.randomUUIDv7()]
     const granted: Granted = {
       ...{ kind: 'agent', agent_id: agentId, label, capabilities: ['use'] },
@@ -112,8 +112,8 @@ async function openWorkspaceOf(stage: Stage) {
   await store({ KEY: marked('first_'), OTHER: marked('other_') })
   await store({ KEY: marked('staged_') }, 'staging')
   await allow(stage.authorityOf(API), stage.authorityOf(REMOVED))
-  const agent = await employ('agent')
-  const ended = await employ('ended')
+  const agent = await createAgent('agent')
+  const ended = await createAgent('ended')
   const workload = await issue()
   return { ...project, otherProject, helper, store, disallow, agent, ended, workload }
 }
@@ -156,7 +156,8 @@ export async function openWorld(stage: Stage, keepOlder: () => Promise<void>) {
   const probes: Record<string, Probe> = {
     'a call': () => called(stage, target.agent.text),
     'a call to a host that was removed': () => called(stage, target.agent.text, REMOVED),
-    'a call to a host that was never allowed': () => called(stage, target.agent.text, STRANGE),
+    'a call to a host that was never allowed': () =>
+      called(stage, target.agent.text, UNLISTED_HOST),
     'a call with a token that was revoked': () => called(stage, target.ended.text),
     ...deliveriesOf(stage, target.workload.text),
     ...readingsOf(target),
@@ -225,7 +226,7 @@ function deliveriesOf({ app }: Stage, token: string): Record<string, Probe> {
 
 async function changed({ workspaceId, helper }: SignedHistory): Promise<string> {
   const params = { workspace_id: workspaceId }
-  const body = { domains: [STRANGE] }
+  const body = { domains: [UNLISTED_HOST] }
   return JSON.stringify(await helper.api.call(addToAllowlist, { params, body }))
 }
 

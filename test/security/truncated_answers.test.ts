@@ -30,7 +30,7 @@ const streaming = (send: (path: string) => Promise<Response>) => async (path: st
 const through = ({ baseUrl }: { baseUrl: string }) =>
   streaming((path) => fetch(`${baseUrl}/${stage.authorityOf()}${path}`))
 
-const DOORS: Record<string, (path: string) => Promise<Outcome>> = {
+const ROUTES: Record<string, (path: string) => Promise<Outcome>> = {
   'POST /v1/resolve': async (path) => {
     const { status, body } = await agent.resolve({ target_url: stage.url(path) })
     if (status === 502) return 'failed'
@@ -69,7 +69,7 @@ const cuts = Object.keys(CUT).flatMap((where) =>
   ),
 )
 
-describe.each(Object.entries(DOORS))('through %s', (_, ask) => {
+describe.each(Object.entries(ROUTES))('through %s', (_, ask) => {
   test.each(cuts)('a %s answer that ends %s, its connection %s, fails', async (...given) => {
     const [, where, how, text] = given
     stage.upstream.on('/cut', (__, wire) => {

@@ -39,7 +39,7 @@ const through = ({ baseUrl }: { baseUrl: string }) =>
   streaming((path, headers) => fetch(`${baseUrl}/${stage.authorityOf()}${path}`, { headers }))
 
 /** Every route of an answer. */
-const DOORS: Record<string, Ask> = {
+const ROUTES: Record<string, Ask> = {
   'POST /v1/resolve': async (path, { headers = {}, onHead } = {}) => {
     // All of the body arrives before its head.
     onHead?.()
@@ -64,7 +64,7 @@ const digestsIn = ({ headers }: Shown) => Object.keys(DIGESTS).filter((name) => 
 /** More than the first piece of any stream. */
 const LONG = 'plain text, '.repeat(20_000)
 
-describe.each(Object.entries(DOORS))('an answer through %s', (_, ask) => {
+describe.each(Object.entries(ROUTES))('an answer through %s', (_, ask) => {
   test('an unchanged answer keeps its digests and its tag', async () => {
     sent({}, 'plain')
     const shown = await ask('/')

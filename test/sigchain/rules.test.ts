@@ -31,10 +31,10 @@ beforeAll(async () => {
     { person: 1, keys: 0, role: 'admin' },
     { person: 2, keys: 0, role: 'member' },
   ]
-  chain = await say(await replay(HERE, links), 0, await put(...people))
+  chain = await addLink(await replay(HERE, links), 0, await put(...people))
 })
 
-async function say(chain: Chain, signer: number, said: Said, keys = 0): Promise<Chain> {
+async function addLink(chain: Chain, signer: number, said: Said, keys = 0): Promise<Chain> {
   const { signingKey } = await keysOf(signer, keys)
   const change = { ...said, at: AT, signer: userId(signer) } as LinkChange
   return extend(chain, [await signLink(chain, change, signingKey)])
@@ -90,14 +90,14 @@ const isRule = (detail: string) => ({ reason: 'rule', subject: 'link 3', detail 
 
 describe('a link that names an object twice', () => {
   test('a link that removes a member twice is rejected', async () => {
-    const twice = say(chain, 0, remove(2, 2))
+    const twice = addLink(chain, 0, remove(2, 2))
     await expect(twice).rejects.toMatchObject(isRule('it names something twice'))
-    expect((await say(chain, 0, remove(2, 1))).members.size).toBe(1)
+    expect((await addLink(chain, 0, remove(2, 1))).members.size).toBe(1)
   })
 
   test('a link that revokes a token twice is rejected', async () => {
     const revoke = (...token_ids: string[]) =>
-      say(chain, 1, { type: 'tokens.revoked', body: { token_ids } })
+      addLink(chain, 1, { type: 'tokens.revoked', body: { token_ids } })
     await expect(revoke(TOKEN, TOKEN)).rejects.toMatchObject(isRule('it revokes a token twice'))
     expect((await revoke(TOKEN)).revokedTokens.has(TOKEN)).toBe(true)
   })
@@ -108,8 +108,8 @@ describe('addresses and keys become free again', () => {
     const { email, ...keys } = await personOf(2, 0)
     const successor = { ...keys, email, user_id: userId(3), role: 'member' as const }
     const said: Said = { type: 'members.put', body: { members: [successor] } }
-    await expect(say(chain, 1, said)).rejects.toMatchObject({ reason: 'rule' })
-    const after = await say(await say(chain, 1, remove(2)), 1, said)
+    await expect(addLink(chain, 1, said)).rejects.toMatchObject({ reason: 'rule' })
+    const after = await addLink(await addLink(chain, 1, remove(2)), 1, said)
     expect(after.members.get(userId(3))?.email).toBe(email)
   })
 
@@ -121,9 +121,9 @@ describe('addresses and keys become free again', () => {
         members: [{ ...old, email: 'other@example.com', user_id: userId(3), role: 'member' }],
       },
     }
-    await expect(say(chain, 1, said)).rejects.toMatchObject({ reason: 'rule' })
-    const rotated = await say(chain, 2, await rotate(2, 1))
-    expect((await say(rotated, 1, said)).members.size).toBe(4)
+    await expect(addLink(chain, 1, said)).rejects.toMatchObject({ reason: 'rule' })
+    const rotated = await addLink(chain, 2, await rotate(2, 1))
+    expect((await addLink(rotated, 1, said)).members.size).toBe(4)
   })
 })
 
@@ -134,7 +134,7 @@ describe('keys', () => {
       { signing_key: old.signing_key, public_key: next.public_key },
       { signing_key: next.signing_key, public_key: old.public_key },
     ]) {
-      const half = say(chain, 2, { type: 'keys.rotated', body })
+      const half = addLink(chain, 2, { type: 'keys.rotated', body })
       await expect(half).rejects.toMatchObject(isRule('both keys must be new'))
     }
   })
@@ -145,16 +145,16 @@ describe('keys', () => {
       { signing_key: theirs.signing_key, public_key: next.public_key },
       { signing_key: next.signing_key, public_key: theirs.public_key },
     ]) {
-      const taken = say(chain, 2, { type: 'keys.rotated', body })
+      const taken = addLink(chain, 2, { type: 'keys.rotated', body })
       await expect(taken).rejects.toMatchObject(isRule('two members have one address or key'))
     }
   })
 
   test('new keys sign from the next link on', async () => {
-    const rotated = await say(chain, 1, await rotate(1, 1))
+    const rotated = await addLink(chain, 1, await rotate(1, 1))
     const allow: Said = { type: 'allowlist.changed', body: { add: ['a.example'], remove: [] } }
-    await expect(say(rotated, 1, allow)).rejects.toMatchObject({ reason: 'signature' })
-    expect((await say(rotated, 1, allow, 1)).allowlist.has('a.example')).toBe(true)
+    await expect(addLink(rotated, 1, allow)).rejects.toMatchObject({ reason: 'signature' })
+    expect((await addLink(rotated, 1, allow, 1)).allowlist.has('a.example')).toBe(true)
   })
 })
 
@@ -170,44 +170,46 @@ describe('a signer without permission', () => {
     const invite = await put({ person: 4, keys: 0, role: 'member' })
     const end: Said = { type: 'workspace.deleted', body: {} }
     for (const said of [...others, invite, end])
-      await expect(say(chain, person, said)).rejects.toMatchObject({ reason })
+      await expect(addLink(chain, person, said)).rejects.toMatchObject({ reason })
     expect(await grantAndEnvelope(chain, person)).toEqual([reason, reason])
   }
 
   test('a removed member can neither sign nor grant, even with new keys', async () => {
-    for (const said of others) await say(chain, 1, said)
+    for (const said of others) await addLink(chain, 1, said)
     expect(await grantAndEnvelope(chain, 1)).toEqual(['good', 'good'])
-    const removed = await say(chain, 0, remove(1))
+    const removed = await addLink(chain, 0, remove(1))
     await expectNone(removed, 1, 'signer')
-    await expect(say(removed, 1, await rotate(1, 1))).rejects.toMatchObject({ reason: 'signer' })
+    await expect(addLink(removed, 1, await rotate(1, 1))).rejects.toMatchObject({
+      reason: 'signer',
+    })
     expect(await grantAndEnvelope(removed, 0)).toEqual(['good', 'good'])
   })
 
   test('a read-only member can only change keys and leave', async () => {
-    const reading = await say(chain, 0, await put({ person: 3, keys: 0, role: 'read_only' }))
+    const reading = await addLink(chain, 0, await put({ person: 3, keys: 0, role: 'read_only' }))
     await expectNone(reading, 3, 'right')
-    const promoted = say(reading, 3, await put({ person: 3, keys: 0, role: 'admin' }))
+    const promoted = addLink(reading, 3, await put({ person: 3, keys: 0, role: 'admin' }))
     await expect(promoted).rejects.toMatchObject({ reason: 'right' })
-    expect((await say(reading, 3, remove(3))).members.size).toBe(3)
-    expect((await say(reading, 3, await rotate(3, 1))).members.size).toBe(4)
+    expect((await addLink(reading, 3, remove(3))).members.size).toBe(3)
+    expect((await addLink(reading, 3, await rotate(3, 1))).members.size).toBe(4)
   })
 })
 
 describe('a refusal', () => {
   test('an error names the link, and the reason, without submitted text', async () => {
-    await expect(say(chain, 1, remove(0))).rejects.toThrow(
+    await expect(addLink(chain, 1, remove(0))).rejects.toThrow(
       'link 3 is refused: its signer may not do that',
     )
-    await expect(say(chain, 0, remove(0))).rejects.toThrow(
+    await expect(addLink(chain, 0, remove(0))).rejects.toThrow(
       'link 3 is refused: no owner would remain',
     )
   })
 
   test('an error leaves the chain unchanged, and valid links continue it', async () => {
     const before = structuredClone(chain)
-    await expect(say(chain, 0, remove(1, 0))).rejects.toMatchObject({ reason: 'last_owner' })
+    await expect(addLink(chain, 0, remove(1, 0))).rejects.toMatchObject({ reason: 'last_owner' })
     expect(chain).toEqual(before)
-    expect((await say(chain, 0, remove(1))).members.size).toBe(2)
+    expect((await addLink(chain, 0, remove(1))).members.size).toBe(2)
   })
 })
 
@@ -224,16 +226,16 @@ describe('a rekey is due', () => {
     ['when somebody may only read any more', 0, readOnly],
     ['when somebody has new keys', 2, () => rotate(2, 1)],
   ])('a rekey is due %s, until the key is a new one', async (_, signer, change) => {
-    const changed = await say(chain, signer, await change())
+    const changed = await addLink(chain, signer, await change())
     expect([isRekeyDue(chain), isRekeyDue(changed)]).toEqual([false, true])
-    const next = await say(changed, 0, rekey)
+    const next = await addLink(changed, 0, rekey)
     expect(isRekeyDue(next)).toBe(false)
   })
 
   test('no rekey is due after new members, in any role, or more permissions', async () => {
-    const came = await say(chain, 0, await put({ person: 3, keys: 0, role: 'read_only' }))
-    const rose = await say(came, 0, await put({ person: 3, keys: 0, role: 'member' }))
-    const fell = await say(rose, 0, await put({ person: 1, keys: 0, role: 'member' }))
+    const came = await addLink(chain, 0, await put({ person: 3, keys: 0, role: 'read_only' }))
+    const rose = await addLink(came, 0, await put({ person: 3, keys: 0, role: 'member' }))
+    const fell = await addLink(rose, 0, await put({ person: 1, keys: 0, role: 'member' }))
     expect([came, rose, fell].map(isRekeyDue)).toEqual([false, false, false])
   })
 })

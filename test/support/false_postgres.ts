@@ -16,7 +16,7 @@ export type FalsePostgres = {
   /** The number of connections so far. */
   count(): number
   /** All bytes that clients sent to it. */
-  heard(): Buffer
+  received(): Buffer
   close(): void
 }
 
@@ -28,7 +28,7 @@ export async function falsePostgres(
   { tls }: Options = {},
 ): Promise<FalsePostgres> {
   const sockets = new Set<Socket>()
-  const heard: Buffer[] = []
+  const received: Buffer[] = []
   let count = 0
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -37,7 +37,7 @@ export async function falsePostgres(
     return socket
   }
   const speak = async (socket: Socket) => {
-    const reader = read(keep(socket), (bytes) => heard.push(bytes))
+    const reader = read(keep(socket), (bytes) => received.push(bytes))
     const write = (...messages: Uint8Array[]) => void socket.write(Buffer.concat(messages))
     let start = await reader.take(false)
     // SSLRequest (PostgreSQL documentation, "Message Formats").
@@ -62,7 +62,7 @@ export async function falsePostgres(
   return {
     port,
     count: () => count,
-    heard: () => Buffer.concat(heard),
+    received: () => Buffer.concat(received),
     close: () => {
       for (const socket of sockets) socket.destroy()
       for (const server of [plain, outer, inner]) server?.close()
@@ -80,12 +80,12 @@ export function listening(server: ReturnType<typeof createServer>): Promise<numb
 }
 
 /** Messages one after the other; the first of a client, and SSLRequest, have no type. */
-function read(socket: Socket, hear: (bytes: Buffer) => void) {
+function read(socket: Socket, onBytes: (bytes: Buffer) => void) {
   let held = Buffer.alloc(0)
   let wake = () => {}
   let isGone = false
   socket.on('data', (bytes: Buffer) => {
-    hear(bytes)
+    onBytes(bytes)
     held = Buffer.concat([held, bytes])
     wake()
   })

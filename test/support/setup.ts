@@ -6,7 +6,7 @@ import { afterAll, setDefaultTimeout } from 'bun:test'
 import { reportSearched, takeLeaks } from './canary.ts'
 import { stopCluster } from './database.ts'
 import { removePlaces } from './places.ts'
-import { everythingHeard, watchAnswers } from './watched.ts'
+import { outputSearched, watchAnswers } from './watched.ts'
 
 /** Given by the suite's runner to this process only: the file for the searched places. */
 const searchedPlace = process.env.CANARY_SEARCHED
@@ -20,7 +20,7 @@ globalThis.fetch = watchAnswers(globalThis.fetch)
 afterAll(stopCluster)
 afterAll(removePlaces)
 afterAll(async () => {
-  await everythingHeard()
+  await outputSearched()
   if (searchedPlace !== undefined) reportSearched(searchedPlace)
   const leaks = takeLeaks().map((leak) => `canary: the marked secret was found (${leak})`)
   if (leaks.length > 0) throw new Error(['', ...leaks.slice(0, 30)].join('\n'))

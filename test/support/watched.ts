@@ -29,8 +29,8 @@ function watchOutput(program: Program, name: 'stdout' | 'stderr'): void {
   const value = new ReadableStream<Uint8Array>({
     start: (controller) => {
       const pass = (piece: Uint8Array) => isWanted && controller.enqueue(piece)
-      const heard = listen('output', `${name} of a program`, output, pass)
-      void heard.then(() => isWanted && controller.close())
+      const searched = searchPieces('output', `${name} of a program`, output, pass)
+      void searched.then(() => isWanted && controller.close())
     },
     cancel: () => {
       isWanted = false
@@ -39,34 +39,34 @@ function watchOutput(program: Program, name: 'stdout' | 'stderr'): void {
   Object.defineProperty(program, name, { value })
 }
 
-const listening = new Set<Promise<void>>()
+const pending = new Set<Promise<void>>()
 
 /** Resolves when all pending output has been searched, except endless output. */
-export async function everythingHeard(): Promise<void> {
-  await endsWithin(2000, Promise.all(listening))
+export async function outputSearched(): Promise<void> {
+  await endsWithin(2000, Promise.all(pending))
   // Endless output is awaited once only, so later files need not wait.
-  listening.clear()
+  pending.clear()
 }
 
 /** Resolves at the end, also of an interrupted answer: the received part was searched. */
-function listen(
+function searchPieces(
   sink: Sink,
   place: string,
   stream: ReadableStream<Uint8Array>,
   pass: (piece: Uint8Array) => void = () => {},
 ): Promise<void> {
   const look = searcher(sink, place)
-  const hear = async () => {
+  const searchStream = async () => {
     for await (const piece of stream) {
       look(piece)
       pass(piece)
     }
   }
-  const heard = hear()
+  const searched = searchStream()
     .catch(() => {})
-    .finally(() => listening.delete(heard))
-  listening.add(heard)
-  return heard
+    .finally(() => pending.delete(searched))
+  pending.add(searched)
+  return searched
 }
 
 /** Watches the product's listeners, which use plain HTTP: all errors, and whole answers of the resolver. */
@@ -86,6 +86,6 @@ function look(url: string, answer: Response): Response {
   const copy = isShown && !answer.bodyUsed ? answer.clone().body : null
   const place = `${answer.status} of ${pathname}`
   search('answer', place, JSON.stringify([...answer.headers]))
-  if (copy) void listen('answer', place, copy)
+  if (copy) void searchPieces('answer', place, copy)
   return answer
 }

@@ -64,8 +64,8 @@ describe.each(fixtureNames())('the check of a database of schema %s', (name) => 
       said.pending.map((one) => [one.name, one.blocks]),
     )
     for (const [index, { rewritten }] of done.entries()) {
-      const told = said.pending[index]?.works_through.map(({ table }) => table) ?? []
-      expect(rewritten.filter((table) => !told.includes(table))).toEqual([])
+      const listed = said.pending[index]?.works_through.map(({ table }) => table) ?? []
+      expect(rewritten.filter((table) => !listed.includes(table))).toEqual([])
     }
     const afterwards = await checkUpgrade(config, Date.now())
     expect(afterwards.pending).toEqual([])

@@ -8,13 +8,13 @@ export function openSwitch(target: string) {
   const replayed = new Map<string, string>()
   let lost: { path: string; then: Mode } | null = null
   const awaited = new Set<string>()
-  let met = Promise.withResolvers<void>()
-  const meet = async (asked: string) => {
+  let allArrived = Promise.withResolvers<void>()
+  const waitForOthers = async (asked: string) => {
     const ending = [...awaited].find((each) => asked.endsWith(each))
     if (ending === undefined) return
     awaited.delete(ending)
-    if (awaited.size === 0) met.resolve()
-    await met.promise
+    if (awaited.size === 0) allArrived.resolve()
+    await allArrived.promise
   }
   /** The answer without the control plane, or null to pass the request on. */
   const instead = (pathname: string) => {
@@ -44,7 +44,7 @@ export function openSwitch(target: string) {
       fetch: async (request) => {
         const { pathname, search } = new URL(request.url)
         asked.push(`${request.method} ${pathname}`)
-        await meet(`${request.method} ${pathname}`)
+        await waitForOthers(`${request.method} ${pathname}`)
         return instead(pathname) ?? pass(request, `${pathname}${search}`)
       },
     })
@@ -69,7 +69,7 @@ export function openSwitch(target: string) {
     },
     /** Holds requests with these endings of method and path until all of them have arrived. */
     together: (endings: readonly string[]) => {
-      met = Promise.withResolvers()
+      allArrived = Promise.withResolvers()
       for (const ending of endings) awaited.add(ending)
     },
     /** Loses the next answer for a path, although the server has processed the request. */

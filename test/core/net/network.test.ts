@@ -89,14 +89,14 @@ describe('the origin that the caller uses', () => {
 })
 
 test('a trusted proxy that names no address is reported once', () => {
-  const told: string[] = []
+  const doubts: string[] = []
   const nameOf = networkNamer(parseCidrs('10.0.0.0/8'), (doubt, peer) =>
-    told.push(`${doubt} ${peer}`),
+    doubts.push(`${doubt} ${peer}`),
   )
   nameOf(forwarded('198.51.100.7:1234'), '10.0.0.1')
-  expect(told).toEqual([])
+  expect(doubts).toEqual([])
   for (const peer of ['10.0.0.1', '10.0.0.2']) nameOf(forwarded('_hidden'), peer)
-  expect(told).toEqual(['nameless 10.0.0.1'])
+  expect(doubts).toEqual(['nameless 10.0.0.1'])
 })
 
 test('a peer that forwards without being trusted is named once', () => {

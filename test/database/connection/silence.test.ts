@@ -46,7 +46,7 @@ async function serve({ greeting = greet, tls }: Options = {}): Promise<Server> {
     said,
     wake: () => {
       state.mute = 0
-      for (const tell of kept.splice(0)) tell()
+      for (const send of kept.splice(0)) send()
     },
   }
   const speak = async (wire: Wire) => {
@@ -55,9 +55,9 @@ async function serve({ greeting = greet, tls }: Options = {}): Promise<Server> {
     said.set(pid, words)
     wire.write(...greeting(pid))
     for (;;) {
-      const heard = await wire.next()
-      words.push(heard.type)
-      const answer = answerTo(heard)
+      const message = await wire.next()
+      words.push(message.type)
+      const answer = answerTo(message)
       if (pid > state.mute) wire.write(answer)
       else kept.push(() => wire.write(answer))
     }

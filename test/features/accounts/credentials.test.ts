@@ -89,8 +89,8 @@ describe('change-password', () => {
         ada.publicKey,
       )
       expect(unlocked).toEqual(ada.privateKey)
-      const told = await app.as().call(prelogin, { body: { email: ada.email } })
-      expect(told.key_salt).toBe(fields.key_salt)
+      const preloginData = await app.as().call(prelogin, { body: { email: ada.email } })
+      expect(preloginData.key_salt).toBe(fields.key_salt)
     },
   )
 

@@ -51,7 +51,7 @@ const places = (): [path: string, field: string, more: object][] => [
   [`/api/projects/${team.projectId}/workload-tokens/`, 'label', { environment: 'production' }],
 ]
 
-test.each(REFUSED)('the name %j is refused at every endpoint', async (name, objection) => {
+test.each(REFUSED)('the name %j is rejected at every endpoint', async (name, objection) => {
   expect(objectionToActorName(name)).toBe(objection)
   for (const [path, field, more] of places()) {
     const { status, body } = await post(path, { ...more, [field]: name })
@@ -94,7 +94,7 @@ const DISTINCT: [name: string, other: string][] = [
 ]
 
 test.each(LOOK_ALIKES)(
-  'beside %j, the look-alike %j is refused in the whole workspace',
+  'beside %j, the look-alike %j is rejected in the whole workspace',
   async (existing, name) => {
     const { workspaceId, projectId, owner } = await openProject(app)
     const ask = (path: string, body: object) =>
@@ -117,7 +117,7 @@ test.each(DISTINCT)('%j and %j are not look-alikes', (name, other) => {
   expect(skeletonOf(name)).not.toBe(skeletonOf(other))
 })
 
-test('a name that looks like that of a deleted agent, or of another workspace, is accepted', async () => {
+test('a name that looks like one of a deleted agent, or of another workspace, is accepted', async () => {
   const [here, elsewhere] = [await openProject(app), await openProject(app)]
   const ask = (path: string, { workspaceId, owner }: ProjectTeam, method: string, body?: object) =>
     app.call(method, `/api/workspaces/${workspaceId}/agents/${path}`, {

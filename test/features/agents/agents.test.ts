@@ -77,7 +77,7 @@ async function recordedOf(agentId: string) {
 }
 
 describe('registering', () => {
-  test('answers the agent and its first token, which is shown this once', async () => {
+  test('a registration returns the agent and its first token, which is shown only once', async () => {
     const answer = await call('POST', agentsPath(), { name: 'deploy bot' })
     expect([answer.status, answer.body]).toEqual([
       201,
@@ -104,7 +104,7 @@ describe('registering', () => {
     expect(audit.slice(-2)).toEqual(['agent.created deploy bot', 'token.issued deploy bot/default'])
   })
 
-  test('stores of the token a verifier and the public half of its key', async () => {
+  test('a token is stored as a verifier and the public half of its key', async () => {
     const { token, token_id, public_key } = await register('verified', { label: 'first' })
     const parsed = parseToken(token ?? '')
     if (!parsed) throw new Error('the token does not parse')
@@ -133,7 +133,7 @@ describe('registering', () => {
     })
   })
 
-  test('takes a token that the client made, with its envelopes, and never sees it', async () => {
+  test('a registration accepts a token that the client made, with its envelopes, and never receives its secret', async () => {
     const made = clientMadeToken()
     const envelopes = [await envelopeTo(team, made)]
     const issued = await register('sealed', { token: { ...made.sent, envelopes } })
@@ -156,7 +156,7 @@ describe('registering', () => {
     ])
   })
 
-  test('reckons the expiry by the clock of the database', async () => {
+  test("a token's expiry is computed by the clock of the database", async () => {
     const days = async (given: Record<string, unknown>) => {
       const { token_id } = await register(`expiry ${JSON.stringify(given)}`, given)
       const [row] = await app.connection.db
@@ -180,7 +180,7 @@ describe('registering', () => {
 })
 
 describe('names', () => {
-  test('are unique within their scope while the agent lives', async () => {
+  test('agent names are unique within their scope while the agent exists', async () => {
     const { agent } = await register('twin')
     const taken = { message: 'An agent with this name already exists.' }
     await expectRefused(() => call('POST', agentsPath(), { name: 'twin' }), 'already_exists', taken)
@@ -200,7 +200,7 @@ describe('names', () => {
     expect((await call('POST', other, { name: 'twin' })).status).toBe(201)
   })
 
-  test('two at once: one is registered', async () => {
+  test('one of two concurrent registrations of a name succeeds', async () => {
     const answers = await Promise.all([
       call('POST', agentsPath(), { name: 'racing' }),
       call('POST', agentsPath(), { name: 'racing' }),
@@ -209,7 +209,7 @@ describe('names', () => {
   })
 
   test.each(['a\u0000b', 'a\nb', 'a\u001b[31m', 'a\u202eb', 'a\u2066b', 'a\ufeffb', 'a\ud800'])(
-    'with characters that cannot be seen are refused: %j',
+    'agent names with invisible characters are rejected: %j',
     async (name) => {
       const fields = [{ path: 'name', message: 'must not contain control characters' }]
       await expectRefused(() => call('POST', agentsPath(), { name }), 'validation_error', {
@@ -218,7 +218,7 @@ describe('names', () => {
     },
   )
 
-  test('that are blank, too long or no text are refused', async () => {
+  test('agent names that are blank, too long or not text are rejected', async () => {
     const cases: [unknown, string][] = [
       ['', 'must have a length of at least 1'],
       ['  ', 'must not be blank'],
@@ -237,7 +237,7 @@ describe('names', () => {
     }
   })
 
-  test('with whatever people write are names, but for steps in a path', async () => {
+  test('agent names may be any text that people write, except steps in a path', async () => {
     for (const name of ['a/b', '...', '100 %', 'ein Bot für später', '🤖']) {
       expect((await register(name)).agent.name).toBe(name)
     }
@@ -259,7 +259,7 @@ describe('bodies', () => {
     ['3651', 'must be at most 3650'],
     ['true', 'must be of type number'],
     ['[]', 'must be of type number'],
-  ])('refuse %s days until expiry', async (days, message) => {
+  ])('registrations reject %s days until expiry', async (days, message) => {
     const before = await storedAgents(app, team.workspaceId)
     const response = await fetch(`${app.controlPlane}${agentsPath()}`, {
       method: 'POST',
@@ -274,7 +274,7 @@ describe('bodies', () => {
     expect(await storedAgents(app, team.workspaceId)).toEqual(before)
   })
 
-  test('refuse fields that are unknown or malformed', async () => {
+  test('registrations reject fields that are unknown or malformed', async () => {
     const unknown = 'is not a field of this request'
     const cases: [Record<string, unknown>, string, string][] = [
       [{ id: Bun.randomUUIDv7() }, 'id', unknown],
@@ -298,7 +298,7 @@ describe('bodies', () => {
     }
   })
 
-  test('refuse client-made tokens that are malformed', async () => {
+  test('registrations reject client-made tokens that are malformed', async () => {
     const { sent } = clientMadeToken()
     const cases: [Record<string, unknown>, string, string][] = [
       [{ id: 'x' }, 'token.id', 'must be a UUID'],
@@ -316,7 +316,7 @@ describe('bodies', () => {
     }
   })
 
-  test('refuse a token id that is taken, here or elsewhere, with the agent', async () => {
+  test('registrations reject an existing token ID, here or elsewhere, with the agent', async () => {
     const { token_id } = await register('taker')
     const taken = { message: 'The token id is taken.' }
     const body = { name: 'taken', token: { ...clientMadeToken().sent, id: token_id } }
@@ -328,7 +328,7 @@ describe('bodies', () => {
     )
   })
 
-  test('refuse envelopes of a foreign project, alone and beside own ones, with the agent', async () => {
+  test('registrations reject envelopes of a foreign project, alone and beside own ones, with the agent', async () => {
     const made = clientMadeToken()
     const own = await envelopeTo(team, made)
     for (const project_id of [foreign.projectId, Bun.randomUUIDv7()]) {
@@ -339,7 +339,7 @@ describe('bodies', () => {
     }
   })
 
-  test('refuse envelopes of another epoch or outside the token’s scope, with the agent', async () => {
+  test('registrations reject envelopes of another epoch or outside the token’s scope, with the agent', async () => {
     const made = clientMadeToken()
     const old = await envelopeTo(team, made, { epoch: 2 })
     const body = (envelope: unknown) => ({
@@ -364,7 +364,7 @@ describe('bodies', () => {
 })
 
 describe('lists', () => {
-  test('show all agents of the workspace, or those of one project, in pages', async () => {
+  test('lists have all agents of the workspace, or those of one project, in pages', async () => {
     const lister = await openProject(app)
     const { token } = lister.owner
     const names = ['one', 'two', 'three', 'four', 'five']
@@ -386,7 +386,7 @@ describe('lists', () => {
     ])
   })
 
-  test('count tokens and those that are active, by the clock of the database', async () => {
+  test('lists count tokens and active tokens, by the clock of the database', async () => {
     const { agent, token_id } = await register('tally')
     const path = `${agentsPath()}${agent.id}/`
     for (const label of ['second', 'third']) await call('POST', `${path}tokens/`, { label })
@@ -408,7 +408,7 @@ describe('lists', () => {
     expect(all.find(({ id }) => id === agent.id)).toEqual(expected)
   })
 
-  test('count the newest 100 tokens and the active ones, and say that there are more', async () => {
+  test('lists count the newest 100 tokens and the active ones, and report that there are more', async () => {
     const { agent } = await register('rotated')
     const path = `${agentsPath()}${agent.id}/`
     const add = (count: number, state: SQL) =>
@@ -429,7 +429,7 @@ describe('lists', () => {
     expect(await tally()).toEqual(expected(active))
   })
 
-  test('lists show the later of the uses that this version and an older one noted', async () => {
+  test('lists have the later of the uses that this version and an older one stored', async () => {
     const { agent, token_id } = await register('used by two versions')
     const { db } = app.connection
     const path = `${agentsPath()}${agent.id}/`
@@ -453,7 +453,7 @@ describe('lists', () => {
     expect(await shown()).toEqual([late, late])
   })
 
-  test('refuse the cursor of another list', async () => {
+  test('lists reject the cursor of another list', async () => {
     const { body } = await call('GET', `${agentsPath()}?limit=1`)
     const { next_cursor } = (body as { pagination: { next_cursor: string } }).pagination
     const answer = await call('GET', `${projectPath()}?cursor=${next_cursor}`)
@@ -464,7 +464,7 @@ describe('lists', () => {
 })
 
 describe('deleting', () => {
-  test('revokes all tokens at once, forgets their envelopes and keeps the rows', async () => {
+  test('a deletion revokes all tokens immediately, deletes their envelopes and keeps the rows', async () => {
     const made = clientMadeToken()
     const envelopes = [await envelopeTo(team, made)]
     const { agent } = await register('leaving', { label: 'a', token: { ...made.sent, envelopes } })
@@ -493,7 +493,7 @@ describe('deleting', () => {
     ])
   })
 
-  test('hides the agent and its tokens', async () => {
+  test('a deletion hides the agent and its tokens', async () => {
     const { agent } = await register('hidden')
     const path = `${agentsPath()}${agent.id}/`
     await call('DELETE', path)
@@ -513,7 +513,7 @@ describe('deleting', () => {
 })
 
 describe('access by role', () => {
-  test('others find nothing, whatever they name and mix', async () => {
+  test('people outside the workspace get 404, whatever they name and combine', async () => {
     const { agent } = await register('private')
     const stranger = foreign.owner.token
     const [own, theirs] = [agentsPath(foreign), agentsPath()]
@@ -540,13 +540,13 @@ describe('access by role', () => {
     }
   })
 
-  test('a foreign tenant is not found before the body is looked at', async () => {
+  test('a foreign tenant is 404 before the body is read', async () => {
     const path = projectPath(team.projectId, foreign.workspaceId)
     const answer = await call('POST', path, { nonsense: true }, foreign.owner.token)
     expectFailure(answer, 'not_found')
   })
 
-  test('admins manage agents; members and readers do not even see them', async () => {
+  test('admins manage agents; members and readers cannot list them', async () => {
     const { agent } = await register('managed')
     const admin = await team.join('admin')
     const params = { workspace_id: team.workspaceId, registration_id: agent.id }
@@ -567,7 +567,7 @@ describe('access by role', () => {
     }
   })
 
-  test('nobody without a session, and agent tokens are none', async () => {
+  test('requests without a session are 401, and so are agent tokens', async () => {
     const { token } = await register('agent at the door')
     expectFailure(await app.call('GET', agentsPath()), 'invalid_token')
     expectFailure(await app.call('POST', agentsPath(), { body: 'unread' }), 'invalid_token')

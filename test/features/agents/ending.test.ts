@@ -82,8 +82,8 @@ async function listed() {
 const params = () => ({ workspace_id: project.workspaceId, member: admin.userId })
 const path = () => `/api/workspaces/${project.workspaceId}/members/${admin.userId}/`
 
-describe('an administrator who is demoted', () => {
-  test('leaves tokens that end, but for those that are signed again', async () => {
+describe('a demoted administrator', () => {
+  test("a demoted administrator's tokens end, except those that are signed again", async () => {
     const link = await demotion()
     const body = { role: 'member' as const, link, grants: [await kept(link)] }
     await project.owner.api.call(changeMemberRole, { params: params(), body })
@@ -97,7 +97,7 @@ describe('an administrator who is demoted', () => {
     expect(left.map(({ token_id }) => token_id)).not.toContain(tokens[1].id)
   })
 
-  test('to another role of those who may sign grants, ends nothing', async () => {
+  test('a demotion to another role that may sign grants ends no token', async () => {
     const before = await listed()
     const members = [{ ...personOf(admin), role: 'owner' as const }]
     const link = await project.link('members.put', { members })
@@ -114,8 +114,8 @@ describe('an administrator who is demoted', () => {
   })
 })
 
-describe('an administrator who is removed', () => {
-  test('leaves no token that is not signed again', async () => {
+describe('a removed administrator', () => {
+  test("a removed administrator's tokens end, except those that are signed again", async () => {
     await project.owner.api.call(removeMember, {
       params: params(),
       body: { link: await removal() },
@@ -124,7 +124,7 @@ describe('an administrator who is removed', () => {
     expect(await listed()).toEqual({ kept: null, gone: null, owned: [userId, [userId]] })
   })
 
-  test('is not removed with grants that say more, or are of a token that does not live', async () => {
+  test('a removal with grants that state more, or for an ended token, is rejected', async () => {
     const link = await removal()
     const good = await kept(link)
     const send = (entry: object) =>
@@ -149,7 +149,7 @@ describe('an administrator who is removed', () => {
     expect((await listed()).kept).toEqual([project.owner.userId, [project.owner.userId]])
   })
 
-  test('takes envelopes along that were given to the tokens of others', async () => {
+  test("a removed administrator's envelopes for other people's tokens are deleted", async () => {
     const [, , owned] = tokens
     const given = await envelopeOf(project, owned, 'development', { signer: admin })
     const place = `/api/projects/${project.projectId}/workload-tokens/${owned.id}/envelopes/`
@@ -164,7 +164,7 @@ describe('an administrator who is removed', () => {
   })
 })
 
-test('an administrator with new keys keeps what is signed again with them', async () => {
+test('an administrator with new keys keeps the tokens that are signed again with them', async () => {
   const { owner } = project
   const seed = new Uint8Array(randomBytes(32))
   const identity = await identityOf(seed)
@@ -196,7 +196,7 @@ test('an administrator with new keys keeps what is signed again with them', asyn
   expect((await listed()).gone).toEqual([admin.userId, [admin.userId]])
 })
 
-test('a plain workspace takes no grants with a demotion', async () => {
+test('a plain workspace accepts no grants with a demotion', async () => {
   const plain = await openProject(app)
   const colleague = await plain.join('admin')
   const at = `/api/workspaces/${plain.workspaceId}/members/${colleague.userId}/`

@@ -102,8 +102,8 @@ async function expectHolds(token: Minted) {
 const inBase64 = (bytes: Uint8Array | null | undefined) =>
   Buffer.from(bytes ?? []).toString('base64')
 
-describe('a token that a client made', () => {
-  test('is what its grant says, with nothing said beside it', async () => {
+describe('a client-made token', () => {
+  test('a client-made token has the fields of its grant, without other fields in the request', async () => {
     const label = unique()
     const expires_at = new Date(Date.now() + 30 * DAY_MS).toISOString()
     const token = await issue({ label, capabilities: ['read'], expires_at })
@@ -144,7 +144,7 @@ describe('a token that a client made', () => {
     )
   })
 
-  test('says the same beside its grant, or is refused', async () => {
+  test('a client-made token has the same fields beside its grant, or is rejected', async () => {
     const granted = { label: unique(), expires_at: new Date(Date.now() + 9 * DAY_MS).toISOString() }
     const token = await clientMade(project, mint(), granted)
     const same = {
@@ -166,7 +166,7 @@ describe('a token that a client made', () => {
     expect(answer.status).toBe(201)
   })
 
-  test('is refused without grant, binding or statement', async () => {
+  test('a client-made token is rejected without grant, binding or statement', async () => {
     const token = await clientMade(project, mint(), { label: unique() })
     const bare = { label: unique(), environment: 'development' }
     const post = (changed: object) =>
@@ -190,7 +190,7 @@ describe('a token that a client made', () => {
     }
   })
 
-  test('is refused with a grant of another token, holder, time or person', async () => {
+  test('a client-made token is rejected with a grant of another token, holder, time or person', async () => {
     const made = mint()
     const stranger = await signedAccount(app)
     const send = async (granted: Granted, why: string, signing = {}) => {
@@ -232,7 +232,7 @@ describe('a token that a client made', () => {
     )
   })
 
-  test('has an id that says whether its workspace is signed', async () => {
+  test('a client-made token has an ID that shows whether its workspace is signed', async () => {
     const token = await clientMade(project, mint(), { label: unique() })
     await expectRefused(
       ['POST', workloadPath(), { token: { ...token, id: Bun.randomUUIDv7() } }],
@@ -250,7 +250,7 @@ describe('a token that a client made', () => {
   })
 })
 
-describe('a token that the server made', () => {
+describe('a server-made token', () => {
   /** With the secret in its text. */
   async function order() {
     const body = { label: unique(), environment: 'development', expires_in_days: 7 }
@@ -264,7 +264,7 @@ describe('a token that the server made', () => {
     return { token, granted }
   }
 
-  test('has an id of version 8, and a grant once somebody signs it', async () => {
+  test('a server-made token has an ID of version 8, and a grant once an administrator signs it', async () => {
     const { token, granted } = await order()
     expect(isSignedId(token.id)).toBe(true)
     expect(await listed(token.id)).toMatchObject({ grant: null, provisioned: [] })
@@ -288,7 +288,7 @@ describe('a token that the server made', () => {
     expect((await listed(token.id))?.grant).toEqual(grant)
   })
 
-  test('gets no other grant than was ordered, first or later', async () => {
+  test('a server-made token gets only the ordered grant, first or later', async () => {
     const { token, granted } = await order()
     const binding = await bindingOf(project, token)
     const others: Granted[] = [
@@ -320,7 +320,7 @@ describe('a token that the server made', () => {
   })
 })
 
-test('a grant that is signed again states the content of the previous grant, whatever the row holds now', async () => {
+test('a grant that is signed again states the content of the previous grant, whatever the row contains', async () => {
   const token = await issue()
   const { label } = token
   const { sql } = app.connection
@@ -340,7 +340,7 @@ test('a grant that is signed again states the content of the previous grant, wha
 })
 
 describe('envelopes', () => {
-  test('come with their statements, which hold for the bytes that are stored', async () => {
+  test('envelopes have their statements, which cover the stored bytes', async () => {
     const { api } = project.owner
     const agent = await api.call(registerAgent, {
       params: { workspace_id: project.workspaceId },
@@ -386,7 +386,7 @@ describe('envelopes', () => {
     await verifyEnvelope(await project.chain(), signed, { tokenId: token.id, ...place, envelope })
   })
 
-  test('are replaced with their statements', async () => {
+  test('envelopes are replaced with their statements', async () => {
     const token = await issue()
     const again = await envelopeOf(project, token)
     await project.owner.api.call(provisionWorkloadToken, {
@@ -402,7 +402,7 @@ describe('envelopes', () => {
 })
 
 describe('a plain workspace', () => {
-  test('takes nothing that is signed', async () => {
+  test('a plain workspace accepts nothing that is signed', async () => {
     const { sent } = clientMadeToken('wkl')
     const path = `/api/projects/${plain.projectId}/workload-tokens/`
     const { token } = plain.owner

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 
 /** An agent with the given number of tokens, as rows. */
-async function employ(count: number) {
+async function createAgentWithTokens(count: number) {
   const { db } = app.connection
   const { workspaceId } = workspace
   const agentId = Bun.randomUUIDv7()
@@ -47,7 +47,7 @@ const isRevoked = async (id: string) => (await workspace.chain()).revokedTokens.
 const OTHER_SAYING = { message: 'The link differs from the request.' }
 
 test('a token is revoked without a link, and afterwards with one', async () => {
-  const { path, id } = await employ(1)
+  const { path, id } = await createAgentWithTokens(1)
   const ofToken = `${path}tokens/${id}/`
   expect((await app.call(...stopping(ofToken))).status).toBe(200)
   expect(await isRevoked(id)).toBe(false)
@@ -56,28 +56,28 @@ test('a token is revoked without a link, and afterwards with one', async () => {
 })
 
 test('a link names the token of the call and no other', async () => {
-  const { path, ids } = await employ(2)
+  const { path, ids } = await createAgentWithTokens(2)
   const [one = '', other = ''] = ids
   for (const wrong of [[other], [one, other]]) {
     const call = stopping(`${path}tokens/${one}/`, await revoked(wrong))
     await expectRefusal(app, call, 'link_refused', OTHER_SAYING)
   }
-  const strange = `${path}tokens/${signedId()}/`
-  await expectRefusal(app, stopping(strange, await revoked([one])), 'not_found')
+  const otherPath = `${path}tokens/${signedId()}/`
+  await expectRefusal(app, stopping(otherPath, await revoked([one])), 'not_found')
 })
 
 test('an agent is deleted with a link over all of its live tokens, or without', async () => {
-  const { path, ids } = await employ(2)
+  const { path, ids } = await createAgentWithTokens(2)
   const some = await revoked(ids.slice(1))
   await expectRefusal(app, stopping(path, some), 'link_refused', OTHER_SAYING)
   expect((await app.call(...stopping(path, await revoked(ids)))).status).toBe(200)
   expect(await Promise.all(ids.map(isRevoked))).toEqual([true, true])
-  const other = await employ(1)
+  const other = await createAgentWithTokens(1)
   expect((await app.call(...stopping(other.path))).status).toBe(200)
 })
 
-test('an agent is deleted with a link over what no link has revoked yet, whatever rows come back', async () => {
-  const { path, ids } = await employ(2)
+test('an agent is deleted with a link over the tokens that no link has revoked, whatever rows return', async () => {
+  const { path, ids } = await createAgentWithTokens(2)
   const [gone = '', left = ''] = ids
   await app.call(...stopping(`${path}tokens/${gone}/`, await revoked([gone])))
   await app.connection.sql`update tokens set revoked_at = null where id = ${gone}`
@@ -85,8 +85,8 @@ test('an agent is deleted with a link over what no link has revoked yet, whateve
   expect(await isRevoked(left)).toBe(true)
 })
 
-test('a chain that does not verify stops nothing from being stopped', async () => {
-  const { path, id } = await employ(1)
+test('a chain that does not verify prevents no revocation', async () => {
+  const { path, id } = await createAgentWithTokens(1)
   const { sql } = app.connection
   await sql`update workspace_links set statement = '' where workspace_id = ${workspace.workspaceId}`
   expect((await app.call(...stopping(`${path}tokens/${id}/`))).status).toBe(200)

@@ -98,7 +98,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
   const envelopeFor = (made: Awaited<ReturnType<typeof issue>>, epoch = 1) =>
     envelopeTo(team, made, { projectId: projectId(), environment: 'production', epoch })
 
-  test('are issued once in full and then listed without it', async () => {
+  test('tokens are issued once in full and then listed without the secret', async () => {
     const body = { label: 'ci', environment: 'production', expires_in_days: 7 }
     const answer = await call('POST', path, body)
     const shown = {
@@ -143,7 +143,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
   })
 
   test.each([[['use']], [['use', 'read']], [['read']]])(
-    'may %j where they are issued so, made here or there',
+    'tokens may %j if they are issued for it, by server or client',
     async (capabilities) => {
       const order = { environment: 'production', capabilities }
       for (const made of [undefined, clientMadeToken(kind).sent]) {
@@ -169,7 +169,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     [null],
     [[null]],
     [{}],
-  ])('are refused with %j as what they may', async (capabilities) => {
+  ])('tokens are rejected with %j as their permissions', async (capabilities) => {
     const body = { label: 'ci', environment: 'production', capabilities }
     const before = await storedAgents(app, team.workspaceId)
     const answer = await call('POST', path, body)
@@ -179,7 +179,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     expect(await storedAgents(app, team.workspaceId)).toEqual(before)
   })
 
-  test('come in pages that miss nothing, although clients choose their ids', async () => {
+  test('tokens are listed in complete pages, although clients choose their IDs', async () => {
     const ids = []
     for (let count = first; count < 5; count += 1) ids.push((await issue()).id)
     const seen: string[] = []
@@ -194,7 +194,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     expect(seen).toHaveLength(5)
   })
 
-  test('expire by the clock of the database', async () => {
+  test('tokens expire by the clock of the database', async () => {
     const { id } = await issue({ expires_in_days: 1 })
     const statuses = async () => (await listed(path)).data.at(-1)?.status
     app.clock.advance(2 * 86_400_000)
@@ -204,7 +204,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     expect(await statuses()).toBe('expired')
   })
 
-  test('are revoked permanently, and a second time without a second record', async () => {
+  test('tokens are revoked permanently, and a second time without a second record', async () => {
     const made = await issue()
     await call('PUT', `${path}${made.id}/envelopes/`, [await envelopeFor(made)])
     const answer = await call('DELETE', `${path}${made.id}/`)
@@ -221,7 +221,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     } as never)
   })
 
-  test('receive envelopes under the outer layer that only they open', async () => {
+  test('tokens receive envelopes under the outer layer that only they open', async () => {
     const made = await issue()
     const envelope = await envelopeFor(made)
     const answer = await call('PUT', `${path}${made.id}/envelopes/`, [envelope])
@@ -255,7 +255,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     expect(await outer.open(column, team.workspaceId, moved, blob)).toBeNull()
   })
 
-  test('have one envelope for each place: a newer one replaces it', async () => {
+  test('tokens have one envelope for each environment, and a newer one replaces it', async () => {
     const made = await issue()
     const { db } = app.connection
     await call('PUT', `${path}${made.id}/envelopes/`, [await envelopeFor(made)])
@@ -269,7 +269,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     })
   })
 
-  test('lose an envelope, once', async () => {
+  test('tokens lose an envelope, once', async () => {
     const made = await issue()
     const at = `${path}${made.id}/envelopes/`
     await call('PUT', at, [await envelopeFor(made)])
@@ -282,7 +282,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     await expectRefused(() => call('DELETE', taken), 'not_found')
   })
 
-  test('receive nothing when revoked or expired', async () => {
+  test('tokens receive no envelope when revoked or expired', async () => {
     const [revoked, expired] = [await issue(), await issue()]
     await call('DELETE', `${path}${revoked.id}/`)
     const past = { expiresAt: sql`now()` }
@@ -295,7 +295,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     }
   })
 
-  test('refuse envelopes of foreign projects, alone and beside own ones', async () => {
+  test('tokens reject envelopes of foreign projects, alone and beside own ones', async () => {
     const made = await issue()
     const own = await envelopeFor(made)
     for (const project_id of [foreign.projectId, Bun.randomUUIDv7()]) {
@@ -307,7 +307,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     await expectRefused(() => call('DELETE', taken), 'not_found')
   })
 
-  test('refuse envelopes outside their scope or of another epoch, with all beside them', async () => {
+  test('tokens reject envelopes outside their scope or of another epoch, with all beside them', async () => {
     const made = await issue()
     const own = await envelopeFor(made)
     const put = (body: unknown) => () => call('PUT', `${path}${made.id}/envelopes/`, body)
@@ -321,7 +321,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     }
   })
 
-  test('refuse what has not the form of an envelope', async () => {
+  test('tokens reject malformed envelopes', async () => {
     const made = await issue()
     const own = await envelopeFor(made)
     const other = Uint8Array.fromBase64(own.envelope)
@@ -368,7 +368,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     }
   })
 
-  test('tokens remove an envelope only by its whole name', async () => {
+  test('tokens remove an envelope only by its full name', async () => {
     const made = await issue()
     const at = `${path}${made.id}/envelopes/`
     const cases: [string, string, string][] = [
@@ -384,7 +384,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     }
   })
 
-  test('are not found under another holder, and stay active', async () => {
+  test('tokens are not found under another holder, and stay active', async () => {
     const made = await issue()
     const body = [await envelopeFor(made)]
     const query = `?project_id=${projectId()}&environment=production`
@@ -413,7 +413,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     } as never)
   })
 
-  test('are the business of admins', async () => {
+  test('tokens are managed by admins only', async () => {
     const made = await issue()
     const body = [await envelopeFor(made)]
     const query = `?project_id=${projectId()}&environment=production`
@@ -435,7 +435,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     }
   })
 
-  test('are not issued under a taken id, nor with unknown or malformed fields', async () => {
+  test('tokens are not issued under an existing ID, nor with unknown or malformed fields', async () => {
     const made = await issue()
     const order = { label: 'x', environment: 'production' }
     await expectRefused(
@@ -460,7 +460,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
   })
 })
 
-test('an agent’s token needs no body: it is called default and lasts 90 days', async () => {
+test('an agent’s token needs no body: its name is default and it lasts 90 days', async () => {
   const path = await newAgentPath(team)
   const answer = await call('POST', path)
   expect(answer.status).toBe(201)
@@ -493,7 +493,7 @@ test('a workspace’s token may hold keys of several projects and environments',
   expect(row?.workspaceId).toBe(team.workspaceId)
 })
 
-test('a workload’s token must say what it is called and for which environment', async () => {
+test('a workload’s token requires a label and an environment', async () => {
   const path = await workloadPath(team)
   for (const [body, field] of [
     [{ label: 'x' }, 'environment'],
@@ -509,7 +509,7 @@ test('a workload’s token must say what it is called and for which environment'
   })
 })
 
-test('an agent that is being deleted gets no token that outlives it', async () => {
+test('a deleted agent gets no token that outlives it', async () => {
   const path = await newAgentPath(team)
   const agent = path.replace(/tokens\/$/, '')
   await Promise.all([call('DELETE', agent), ...[1, 2, 3].map(() => call('POST', path, {}))])
@@ -519,7 +519,7 @@ test('an agent that is being deleted gets no token that outlives it', async () =
   expect(left.filter(({ revokedAt }) => revokedAt === null)).toEqual([])
 })
 
-test('a label that looks like one that works is taken, and another one is not', async () => {
+test('a label that looks like an active one is rejected, and another one is not', async () => {
   const path = `/api/projects/${await team.addProject('alike')}/workload-tokens/`
   const issue = (label: string) => call('POST', path, { label, environment: 'production' })
   expect((await issue('same one')).status).toBe(201)
@@ -533,7 +533,7 @@ test('a label that looks like one that works is taken, and another one is not', 
   }
 })
 
-test('a label is of one working token of a project alone; agents may give it twice', async () => {
+test("a workload's label is unique among its project's active tokens; agents may use one twice", async () => {
   const path = `/api/projects/${team.projectId}/workload-tokens/`
   const elsewhere = `/api/projects/${await team.addProject('labels')}/workload-tokens/`
   const order = { label: 'only one', environment: 'production' }

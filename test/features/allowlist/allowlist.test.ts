@@ -45,7 +45,7 @@ async function domainsOf({ workspaceId, owner }: Team = team): Promise<string[]>
 }
 
 describe('adding', () => {
-  test('answers 201 with the added entries, and writes log and audit', async () => {
+  test('an addition returns 201 with the added entries, and writes log and audit', async () => {
     const answer = await app.call(...add({ domains: ['b.example.com', 'a.example.com'] }))
     const entry = (domain: string) => ({
       id: expect.any(String),
@@ -63,7 +63,7 @@ describe('adding', () => {
     ])
   })
 
-  test('takes a single domain too', async () => {
+  test('an addition accepts a single domain too', async () => {
     expect(await app.call(...add({ domain: 'api.example.com' }))).toMatchObject({
       status: 201,
       body: { data: [{ domain: 'api.example.com' }] },
@@ -87,7 +87,7 @@ describe('adding', () => {
     expect(await contentOf(app)).toEqual(before)
   })
 
-  test('adds of a mixed batch only what is new, and a name given twice once', async () => {
+  test('an addition of a mixed batch adds only new domains, and a repeated name once', async () => {
     await app.call(...add({ domain: 'old.example.com' }))
     const domains = ['new.example.com', 'old.example.com', 'NEW.example.com']
     const answer = await app.call(...add({ domains }))
@@ -102,7 +102,7 @@ describe('adding', () => {
     ['*.example.com:8443', '*.example.com:8443'],
     ['bücher.example', 'xn--bcher-kva.example'],
     ['localhost', 'localhost'],
-  ])('stores %s as %s', async (given, stored) => {
+  ])('an addition stores %s as %s', async (given, stored) => {
     await app.call(...add({ domain: given }))
     expect(await domainsOf()).toEqual([stored])
   })
@@ -163,7 +163,7 @@ describe('adding', () => {
     })
   })
 
-  test('two who add the same domains in opposite orders both succeed', async () => {
+  test('two people who add the same domains in opposite orders both succeed', async () => {
     const domains = many(200)
     const answers = await Promise.all([
       app.call(...add({ domains })),
@@ -179,7 +179,7 @@ describe('adding', () => {
 })
 
 describe('removing', () => {
-  test('is 200 once and 404 then, and writes log and audit', async () => {
+  test('a removal is 200 once and then 404, and writes log and audit', async () => {
     await app.call(...add({ domain: 'api.example.com' }))
     const call: Call = ['DELETE', path('api.example.com/'), { token: admin.token }]
     const answer = await app.call(...call)
@@ -195,7 +195,7 @@ describe('removing', () => {
   })
 
   test.each(['*.example.com', 'api.example.com:8443', 'xn--bcher-kva.example', 'log', 'LOG:8443'])(
-    'finds %s by its path',
+    'a removal finds %s by its path',
     async (domain) => {
       await app.call(...add({ domain }))
       const params = { workspace_id: team.workspaceId, domain }
@@ -204,7 +204,7 @@ describe('removing', () => {
     },
   )
 
-  test('leaves the same domain of another workspace, and entries under it', async () => {
+  test('a removal leaves the same domain of another workspace, and entries under it', async () => {
     await app.call(...add({ domains: ['example.com', '*.example.com', 'example.com:8443'] }))
     await app.call(...add({ domain: 'example.com' }, shared.owner, shared))
     await app.call('DELETE', path('EXAMPLE.com/'), { token: admin.token })
@@ -213,7 +213,7 @@ describe('removing', () => {
   })
 
   test.each(['%00', 'a%2Fb', '127.0.0.1', '%E2%80%AE', 'a'.repeat(300)])(
-    'refuses %s, which is no domain',
+    'a removal rejects %s, which is not a domain',
     async (domain) => {
       const call: Call = ['DELETE', path(`${domain}/`), { token: admin.token }]
       await expectRefusal(app, call, 'validation_error', {
@@ -224,7 +224,7 @@ describe('removing', () => {
 })
 
 describe('reading', () => {
-  test('lists the domains by name, page by page, and none of other workspaces', async () => {
+  test('the list has the domains by name, page by page, and none of other workspaces', async () => {
     await app.call(...add({ domains: ['c.example', 'a.example', 'b.example'] }))
     await app.call(...add({ domain: 'elsewhere.example' }, shared.owner, shared))
     const params = { workspace_id: team.workspaceId }
@@ -232,7 +232,7 @@ describe('reading', () => {
     expect(listed.map(({ domain }) => domain)).toEqual(['a.example', 'b.example', 'c.example'])
   })
 
-  test('lists the log, newest first, page by page', async () => {
+  test('the log is listed newest first, page by page', async () => {
     await app.call(...add({ domain: 'a.example' }))
     await app.call(...add({ domain: 'b.example' }))
     await app.call('DELETE', path('a.example/'), { token: admin.token })
@@ -252,7 +252,7 @@ describe('reading', () => {
     ])
   })
 
-  test('refuses a cursor of the other list', async () => {
+  test('a list rejects a cursor of the other list', async () => {
     await app.call(...add({ domains: ['a.example', 'b.example'] }))
     const { token } = admin
     const { body } = await app.call('GET', path('?limit=1'), { token })
@@ -281,7 +281,7 @@ describe('permission', () => {
     ]
   }
 
-  test('readers and members read and do not write', async () => {
+  test('readers and members can read and cannot write', async () => {
     const member = await shared.join('member')
     for (const { token } of [reader, member]) {
       const [reads, writes] = calls(token)
@@ -306,14 +306,14 @@ describe('permission', () => {
     expect(await domainsOf()).toEqual([])
   })
 
-  test('another method is 405 and says which are known', async () => {
+  test('another method is 405 and names the supported ones', async () => {
     const answer = await app.call('PUT', path(), { token: admin.token })
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
   })
 })
 
-test('the typed client adds what it names', async () => {
+test('the typed client adds the named domains', async () => {
   const params = { workspace_id: team.workspaceId }
   const [added] = await admin.api.call(addToAllowlist, { params, body: { domain: 'x.example' } })
   expect(added?.domain).toBe('x.example')

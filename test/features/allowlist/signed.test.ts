@@ -48,7 +48,7 @@ async function rows() {
 const OTHER_SAYING = { message: 'The link differs from the request.' }
 
 describe('a domain', () => {
-  test('is added and removed with a link, in whatever order it names them', async () => {
+  test('a domain is added and removed with a link, in whatever order the link names them', async () => {
     const link = await changed(['b.example', 'a.example'])
     const added = await app.call(...adding(['a.example', 'b.example'], link))
     expect(added).toMatchObject({ status: 201, body: { data: [{}, {}] } })
@@ -72,20 +72,20 @@ describe('a domain', () => {
     expect(await chain()).toEqual(['b.example', 'c.example'])
   })
 
-  test('called log is removed at the path of the log', async () => {
+  test('a domain named log is removed at the path of the log', async () => {
     expect((await app.call(...adding(['log'], await changed(['log'])))).status).toBe(201)
     expect((await app.call(...removing('log', await changed([], ['log'])))).status).toBe(200)
     expect(await chain()).not.toContain('log')
   })
 })
 
-describe('refused, and nothing is changed or stored:', () => {
-  test('a change without a link', async () => {
+describe('rejected links, which change and store nothing:', () => {
+  test('a change without a link is rejected', async () => {
     await expectRefusal(app, adding(['new.example']), 'link_required')
     await expectRefusal(app, removing('b.example'), 'link_required')
   })
 
-  test('a link that says more, less or something else than the call', async () => {
+  test('a link with more, less or other content than the call is rejected', async () => {
     for (const link of [
       await changed(['new.example', 'more.example']),
       await changed(['else.example']),
@@ -95,12 +95,12 @@ describe('refused, and nothing is changed or stored:', () => {
       await expectRefusal(app, adding(['new.example'], link), 'link_refused', OTHER_SAYING)
   })
 
-  test('a link for a call that changes nothing', async () => {
+  test('a link for a call that changes nothing is rejected', async () => {
     const link = await changed(['new.example'])
     await expectRefusal(app, adding(['b.example'], link), 'link_refused', OTHER_SAYING)
   })
 
-  test('a link that another has overtaken: its client reads on and signs again', async () => {
+  test('a link that another one has overtaken is rejected: its client reads the new links and signs again', async () => {
     const late = await changed(['late.example'])
     expect(
       (await app.call(...adding(['first.example'], await changed(['first.example'])))).status,
@@ -110,7 +110,7 @@ describe('refused, and nothing is changed or stored:', () => {
     expect((await app.call(...adding(['late.example'], again))).status).toBe(201)
   })
 
-  test('a link signed by another admin than the one of the session', async () => {
+  test('a link signed by another admin than the one of the session is rejected', async () => {
     const bob = await workspace.join('admin')
     const message = 'The link is not signed with the account keys of this session.'
     const link = await changed(['new.example'])
@@ -121,7 +121,7 @@ describe('refused, and nothing is changed or stored:', () => {
     ).toBe(201)
   })
 
-  test('a link of somebody whose account has other keys by now than the chain', async () => {
+  test('a link of a person whose account has newer keys than the chain is rejected', async () => {
     const bob = await workspace.join('admin')
     const other = await workspace.join('member')
     const { sql } = app.connection
@@ -141,7 +141,7 @@ describe('refused, and nothing is changed or stored:', () => {
     }
   })
 
-  test('a link by a member that only a row makes an admin', async () => {
+  test('a link by a member that only a row makes an admin is rejected', async () => {
     const eve = await workspace.join('member')
     const { sql } = app.connection
     await sql`update memberships set role = 'admin'
@@ -153,7 +153,7 @@ describe('refused, and nothing is changed or stored:', () => {
     await expectRefusal(app, adding(['evil.example'], link, eve), 'link_refused', { message })
   })
 
-  test('a link in a plain workspace', async () => {
+  test('a link in a plain workspace is rejected', async () => {
     const body = { domains: ['a.example'], link: await changed(['a.example']) }
     const path = `/api/workspaces/${ada.workspaceId}/allowlist/`
     const message = 'The workspace is not signed and accepts no links.'
@@ -163,7 +163,7 @@ describe('refused, and nothing is changed or stored:', () => {
   })
 })
 
-test('rows that differ from the links change nothing: links repair them', async () => {
+test('rows that differ from the links have no effect, and links repair them', async () => {
   const { sql } = app.connection
   const id = workspace.workspaceId
   await sql`insert into allowlist_entries (id, workspace_id, domain)

@@ -71,7 +71,7 @@ const calls = (more: object = {}) =>
 
 type Kind = Awaited<ReturnType<typeof calls>>['kinds'][number]
 
-test('says where the value went in the last seven days, in which place and how often', async () => {
+test("the list of calls has the hosts, places and counts of a value's use in the last seven days", async () => {
   const kind = (fields: Partial<Kind>): Kind => ({
     method: 'POST',
     target_url: CHARGES,
@@ -94,7 +94,7 @@ test('says where the value went in the last seven days, in which place and how o
   )
 })
 
-test('a draft of a policy is judged on it as the resolver would judge', async () => {
+test('a draft of a policy is judged on calls like the resolver would judge it', async () => {
   const { kinds } = await calls()
   const blocked = kinds
     .filter(({ decision }) => decision !== 'blocked')
@@ -109,7 +109,7 @@ test('a draft of a policy is judged on it as the resolver would judge', async ()
   ])
 })
 
-test('is narrowed to a project, an environment and a time', async () => {
+test('the list of calls is narrowed to a project, an environment and a time', async () => {
   expect(await calls({ project_id: Bun.randomUUIDv7() })).toEqual({
     kinds: [],
     calls: 0,
@@ -119,7 +119,7 @@ test('is narrowed to a project, an environment and a time', async () => {
   expect(await calls({ since: '90m' })).toMatchObject({ calls: 3 })
 })
 
-test('looks at no more than ten thousand calls, the newest, and reports it', async () => {
+test('the list of calls reads the newest ten thousand calls at most, and reports the limit', async () => {
   const many = Array.from({ length: 2_000 }, () =>
     call({ credentialRef: 'BUSY', timestamp: ago(5) }),
   )

@@ -96,7 +96,7 @@ async function expectRefused(
 }
 
 describe('a record', () => {
-  test('is stored whole, under the identity of the token', async () => {
+  test('a record is stored completely, under the identity of the token', async () => {
     const stored = await storedAs(
       await send({
         id: 'whole',
@@ -163,7 +163,7 @@ describe('a record', () => {
     })
   })
 
-  test('that claims another workspace, agent, token or source is stored as what it is', async () => {
+  test('a record that claims another workspace, agent, token or source is stored with the real one', async () => {
     const stored = await storedAs(
       await send({
         ...base,
@@ -237,7 +237,7 @@ describe('a record', () => {
     ],
     ['HTTP://A.example.com.?hunter2', 'http://a.example.com./'],
     ['wss://a.example.com/socket?t=hunter2', 'wss://a.example.com/socket'],
-  ])('of %s keeps nothing that may be a credential', async (target_url, shown) => {
+  ])('a record of %s contains nothing that may be a credential', async (target_url, shown) => {
     const stored = await storedAs(await send({ ...base, target_domain: undefined, target_url }))
     expect(stored).toMatchObject({ target_url: shown, target_domain: 'a.example.com' })
     const path = { ...base, target_path: '/a?key=hunter2' }
@@ -249,7 +249,7 @@ describe('a record', () => {
 })
 
 describe('a batch', () => {
-  test('answers the ids in its order, and a repeat is counted and not stored again', async () => {
+  test('a batch returns the IDs in its order, and a repeat is counted and not stored again', async () => {
     const batch = [
       { ...base, id: 'b-2' },
       { ...base },
@@ -273,7 +273,7 @@ describe('a batch', () => {
     expect(await everything()).toEqual(before)
   })
 
-  test('is repeated with a new token of the same agent', async () => {
+  test('a batch is accepted once more with a new token of the same agent', async () => {
     const record = { ...base, id: 'rotated' }
     await storedAs(await send(record))
     const { token } = await team.owner.api.call(issueAgentToken, {
@@ -298,7 +298,7 @@ describe('a batch', () => {
     expect(new Set(data.flatMap(({ ids }) => ids)).size).toBe(10)
   })
 
-  test('may have a thousand records and no more, and at least one', async () => {
+  test('a batch may have between one and a thousand records', async () => {
     const many = Array.from({ length: 1000 }, (_, n) => ({ ...base, id: `many-${n}` }))
     expect((await send(many)).body).toMatchObject({ data: { created: 1000, duplicates: 0 } })
     await expectRefused([...many, base], 'validation_error', {
@@ -311,13 +311,13 @@ describe('a batch', () => {
 
   const clash = { message: 'A record has the ID of another record with different content.' }
 
-  test('with one known id and other content is refused whole', async () => {
+  test('a batch with one known ID and other content is rejected completely', async () => {
     await storedAs(await send({ ...base, id: 'clash' }))
     for (const other of [{ method: 'POST' }, { timestamp: '2026-01-31T10:00:00.001Z' }])
       await expectRefused([{ ...base }, { ...base, id: 'clash', ...other }], 'conflict', clash)
   })
 
-  test('with one id twice and different content is refused whole', async () => {
+  test('a batch with one ID twice and different content is rejected completely', async () => {
     await expectRefused(
       [
         { ...base, id: 'twin' },
@@ -328,7 +328,7 @@ describe('a batch', () => {
     )
   })
 
-  test("each reporter of a workspace has its own ids, so none occupies or sees another's", async () => {
+  test("each reporter of a workspace has its own IDs, so that none uses up or reveals another's", async () => {
     const { token: rival } = await team.owner.api.call(registerAgent, {
       params: { workspace_id: team.workspaceId },
       body: { name: 'rival' },
@@ -365,7 +365,7 @@ describe('a batch', () => {
     )
   })
 
-  test('client ids of other workspaces are other ids', async () => {
+  test('client IDs of other workspaces are different IDs', async () => {
     await storedAs(await send({ ...base, id: 'shared' }))
     const answer = await send({ ...base, id: 'shared', method: 'PUT' }, stranger.token, {
       'x-workspace-id': stranger.workspaceId,
@@ -374,7 +374,7 @@ describe('a batch', () => {
   })
 })
 
-describe('refusals, after which nothing is stored', () => {
+describe('rejected reports, which store nothing', () => {
   const control = 'must not contain control characters'
   const url = 'must be an absolute http, https, ws or wss URL'
   test.each([
@@ -508,7 +508,7 @@ describe('refusals, after which nothing is stored', () => {
     await expectRefused(mixed, 'not_found')
   })
 
-  test('nobody, a refresh token, and a token that was revoked are 401, whatever the body', async () => {
+  test('a missing token, a refresh token, and a revoked token are 401, whatever the body', async () => {
     const { token, token_id } = await team.owner.api.call(issueAgentToken, {
       params: { workspace_id: team.workspaceId, registration_id: agent.registrationId },
       body: {},
@@ -526,7 +526,7 @@ describe('refusals, after which nothing is stored', () => {
     expectFailure(await app.call('POST', path, { body: base }), 'invalid_token')
   })
 
-  test('a person must name a workspace of theirs', async () => {
+  test('a person must name one of their own workspaces', async () => {
     await expectRefused(
       base,
       'validation_error',
@@ -541,7 +541,7 @@ describe('refusals, after which nothing is stored', () => {
       await expectRefused(base, 'not_found', {}, member.token, { 'x-workspace-id': id })
   })
 
-  test('a body that is no JSON, of another type, or too large', async () => {
+  test('a body that is not JSON, of another type, or too large is rejected', async () => {
     const raw = (body: string, type = 'application/json') =>
       fetch(`${app.controlPlane}${path}`, {
         method: 'POST',
@@ -566,7 +566,7 @@ describe('refusals, after which nothing is stored', () => {
   })
 })
 
-test('is limited per token, with the resolver and delivery', async () => {
+test('reports are limited per token, with the resolver and delivery', async () => {
   const slow = await startTestApp({ RATE_TOKEN: '2/60' })
   const { owner, workspaceId } = await openTeam(slow)
   const made = await owner.api.call(registerAgent, {

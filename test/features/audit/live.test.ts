@@ -53,7 +53,7 @@ const isRecord = (id: string) => (event: ServerEvent) => event.id === id
 const endOf = (events: EventReader) => events.find(({ event }) => event === 'end')
 
 describe('a live subscriber', () => {
-  test('sees what any process writes, as the list shows it', async () => {
+  test('a subscriber receives what any process writes, in the form of the list', async () => {
     const events = await look()
     const { headers, status } = events.response
     expect([status, headers.get('content-type'), headers.get('x-accel-buffering')]).toEqual([
@@ -70,7 +70,7 @@ describe('a live subscriber', () => {
     await events.close()
   })
 
-  test('sees changes of people and what clients report, whenever that was', async () => {
+  test("a subscriber receives people's changes and clients' reports, whatever their time", async () => {
     const events = await look()
     const params = { workspace_id: team.workspaceId }
     await team.owner.api.call(renameWorkspace, { params, body: { name: 'Renamed' } })
@@ -90,7 +90,7 @@ describe('a live subscriber', () => {
     await events.close()
   })
 
-  test('sees a call that lasts twice: when it was let through, and with its outcome', async () => {
+  test('a subscriber receives a long call twice: when it was permitted, and with its outcome', async () => {
     const events = await look()
     const id = await write({ statusCode: null })
     expect(await events.find(isRecord(id))).toMatchObject({ data: { status_code: null } })
@@ -100,7 +100,7 @@ describe('a live subscriber', () => {
     await events.close()
   })
 
-  test('sees nothing of other workspaces, and strangers see nothing at all', async () => {
+  test('a subscriber receives nothing of other workspaces, and strangers receive nothing at all', async () => {
     const other = await openTeam(app)
     const events = await look()
     await write({ workspaceId: other.workspaceId })
@@ -115,7 +115,7 @@ describe('a live subscriber', () => {
     await events.close()
   })
 
-  test('looks with the cookies of the console too', async () => {
+  test('a subscriber can use the cookies of the console too', async () => {
     const events = await look({ authorization: '' })
     expect(events.response.status).toBe(401)
     const { token } = await logInAs(app, reader)
@@ -128,7 +128,7 @@ describe('a live subscriber', () => {
 })
 
 describe('a subscriber that was disconnected', () => {
-  test('gets what was written since, also what was written late', async () => {
+  test('a subscriber that was disconnected gets the records written since, also late ones', async () => {
     const first = await look()
     const last = await write()
     await first.find(isRecord(last))
@@ -154,8 +154,8 @@ describe('a subscriber that was disconnected', () => {
   })
 })
 
-describe('it ends', () => {
-  test('with the session', async () => {
+describe('the end of a live feed', () => {
+  test('a live feed ends with the session', async () => {
     const { token } = await logInAs(app, reader)
     const [ending, other] = [await look({ authorization: `Bearer ${token}` }), await look()]
     await ending.find(isRecord(await write()))
@@ -170,7 +170,7 @@ describe('it ends', () => {
     await other.close()
   })
 
-  test('with the membership', async () => {
+  test('a live feed ends with the membership', async () => {
     const leaving = await team.join('member')
     const events = await look({ authorization: `Bearer ${leaving.token}` })
     await events.find(isRecord(await write()))
@@ -183,7 +183,7 @@ describe('it ends', () => {
     expect(seen).not.toContain(unseen)
   })
 
-  test('with the server, which need not wait for it', async () => {
+  test('a live feed ends with the server, which does not wait for it', async () => {
     const stopping = await startTestApp()
     const { owner, workspaceId } = await openTeam(stopping)
     const response = await fetch(`${stopping.controlPlane}/api/workspaces/${workspaceId}/live/`, {
@@ -196,7 +196,7 @@ describe('it ends', () => {
   })
 })
 
-describe('its cost is bounded', () => {
+describe('the bounded cost of a live feed', () => {
   test('a person has six streams, and a seventh when one of them is closed', async () => {
     const person = await team.join('member')
     const mine = { authorization: `Bearer ${person.token}` }
@@ -264,7 +264,7 @@ describe('its cost is bounded', () => {
     expect(texts).toEqual(['event: end\ndata: {"error_code":"unavailable"}\n\n'])
   })
 
-  test('nobody on the way takes it for dead: something is sent when nothing happens', async () => {
+  test('an idle stream sends heartbeats, so proxies keep it open', async () => {
     const idle = new Watcher(reader.userId, () => Promise.reject(new Fault('not_found')), 1)
     const texts = idle.texts()
     expect((await texts.next()).value).toBe(': still here\n\n')
@@ -273,7 +273,7 @@ describe('its cost is bounded', () => {
     expect((await texts.next()).value).toContain('not_found')
   })
 
-  test('a HEAD opens nothing', async () => {
+  test('a HEAD opens no stream', async () => {
     const person = await team.join('member')
     const url = `${app.controlPlane}/api/workspaces/${team.workspaceId}/live/`
     const headers = { authorization: `Bearer ${person.token}` }

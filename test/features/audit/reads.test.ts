@@ -66,7 +66,7 @@ const list = (query: Record<string, string | number> = {}) =>
 const march = { since: '2026-03-01T00:00:00Z', until: '2026-03-02' }
 
 describe('the list', () => {
-  test('shows every field of a record, and nothing else', async () => {
+  test('the list has every field of a record, and no others', async () => {
     const whole = {
       id: Bun.randomUUIDv7(),
       workspaceId,
@@ -141,7 +141,7 @@ describe('the list', () => {
     await db.delete(auditLogs).where(eq(auditLogs.id, whole.id))
   })
 
-  test('is newest first, also among records of one moment, and pages reach each record once', async () => {
+  test('the list is newest first, also among records of one moment, and pages include each record once', async () => {
     const all = await list(march)
     expect(all).toHaveLength(41)
     const keys = all.map(({ timestamp, id }) => `${timestamp} ${id}`)
@@ -149,7 +149,7 @@ describe('the list', () => {
     for (const limit of [1, 7, 19, 40, 41]) expect(await list({ ...march, limit })).toEqual(all)
   })
 
-  test('begins at the oldest record where that is asked for, and pages go on from there', async () => {
+  test('the list begins at the oldest record on request, and pages continue from there', async () => {
     for (const filter of [march, { ...march, agent_id: 'bot', status_code: 200 }]) {
       const oldest = (await list(filter)).toReversed()
       for (const limit of [3, 100]) {
@@ -163,7 +163,7 @@ describe('the list', () => {
     ).rejects.toThrow('cursor')
   })
 
-  test('records of one moment are cut between pages without loss', async () => {
+  test('records of one moment are split between pages without loss', async () => {
     const moment = { timestamp: new Date('2026-04-01T00:00:00Z') }
     await app.connection.db
       .insert(auditLogs)
@@ -173,7 +173,7 @@ describe('the list', () => {
     expect(new Set(ids).size).toBe(7)
   })
 
-  test.each(special)('filters by %s', async (_, query, fields) => {
+  test.each(special)('the list filters by %s', async (_, query, fields) => {
     const found = await list({ ...march, ...query })
     expect(found).toHaveLength(1)
     expect(found[0]).toMatchObject({
@@ -215,7 +215,7 @@ describe('the list', () => {
     expect(await list({ ...range, status_code: 200 })).toHaveLength(5)
   })
 
-  test('an end of the range may be how long ago it was', async () => {
+  test('an end of the range may be given as a duration before now', async () => {
     const moments = [
       record(0, { timestamp: new Date(Date.now() - 3_600_000), agentId: 'recent' }),
       record(0, { timestamp: new Date(Date.now() - 8 * 86_400_000), agentId: 'recent' }),
@@ -234,7 +234,7 @@ describe('the list', () => {
     expect(by_agent).toContainEqual(expect.objectContaining({ agent_id: 'recent', count: 1 }))
   })
 
-  test('a filter is data: nothing in it is ever SQL or a pattern', async () => {
+  test('a filter is data: no part of it becomes SQL or a pattern', async () => {
     for (const agent_id of ["' or 1=1 --", '%', 'bo_', "bot'; drop table audit_logs"])
       expect(await list({ agent_id })).toEqual([])
   })
@@ -254,7 +254,7 @@ describe('refusals', () => {
     )
   })
 
-  test.each(paths)('%s takes no header in place of the query', async (path) => {
+  test.each(paths)('%s accepts no header in place of the query', async (path) => {
     const headers = { 'x-workspace-id': workspaceId }
     const answer = await app.call('GET', `/api/audit/${path}`, { token: reader.token, headers })
     expectFailure(answer, 'validation_error', {
@@ -315,7 +315,7 @@ describe('the export', () => {
       .slice(0, -1)
       .map((line) => JSON.parse(line))
 
-  test('is the list as lines, with the same filters', async () => {
+  test('the export is the list as lines, with the same filters', async () => {
     expect(await linesOf(await download())).toEqual(await list())
     for (const [, query] of special) {
       const search = new URLSearchParams({ ...march, ...query } as Record<string, string>)
@@ -323,7 +323,7 @@ describe('the export', () => {
     }
   })
 
-  test('is an attachment that nobody keeps', async () => {
+  test('the export is an attachment that no cache stores', async () => {
     const { status, headers } = await download('format=jsonl', { method: 'GET' })
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/x-ndjson')
@@ -349,7 +349,7 @@ describe('the export', () => {
     expect(JSON.parse(text)).toMatchObject({ agent_id: agentId })
   })
 
-  test('goes on over many pages, and anyone who leaves in between ends it', async () => {
+  test('the export continues over many pages, and ends when its reader disconnects', async () => {
     const many = Array.from({ length: 3000 }, (_, n) =>
       record(0, { timestamp: new Date(Date.UTC(2026, 5, 1, 0, 0, n)) }),
     )
@@ -366,7 +366,7 @@ describe('the export', () => {
     expect((await get(`summary/?workspace_id=${workspaceId}`)).status).toBe(200)
   })
 
-  test('a member who is removed gets no further', async () => {
+  test('a member who is removed gets no further pages of the export', async () => {
     const { exportLines } = await import('../../../src/features/audit/export.ts')
     const admin = await team.join('admin')
     const caller = {

@@ -132,7 +132,7 @@ async function storeBefore(db: Database, workspaceId: string, given: Given) {
     select ${names} from jsonb_populate_recordset(null::audit_logs, ${JSON.stringify(made)}::jsonb)`)
 }
 
-test('any filters list what any reader would find, in order, on pages of any size', async () => {
+test('any filters list the records that any reader would find, in order, on pages of any size', async () => {
   const { db } = app.connection
   const { workspaceId } = team
   await fc.assert(
@@ -165,7 +165,7 @@ test('any filters list what any reader would find, in order, on pages of any siz
   )
 }, 60_000)
 
-test('a list of one decision reads only the hours in which requests ended with it', async () => {
+test('a list of one decision reads only the hours with requests of that decision', async () => {
   const { db } = app.connection
   const { workspaceId } = await openTeam(app, team.owner)
   const at = (hours: number) => new Date(START - hours * 3_600_000)
@@ -189,7 +189,7 @@ test('a list of one decision reads only the hours in which requests ended with i
   }
 })
 
-test('more than ten names in one filter are refused', async () => {
+test('more than ten names in one filter are rejected', async () => {
   const agents = (count: number) => Array.from({ length: count }, (_, n) => `bot-${n}`).join(',')
   const list = (agent_id: string) =>
     team.owner.api.call(listAuditLogs, { query: { workspace_id: team.workspaceId, agent_id } })
@@ -197,7 +197,7 @@ test('more than ten names in one filter are refused', async () => {
   await expect(list(agents(11))).rejects.toThrow('may have at most 10 names')
 })
 
-test('a term goes with the last record of its time, and not before', async () => {
+test('a term is deleted with the last record of its time, and not before', async () => {
   const { db } = app.connection
   const row = { timestamp: new Date(START), agentId: 'bot', method: 'PATCH' }
   const [first, second] = await store(db, team.workspaceId, [row, row])
@@ -228,7 +228,7 @@ test('an outcome that is added later is found by its status', async () => {
   expect([...(await differencesIn(db))]).toEqual([])
 })
 
-test('an upgrade makes what was recorded before findable', async () => {
+test('an upgrade makes earlier records searchable', async () => {
   const database = await freshDatabase()
   const keys = {
     SECRET_KEY: 'k'.repeat(36),

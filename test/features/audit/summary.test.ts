@@ -114,7 +114,7 @@ function counted(
   }
 }
 
-test('is exact in any range, however much of it is folded, after changes and deletions', async () => {
+test('the summary is exact in any range, however much of it is folded, after changes and deletions', async () => {
   const { db } = app.connection
   const { workspaceId } = await openTeam(app, team.owner)
   // Records of the workspace's own creation are no requests.
@@ -175,7 +175,7 @@ test('with an action, the summary counts the records of that action', async () =
   expect((await counts()).requests).toBeGreaterThan(0)
 })
 
-test('counts each workspace by itself', async () => {
+test('the summary counts each workspace separately', async () => {
   const stranger = await registerPerson(app, 'stranger')
   expect(await summaryOf(team.workspaceId)).toEqual(counted([], null, null))
   expect(
@@ -183,7 +183,7 @@ test('counts each workspace by itself', async () => {
   ).toEqual(counted([], null, null))
 })
 
-test('retention deletes by the moment of recording, in batches, and the counts follow', async () => {
+test('retention deletes by the time of recording, in batches, and the counts follow', async () => {
   const { db } = app.connection
   const { workspaceId } = await openTeam(app, team.owner)
   const DAY_MS = 24 * HOUR_MS
@@ -211,7 +211,7 @@ test('retention deletes by the moment of recording, in batches, and the counts f
   expect(await summaryOf(workspaceId)).toEqual(counted(kept, null, null))
 })
 
-test('folding leaves no difference behind, and folding twice changes nothing', async () => {
+test('folding leaves no difference, and folding twice changes nothing', async () => {
   const { db } = app.connection
   await foldDeltas(db)
   expect(await db.select().from(auditDeltas)).toEqual([])

@@ -21,10 +21,10 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([app.stop(), coded.stop()]))
 
-test('it tells whether it has an owner yet, and whether one may register', async () => {
-  const tell = () => app.as().call(getInstance, {})
+test('the instance reports whether it has an owner yet, and whether registration is open', async () => {
+  const readInstance = () => app.as().call(getInstance, {})
   const addresses = { server: 'http://localhost:0', resolver: RESOLVER }
-  expect(await tell()).toEqual({
+  expect(await readInstance()).toEqual({
     has_owner: false,
     may_register: true,
     needs_owner_code: false,
@@ -32,7 +32,7 @@ test('it tells whether it has an owner yet, and whether one may register', async
     passkey_origins: [],
   })
   const owner = await registerPerson(app, 'owner')
-  expect(await tell()).toEqual({
+  expect(await readInstance()).toEqual({
     has_owner: true,
     may_register: false,
     needs_owner_code: false,
@@ -64,14 +64,14 @@ test('it tells whether it has an owner yet, and whether one may register', async
     expect(JSON.stringify(report)).not.toContain(key)
 })
 
-describe('with OWNER_CODE', () => {
+describe('an instance with OWNER_CODE', () => {
   const apply = async (name: string, more: object = {}) => {
     const applicant = newApplicant(name)
     const body = { ...(await registrationOf(applicant)), ...more }
     return { applicant, answer: await coded.call('POST', register.path, { body }) }
   }
 
-  test('nobody who came first without it owns the server', async () => {
+  test('the first registration without OWNER_CODE does not own the server', async () => {
     for (const more of [{}, { owner_code: 'a code that somebody guessed' }, { owner_code: ' ' }]) {
       const { answer } = await apply('stranger', more)
       expect(answer.status).toBe(403)
@@ -87,7 +87,7 @@ describe('with OWNER_CODE', () => {
     })
   })
 
-  test('one of many registrations with and without OWNER_CODE at once owns the instance, and the others are ordinary people', async () => {
+  test('one of many concurrent registrations with and without OWNER_CODE owns the instance, and the others are ordinary people', async () => {
     const answers = await Promise.all(
       ['a', 'b', 'c', 'd'].map((name, at) => apply(name, at % 2 === 0 ? { owner_code: CODE } : {})),
     )

@@ -12,7 +12,7 @@ const app = await startTestApp({
 })
 afterAll(() => app.stop())
 
-test('both listeners say it to anybody, as text, expiring within a year and not at the next look', async () => {
+test('both listeners return the contact to anyone, as text that expires within a year but not soon', async () => {
   for (const listener of [app.controlPlane, app.resolver]) {
     const response = await fetch(`${listener}${PATH}`)
     expect(response.status).toBe(200)
@@ -32,7 +32,7 @@ test('both listeners say it to anybody, as text, expiring within a year and not 
   }
 })
 
-test('it goes on being valid as long as the server runs', async () => {
+test('the contact stays valid as long as the server runs', async () => {
   app.clock.advance(400 * 86_400_000)
   const text = await (await fetch(`${app.controlPlane}${PATH}`)).text()
   const [, expires = ''] = /Expires: (.*)/.exec(text) ?? []
@@ -52,7 +52,7 @@ test.each([
   'mailto:',
   'mailto:a@example.com\nExpires: 2999-01-01T00:00:00Z',
   'javascript:alert(1)',
-])('%p is no contact', (contact) => {
+])('%p is not a contact', (contact) => {
   const keys = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
   expect(() => readConfig({ SECURITY_CONTACT: contact }, () => keys)).toThrow(ConfigError)
   const { SECURITY_CONTACT } = readConfig({ SECURITY_CONTACT: 'tel:+1-201-555-0123' }, () => keys)

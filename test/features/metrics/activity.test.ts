@@ -21,7 +21,7 @@ async function daysOf(userId: string): Promise<string[]> {
   return rows.map(({ day }) => day)
 }
 
-describe('the book', () => {
+describe('the activity store', () => {
   const open = (start: string) => {
     const logs: string[] = []
     let time = Date.parse(start)
@@ -35,7 +35,7 @@ describe('the book', () => {
     return { book: new ActivityLog({ db: app.connection.db, clock, log }), clock, logs }
   }
 
-  test('writes a person once a day, and not again for further requests', async () => {
+  test('the activity store has a person once a day, and further requests do not write again', async () => {
     const { book, clock } = open('2026-03-01T23:59:58.000Z')
     const person = Bun.randomUUIDv7()
     for (let request = 0; request < 1000; request += 1) book.stamp(person)
@@ -55,7 +55,7 @@ describe('the book', () => {
     expect(await daysOf(person)).toEqual(['2026-03-02'])
   })
 
-  test('two processes that saw the same person leave one row', async () => {
+  test('two processes that saw the same person store one row', async () => {
     const person = Bun.randomUUIDv7()
     const books = [open('2026-03-01T10:00:00.000Z'), open('2026-03-01T11:00:00.000Z')]
     for (const { book } of books) book.stamp(person)
@@ -63,7 +63,7 @@ describe('the book', () => {
     expect(await daysOf(person)).toEqual(['2026-03-01'])
   })
 
-  test('keeps what could not be written, and writes it later', async () => {
+  test('the activity store keeps entries that could not be written, and writes them later', async () => {
     const { book, logs } = open('2026-03-01T10:00:00.000Z')
     const people = Array.from({ length: 3 }, () => Bun.randomUUIDv7())
     await app.connection.sql`alter table user_activity rename to user_activity_away`
@@ -79,7 +79,7 @@ describe('the book', () => {
 describe('a request', () => {
   const flush = () => app.as(CRON_SECRET).call(computeMetrics, { body: { days: 1 } })
 
-  test('with a session counts its person; a refused one, and one without a session, nobody', async () => {
+  test('a request with a session counts its person; a rejected one, and one without a session, counts nobody', async () => {
     const person = await registerPerson(app, 'seen')
     await app.call('GET', '/api/users/me/', { token: `${person.token}x` })
     await app.call('GET', '/api/status/health/')
@@ -90,7 +90,7 @@ describe('a request', () => {
     expect(await daysOf(person.userId)).toHaveLength(1)
   })
 
-  test('also counts when it only reports to the audit', async () => {
+  test('a request also counts when it only reports to the audit', async () => {
     const person = await registerPerson(app, 'reporter')
     const { status } = await app.call('POST', '/api/internal/audit/logs/', {
       token: person.token,

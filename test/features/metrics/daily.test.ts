@@ -52,8 +52,8 @@ async function computeOne(day: string): Promise<DailyRow | undefined> {
   return rows.find(({ date }) => date === day)
 }
 
-describe('the figures of a day', () => {
-  test('are exact for all that happened today', async () => {
+describe('the metrics of a day', () => {
+  test('the metrics of a day are exact for everything that happened today', async () => {
     const call = (path: string, more = {}) =>
       agent.resolve({
         target_url: stage.url(path),
@@ -103,7 +103,7 @@ describe('the figures of a day', () => {
     })
   })
 
-  test('are the same again, however often they are computed, and no other row appears', async () => {
+  test('the metrics of a day are the same however often they are computed, and no other row appears', async () => {
     const first = await compute(3)
     expect(await compute(3)).toEqual(first)
     expect(first.map(({ date }) => date)).toEqual(daysUntil(today(), 3))
@@ -112,7 +112,7 @@ describe('the figures of a day', () => {
     expect(stored?.n).toBe(stored?.days)
   })
 
-  test('count each person once, in the day, the 7 days and the 30 days that end with it', async () => {
+  test('the metrics of a day count each person once, in the day, the 7 days and the 30 days that end with it', async () => {
     const people = Array.from({ length: 6 }, () => Bun.randomUUIDv7())
     const seen = [
       [100, 0],
@@ -131,7 +131,7 @@ describe('the figures of a day', () => {
     expect(row).toMatchObject({ date: dayBefore(100), dau: 2, wau: 3, mau: 5 })
   })
 
-  test('the figures of a day include the median and the 95th percentile of the durations; without a call both are empty', async () => {
+  test('the metrics of a day include the median and the 95th percentile of the durations; without a call both are empty', async () => {
     const day = dayBefore(50)
     await insertCalls(
       day,
@@ -153,7 +153,7 @@ describe('the figures of a day', () => {
     })
   })
 
-  test('begin at midnight UTC and end before the next one', async () => {
+  test('the metrics of a day begin at midnight UTC and end before the next one', async () => {
     const day = dayBefore(60)
     const next = dayBefore(59)
     await insertCalls(day, [{ timestamp: new Date(`${day}T00:00:00.000Z`) }])
@@ -164,7 +164,7 @@ describe('the figures of a day', () => {
     expect(rows.find(({ date }) => date === next)?.resolver_calls).toBe(1)
   })
 
-  test('name ten domains at most, the most frequent first and then by name', async () => {
+  test('the metrics of a day name ten domains at most, the most frequent first and then by name', async () => {
     const day = dayBefore(70)
     const calls = Array.from({ length: 12 }, (_, index) =>
       Array.from({ length: index < 2 ? 5 : 1 }, () => ({
@@ -181,7 +181,7 @@ describe('the figures of a day', () => {
     expect(row?.top_domains).toHaveLength(10)
   })
 
-  test('do not count what clients report of themselves, nor changes on the control plane', async () => {
+  test("the metrics of a day count neither clients' own reports nor changes on the control plane", async () => {
     const day = dayBefore(80)
     await insertCalls(day, [{ source: 'client' }, { source: 'control_plane', decision: null }])
     expect((await compute(81)).at(-1)).toMatchObject({ date: day, resolver_calls: 0 })
@@ -189,7 +189,7 @@ describe('the figures of a day', () => {
 })
 
 describe('a day in the past', () => {
-  test('is as it was at its end: agents and tokens that went later still count', async () => {
+  test('a day in the past has its state at its end: agents and tokens that were deleted later still count', async () => {
     const { connection, clock } = stage.app
     const leaving = await createAgentWithToken(stage, { ofProject: true })
     const params = {
@@ -213,7 +213,7 @@ describe('a day in the past', () => {
     expect(tokens).toEqual(agents)
   })
 
-  test('does not count a token that had expired by its end', async () => {
+  test('a day in the past does not count a token that had expired by its end', async () => {
     const { connection, clock } = stage.app
     const id = Bun.randomUUIDv7()
     const at = (days: number) => new Date(clock.now() - days * DAY_MS).toISOString()
@@ -225,7 +225,7 @@ describe('a day in the past', () => {
     await connection.sql`delete from tokens where id = ${id}`
   })
 
-  test('computed after its end, it keeps what retention and deletions remove later', async () => {
+  test('a day that is computed after its end keeps what retention and deletions remove later', async () => {
     const day = dayBefore(35)
     await insertCalls(day, [{ durationMs: 7 }, { durationMs: 8 }])
     const first = await computeOne(day)
@@ -234,7 +234,7 @@ describe('a day in the past', () => {
     expect(await computeOne(day)).toEqual(first)
   })
 
-  test('computed while it ran, it is computed again after its end', async () => {
+  test('a day that was computed during its time is computed again after its end', async () => {
     const before = (await compute(1))[0]
     stage.app.clock.advance(DAY_MS)
     const [, after] = await compute(2)
@@ -248,7 +248,7 @@ describe('a day in the past', () => {
 })
 
 describe('the schedule', () => {
-  test('computes each whole day since the installation once, in one of several replicas', async () => {
+  test('the schedule computes each whole day since the installation once, in one of several replicas', async () => {
     const app = await startTestApp()
     const { db } = app.connection
     const clock = { now: () => app.clock.now() + 3 * DAY_MS }
@@ -274,14 +274,14 @@ describe('POST /telemetry/internal/compute-metrics/', () => {
     request_id: expect.any(String),
   })
 
-  test('computes yesterday and today unless told otherwise', async () => {
+  test('the endpoint computes yesterday and today by default', async () => {
     expect((await compute()).map(({ date }) => date)).toEqual(daysUntil(today(), 2))
     const { status, body } = await post(CRON_SECRET)
     expect(status).toBe(200)
     expect(body).toMatchObject({ status: 'success', data: { days: [{ date: today() }, {}] } })
   })
 
-  test('is 401 for anything but the secret, and nothing is computed', async () => {
+  test('the endpoint is 401 for anything but the secret, and computes nothing', async () => {
     await stage.app.connection.sql`delete from daily_metrics`
     const wrong = [
       undefined,
@@ -305,7 +305,7 @@ describe('POST /telemetry/internal/compute-metrics/', () => {
     expect(row?.n).toBe(0)
   })
 
-  test('refuses other bodies', async () => {
+  test('the endpoint rejects other bodies', async () => {
     for (const days of [0, -1, 367, 1.5, '3', null]) {
       const { status, body } = await post(CRON_SECRET, { days })
       expect({ days, status }).toEqual({ days, status: 422 })
@@ -317,7 +317,7 @@ describe('POST /telemetry/internal/compute-metrics/', () => {
     expect((await post(CRON_SECRET, { day: 1 })).status).toBe(422)
   })
 
-  test('is not there without CRON_SECRET, whatever is presented', async () => {
+  test('the endpoint is 404 without CRON_SECRET, whatever secret is sent', async () => {
     const app = await sharedApp()
     for (const token of [undefined, '', 'undefined', CRON_SECRET]) {
       const { status, body } = await app.call('POST', COMPUTE, { token, body: { days: 1 } })
@@ -330,7 +330,7 @@ describe('GET /telemetry/metrics/', () => {
   const get = (token: string | undefined, query = '') =>
     stage.app.call('GET', `/telemetry/metrics/${query}`, { token })
 
-  test('shows the stored rows to the owner of the installation, newest first, page by page', async () => {
+  test('the list has the stored rows for the owner of the installation, newest first, page by page', async () => {
     const rows = await compute(5)
     const shown: DailyRow[] = []
     let cursor: string | null = null
@@ -346,7 +346,7 @@ describe('GET /telemetry/metrics/', () => {
     expect(await owner.api.call(listMetrics, { query: { limit: 100 } })).toEqual(shown as never)
   })
 
-  test('is 403 for everybody else who is logged in, 401 for others', async () => {
+  test('the list is 403 for all other people with a session, and 401 for others', async () => {
     expect(await get(agent.person.token)).toMatchObject({
       status: 403,
       body: { error_code: 'forbidden' },
@@ -355,7 +355,7 @@ describe('GET /telemetry/metrics/', () => {
       expect((await get(token)).status).toBe(401)
   })
 
-  test('refuses unknown parameters, after it knows who asks', async () => {
+  test('the list rejects unknown parameters, after authentication', async () => {
     expect((await get(owner.token, '?since=2026-01-01')).status).toBe(422)
     expect((await get(owner.token, '?cursor=AAAA')).status).toBe(422)
     expect((await get(agent.person.token, '?since=2026-01-01')).status).toBe(403)

@@ -42,7 +42,7 @@ const call = (more = {}) =>
   })
 
 describe('figures', () => {
-  test('count requests by listener, method, route and status, and decisions by reason', async () => {
+  test('metrics count requests by listener, method, route and status, and decisions by reason', async () => {
     await call()
     await call()
     await call({ target_url: 'https://blocked.example/' })
@@ -91,7 +91,7 @@ describe('figures', () => {
     expect(sumOf(families, 'process_heap_bytes')).toBeLessThan(2_000_000_000)
   })
 
-  test('figures of the process are those that the runtime provides', async () => {
+  test('process metrics are those that the runtime provides', async () => {
     const names = [...(await scrape()).keys()].filter((name) => /^(process|nodejs)_/.test(name))
     expect(names.sort()).toEqual(
       [
@@ -108,7 +108,7 @@ describe('figures', () => {
     )
   })
 
-  test('come in the format: cumulative buckets, counters that end in _total and never fall', async () => {
+  test('metrics have the format: cumulative buckets, counters that end in _total and never fall', async () => {
     const [before, after] = [await scrape(), await scrape()]
     const counters = [...after].filter(([, { type }]) => type === 'counter')
     expect(counters.filter(([name]) => !name.endsWith('_total'))).toEqual([])
@@ -121,7 +121,7 @@ describe('figures', () => {
     expect([counters.length, histograms.length]).toEqual([13, 3])
   })
 
-  test('have no label that a caller could fill with something new', async () => {
+  test('metrics have no label that a caller could fill with a new value', async () => {
     // Only families that callers cause: the process's own work, such as a first flush, may occur in between.
     const sizeOf = (families: Map<string, Family>) =>
       [...families]
@@ -144,11 +144,11 @@ describe('figures', () => {
     const { workspaceId, projectId, tokenId, registrationId, person } = agent
     const telling = [workspaceId, projectId, tokenId, registrationId, person.email, 'KEY"']
     for (const part of [...telling, 'upstream.example', 'secret/path', 'host-1']) {
-      expect({ part, told: text.includes(part) }).toEqual({ part, told: false })
+      expect({ part, found: text.includes(part) }).toEqual({ part, found: false })
     }
   })
 
-  test('are all there that the dashboard asks for', async () => {
+  test('metrics include every series of the dashboard', async () => {
     const families = await scrape()
     const known = new Set(
       [...families].flatMap(([name, { samples }]) => [name, ...samples.map((one) => one.name)]),
@@ -161,7 +161,7 @@ describe('figures', () => {
 })
 
 describe('the admin listener', () => {
-  test('knows one path, by GET and HEAD, for hosts that are ours', async () => {
+  test('the admin listener serves one path, by GET and HEAD, for the configured hosts', async () => {
     const admin = stage.app.admin ?? ''
     expect((await fetch(`${admin}/`)).status).toBe(404)
     expect((await fetch(`${admin}/api/status/health/`)).status).toBe(404)
@@ -172,7 +172,7 @@ describe('the admin listener', () => {
     expect(await foreign.text()).not.toContain('cloakroom_http')
   })
 
-  test('is the only one that has figures, and is not there without ADMIN_PORT', async () => {
+  test('the admin listener is the only one with metrics, and is missing without ADMIN_PORT', async () => {
     for (const origin of [stage.app.controlPlane, stage.app.resolver])
       expect((await fetch(`${origin}/metrics`)).status).toBe(404)
     const app = await startTestApp()
@@ -180,7 +180,7 @@ describe('the admin listener', () => {
     await app.stop()
   }, 30_000)
 
-  test('is not dialled by the resolver, as little as the other listeners', async () => {
+  test('the admin listener is not dialled by the resolver, like the other listeners', async () => {
     const { port } = new URL(stage.app.admin ?? '')
     await agent.allow(`${API}:${port}`)
     stage.app.clock.advance(3_600_000)

@@ -64,7 +64,7 @@ async function newKeysFor(person: Person) {
   }
 }
 
-test('a new password leaves them as they are: the seed is the same', async () => {
+test('a new password keeps passkeys: the seed is the same', async () => {
   const ada = await registerPerson(app, 'ada')
   const added = await addTo(app, ada, { encrypted_seed: sealedSeed() })
   const { fields, changed } = newPasswordFor(ada)
@@ -73,7 +73,7 @@ test('a new password leaves them as they are: the seed is the same', async () =>
   expect(await seedsOf(changed)).toEqual([true])
 })
 
-test('a new password ends an addition of a passkey that the previous one had begun', async () => {
+test('a new password ends a passkey addition that was started with the previous one', async () => {
   const ada = await registerPerson(app, 'ada')
   const { challenge } = await begin(ada)
   const { fields } = newPasswordFor(ada)
@@ -85,7 +85,7 @@ test('a new password ends an addition of a passkey that the previous one had beg
   )
 })
 
-test('a recovery removes them: somebody else may have added one', async () => {
+test('a recovery removes passkeys, because another person may have added one', async () => {
   const bob = await registerPerson(app, 'bob')
   const added = await addTo(app, bob, { encrypted_seed: sealedSeed() })
   const { fields, changed } = newPasswordFor(bob)
@@ -105,7 +105,7 @@ test('a recovery removes them: somebody else may have added one', async () => {
   expect(await statusOf(await addTo(app, again))).toBe(200)
 })
 
-test('new keys drop the copies of the seed, and they log in until they are given the new one', async () => {
+test("new keys delete the passkeys' copies of the seed, and passkeys sign in until they get the new one", async () => {
   const cleo = await registerPerson(app, 'cleo')
   const added = await addTo(app, cleo, { encrypted_seed: sealedSeed() })
   const begun = await begin(cleo)
@@ -122,7 +122,7 @@ test('new keys drop the copies of the seed, and they log in until they are given
   expect(await seedsOf(cleo)).toEqual([true])
 })
 
-test('an account that is deleted takes them along', async () => {
+test('a deleted account loses its passkeys', async () => {
   const dora = await registerPerson(app, 'dora')
   const added = await addTo(app, dora)
   await dora.api.call(deleteAccount, { body: { current_password: dora.password } })

@@ -34,8 +34,8 @@ const REFUSED = refusal('invalid_credentials', {
 })
 const dataOf = ({ body }: { body: unknown }) => (body as { data: Record<string, unknown> }).data
 
-describe('a log-in by passkey', () => {
-  test('opens a session and returns what a log-in by password does, and the copy of the seed', async () => {
+describe('a passkey login', () => {
+  test('a passkey login opens a session and returns the fields of a password login, and the copy of the seed', async () => {
     const encrypted_seed = sealedSeed()
     const added = await addTo(app, ada, { encrypted_seed })
     const answer = await logInWith(app, added)
@@ -53,7 +53,7 @@ describe('a log-in by passkey', () => {
     expect(listed).toMatchObject({ can_unlock: true, last_used_at: expect.any(String) })
   })
 
-  test('a log-in by passkey in the console keeps its tokens in cookies', async () => {
+  test('a passkey login in the console keeps its tokens in cookies', async () => {
     const { key, userHandle } = await addTo(app, ada)
     const begun = await app.call('POST', `${LOGIN}begin/`, { body: { origin: ORIGIN } })
     const credential = await key.get(String(dataOf(begun).challenge), userHandle)
@@ -68,7 +68,7 @@ describe('a log-in by passkey', () => {
     expect((await app.call('GET', '/api/users/me/', { headers })).status).toBe(200)
   })
 
-  test('without a copy of the seed says so, and gives the copy that the password opens', async () => {
+  test('a passkey login without a copy of the seed reports it, and returns the copy that the password opens', async () => {
     const answer = await logInWith(app, await addTo(app, ada))
     expect(dataOf(answer)).toMatchObject({
       passkey: { encrypted_seed: null },
@@ -76,7 +76,7 @@ describe('a log-in by passkey', () => {
     })
   })
 
-  test('is asked for in the same way by everybody, and refused in one way', async () => {
+  test('a passkey login is the same request for everyone, with one kind of error', async () => {
     const first = await app.call('POST', `${LOGIN}begin/`, { body: { origin: ORIGIN } })
     expect(dataOf(first)).toEqual({ challenge: expect.any(String), rp_id: 'vault.example.com' })
     const unknown = { key: await openPasskey(), userHandle: Buffer.alloc(16).toString('base64url') }
@@ -87,22 +87,22 @@ describe('a log-in by passkey', () => {
   })
 })
 
-describe('adding one', () => {
-  test('takes the password before the authenticator is asked', async () => {
+describe('adding a passkey', () => {
+  test('adding a passkey requires the password before the authenticator', async () => {
     const body = { current_password: 'not the password', origin: ORIGIN }
     const answer = await app.call('POST', `${OWN}begin/`, { token: eve.token, body })
     expect(said(answer)).toEqual(refusedField('current_password', 'is wrong'))
     expect(await begin(eve)).toMatchObject({ rp_id: 'vault.example.com', exclude: [] })
   })
 
-  test('names those that the authenticator may have', async () => {
+  test('adding a passkey names the existing ones of the authenticator', async () => {
     const person = await registerPerson(app)
     const { key } = await addTo(app, person)
     const { exclude } = await begin(person)
     expect(exclude).toEqual([{ credential_id: key.id, transports: ['internal'] }])
   })
 
-  test('adding a passkey that exists is refused, for the same person and another', async () => {
+  test('adding an existing passkey is rejected, for the same person and another', async () => {
     const { key } = await addTo(app, ada)
     for (const person of [ada, eve]) {
       const { challenge } = await begin(person)
@@ -112,7 +112,7 @@ describe('adding one', () => {
     }
   })
 
-  test('stops at the quota before the authenticator is asked, until one is removed', async () => {
+  test('adding a passkey stops at the quota before the authenticator is used, until one is removed', async () => {
     const person = await registerPerson(app)
     for (let index = 0; index < 20; index += 1) await addTo(app, person)
     const body = { current_password: person.password, origin: ORIGIN }
@@ -124,7 +124,7 @@ describe('adding one', () => {
     expect(await person.api.list(listPasskeys, {})).toHaveLength(20)
   })
 
-  test('does not take results of extensions, so that no output of a PRF comes here', async () => {
+  test('adding a passkey rejects results of extensions, so that no output of a PRF reaches the server', async () => {
     const key = await openPasskey()
     const { challenge } = await begin(eve)
     const credential = { ...key.create(challenge), client_extension_results: { prf: {} } }
@@ -136,8 +136,8 @@ describe('adding one', () => {
   })
 })
 
-describe('its owner', () => {
-  test('lists, renames and removes it, and nobody else does', async () => {
+describe("a passkey's owner", () => {
+  test('the owner lists, renames and removes a passkey, and nobody else can', async () => {
     const person = await registerPerson(app)
     const { key, shown } = await addTo(app, person)
     const params = { passkey_id: shown.id }
@@ -169,7 +169,7 @@ describe('its owner', () => {
     expect(await person.api.list(listPasskeys, {})).toEqual([])
   })
 
-  test('lets it unlock later, for the password', async () => {
+  test('the owner lets a passkey unlock later, with the password', async () => {
     const { shown } = await addTo(app, ada)
     const params = { passkey_id: shown.id }
     expect(await ada.api.call(getPasskeySeed, { params })).toEqual({ encrypted_seed: null })
@@ -182,14 +182,14 @@ describe('its owner', () => {
     expect(await ada.api.call(getPasskeySeed, { params })).toEqual({ encrypted_seed })
   })
 
-  test('removes it, and it opens nothing any more', async () => {
+  test('the owner removes a passkey, which then opens nothing', async () => {
     const added = await addTo(app, ada)
     expect((await logInWith(app, added)).status).toBe(200)
     await ada.api.call(removePasskey, { params: { passkey_id: added.shown.id } })
     expect(said(await logInWith(app, added))).toEqual(REFUSED)
   })
 
-  test('removes it, and the sessions that it opened end with what they have open; others go on', async () => {
+  test('removing a passkey ends the sessions that it opened with their open calls, and other sessions continue', async () => {
     const { workspaceId, owner } = await openTeam(app)
     const [lost, kept] = [await addTo(app, owner), await addTo(app, owner)]
     const opened = async (added: typeof lost) =>
@@ -211,7 +211,7 @@ describe('its owner', () => {
     expect((await refresh(other.refresh)).status).toBe(200)
   })
 
-  test('removes the one that opened the calling session, which ends as well', async () => {
+  test('removing the passkey of the calling session also ends that session', async () => {
     const added = await addTo(app, ada)
     const token = String(dataOf(await logInWith(app, added)).access)
     const removed = await app.call('DELETE', `${OWN}${added.shown.id}/`, { token })
@@ -222,7 +222,7 @@ describe('its owner', () => {
 })
 
 describe('a server without a configured origin', () => {
-  test('passkeys are refused with the name of the setting, and the rest goes on', async () => {
+  test('passkeys are rejected with the name of the setting, and other endpoints are unaffected', async () => {
     const other = await sharedApp()
     const person = await registerPerson(other)
     const message = 'is not an origin for passkeys of this server: see PASSKEY_ORIGINS'
@@ -237,7 +237,7 @@ describe('a server without a configured origin', () => {
   })
 })
 
-test('the host of a request does not name the page', async () => {
+test("the host of a request does not determine the page's origin", async () => {
   const body = { current_password: ada.password, origin: 'https://evil.example' }
   const host = { host: 'evil.example', origin: 'https://evil.example' }
   const named = { token: ada.token, body, headers: host }

@@ -61,7 +61,7 @@ async function pagesOf<Part>(path: string, partsOf: (data: Data) => Part[]): Pro
 }
 
 describe('environments', () => {
-  test('counts secrets, and lists the three that are always there', async () => {
+  test('coverage counts secrets, and lists the three default environments', async () => {
     const { status, body } = await get(`${projectId}/environments/`)
     expect({ status, body }).toEqual({
       status: 200,
@@ -92,7 +92,7 @@ describe('environments', () => {
   })
 })
 
-test('environments count up to 1,000 secrets each, and mark those that hold more', async () => {
+test('environments count up to 1,000 secrets each, and mark those with more', async () => {
   const { id } = await team.owner.api.call(createProject, {
     body: { name: 'counted', workspace_id: team.workspaceId },
   })
@@ -115,7 +115,7 @@ test('environments count up to 1,000 secrets each, and mark those that hold more
 })
 
 describe('coverage', () => {
-  test('tells by name what is where and what is missing', async () => {
+  test('coverage lists by name the environments that have and lack each secret', async () => {
     const { status, body } = await get(`${projectId}/secrets/coverage/`)
     const nowhere = {
       development: false,
@@ -154,14 +154,14 @@ describe('coverage', () => {
     })
   })
 
-  test('comes in pages that together are the whole, in order', async () => {
+  test('coverage arrives in pages that together are complete and in order', async () => {
     const whole = await pagesOf('secrets/coverage/', (data) => data.keys as { key: string }[])
     expect(whole.map(({ key }) => key)).toEqual(['API_KEY', 'DB_URL', 'ZED'])
   })
 })
 
 describe('diff', () => {
-  test('tells which names two environments share', async () => {
+  test('a comparison lists the names that two environments share', async () => {
     const { status, body } = await get(`${projectId}/secrets/diff/?from=development&to=production`)
     expect({ status, body }).toEqual({
       status: 200,
@@ -179,7 +179,7 @@ describe('diff', () => {
     })
   })
 
-  test('the other way round is the mirror image, also in pages', async () => {
+  test('a comparison in the other direction is the mirror image, also in pages', async () => {
     const path = (from: string, to: string) => `secrets/diff/?from=${from}&to=${to}`
     const there = (data: Data) => [data.in_from_only, data.in_both, data.in_to_only]
     const back = (data: Data) => [data.in_to_only, data.in_both, data.in_from_only]
@@ -220,14 +220,14 @@ describe('diff', () => {
   })
 })
 
-describe('all three', () => {
+describe('all three endpoints', () => {
   const paths = [
     'environments/',
     'secrets/coverage/',
     'secrets/diff/?from=development&to=production',
   ]
 
-  test.each(paths)('%s answers 404 to a name in the place of an ID', async (path) => {
+  test.each(paths)('%s answers 404 to a name in place of an ID', async (path) => {
     await expectRefusal(
       app,
       ['GET', `/api/projects/covered/${path}`, { token: reader.token }],

@@ -48,8 +48,8 @@ const store = (environment: string, key: string, more = {}) => {
 }
 const USUAL = ['development 0', 'staging 0', 'production 0']
 
-describe('an environment that is made', () => {
-  test('is listed, and stays without secrets', async () => {
+describe('a created environment', () => {
+  test('a created environment is listed, and stays without secrets', async () => {
     expect(await create('preview')).toEqual({ name: 'preview' })
     expect(await names()).toEqual([...USUAL, 'preview 0'])
     const { environments } = await team.owner.api.call(showCoverage, { params: params() })
@@ -59,7 +59,7 @@ describe('an environment that is made', () => {
     )
   })
 
-  test('takes its first secret without being made by it', async () => {
+  test('a created environment gets its first secret without being created again', async () => {
     await create('preview')
     const body = { create_environment: false }
     expect(await store('preview', 'KEY', body)).toEqual({ created: 1, updated: 0 })
@@ -72,7 +72,7 @@ describe('an environment that is made', () => {
     })
   })
 
-  test('is not one that is there', async () => {
+  test('an existing environment cannot be created', async () => {
     await create('preview')
     await store('live', 'KEY')
     const { token } = team.owner
@@ -84,7 +84,7 @@ describe('an environment that is made', () => {
     expect((await app.call('POST', path(), { token, body: { name: 'No' } })).status).toBe(422)
   })
 
-  test('comes back with its project', async () => {
+  test('a created environment is restored with its project', async () => {
     await create('preview')
     await team.owner.api.call(deleteProject, {
       params: { workspace_id: team.workspaceId, project_name: 'api' },
@@ -94,8 +94,8 @@ describe('an environment that is made', () => {
   })
 })
 
-describe('an environment that is deleted', () => {
-  test('loses its secrets, which can be restored, and no other does', async () => {
+describe('a deleted environment', () => {
+  test('a deleted environment loses its secrets, which can be restored, and other environments keep theirs', async () => {
     await create('preview')
     await store('preview', 'ONE')
     await store('preview', 'TWO')
@@ -114,7 +114,7 @@ describe('an environment that is deleted', () => {
     await expectRefusal(app, ['DELETE', path('nothing-here'), { token }], 'not_found')
   })
 
-  test('takes its own tokens and all grants for it along, and leaves the others', async () => {
+  test('a deleted environment loses its own tokens and all grants for it, and no others', async () => {
     await store('preview', 'ONE')
     const api = team.owner.api
     for (const environment of ['preview', 'staging']) {

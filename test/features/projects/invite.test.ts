@@ -23,7 +23,7 @@ beforeAll(async () => {
 const post = (body: unknown, person: Person = admin) =>
   ['POST', `/api/projects/${projectId}/invite/`, { token: person.token, body }] as const
 
-test('the answer gives the role of each member, and null for others', async () => {
+test('the answer has the role of each member, and null for others', async () => {
   const [member, invited] = [await team.join('member'), await registerPerson(app, 'invited')]
   await team.invite(invited, 'member')
   const members = [member.email.toUpperCase(), admin.email, invited.email, 'nobody@people.example']
@@ -42,7 +42,7 @@ test('the answer gives the role of each member, and null for others', async () =
   })
 })
 
-test('invites others to the workspace, under either path', async () => {
+test('an invitation through a project invites to the workspace, under either path', async () => {
   const paths = [`${projectId}/invite/`, `${team.workspaceId}/web/invite/`]
   for (const path of paths) {
     const person = await registerPerson(app, 'newcomer')
@@ -66,7 +66,7 @@ test('invites others to the workspace, under either path', async () => {
   }
 })
 
-test('obeys the rules of the members endpoint', async () => {
+test('an invitation through a project follows the rules of the members endpoint', async () => {
   const person = await registerPerson(app, 'newcomer')
   const encrypted_workspace_key = await envelopeFor(person, team)
   const invite = { email: person.email, role: 'member', encrypted_workspace_key }
@@ -82,6 +82,6 @@ test.each([
   [{ members: ['none'] }, 'members.0', 'must be a valid email'],
   [{ members: ['A@b.example', 'a@b.example'] }, 'members', 'names an address twice'],
   [{ members: ['a@b.example'], role: 'owner' }, 'role', 'is not a field of this request'],
-])('refuses the body %j', async (body, path, message) => {
+])('an invitation through a project rejects the body %j', async (body, path, message) => {
   await expectRefusal(app, [...post(body)], 'validation_error', { fields: [{ path, message }] })
 })

@@ -44,7 +44,7 @@ async function makeProject(name: string, { workspaceId, owner }: Team = team): P
 }
 
 describe('creating', () => {
-  test('answers 201 with the whole project and records it', async () => {
+  test('a creation returns 201 with the whole project and records it', async () => {
     const answer = await app.call('POST', '/api/projects/', {
       ...inTeam(team.owner),
       body: { name: 'billing', description: 'Invoices' },
@@ -65,12 +65,12 @@ describe('creating', () => {
     expect(await recordedChanges(app, team.workspaceId)).toContain('project.created billing')
   })
 
-  test('takes the personal workspace where none is named', async () => {
+  test('a creation uses the personal workspace by default', async () => {
     const project = await stranger.api.call(createProject, { body: { name: 'mine' } })
     expect(project.workspace_id).toBe(stranger.workspaceId)
   })
 
-  test('takes the workspace from the header before the query, and from the query before the body', async () => {
+  test('a creation uses the workspace of the header before the query, and of the query before the body', async () => {
     const body = { name: 'from-header', workspace_id: team.owner.workspaceId }
     const path = `/api/projects/?workspace_id=${team.owner.workspaceId}`
     const byHeader = await app.call('POST', path, { ...inTeam(team.owner), body })
@@ -82,7 +82,7 @@ describe('creating', () => {
     expect(byQuery.body).toMatchObject({ data: { workspace_id: team.workspaceId } })
   })
 
-  test('refuses a name that the workspace has', async () => {
+  test('a creation rejects a name that exists in the workspace', async () => {
     await makeProject('twice')
     await expectRefusal(
       app,
@@ -92,7 +92,7 @@ describe('creating', () => {
     )
   })
 
-  test('lets another workspace use the same name', async () => {
+  test('another workspace can use the same project name', async () => {
     await makeProject('common')
     const other = await openTeam(app, stranger)
     expect(await makeProject('common', other)).toBeString()
@@ -154,7 +154,7 @@ describe('creating', () => {
     )
   })
 
-  test('hides a foreign workspace, wherever it is named', async () => {
+  test('a creation hides a foreign workspace, wherever it is named', async () => {
     const { workspaceId } = stranger
     const { token } = team.owner
     const body = { name: 'intruder' }
@@ -168,7 +168,7 @@ describe('creating', () => {
     }
   })
 
-  test('asks for the workspace where none is personal and none is the only one', async () => {
+  test('a creation requires a workspace if the person has no personal one and several others', async () => {
     const guest = await registerPerson(app, 'guest')
     const { token } = guest
     await app.connection.sql`update workspaces set type = 'shared' where id = ${guest.workspaceId}`
@@ -185,7 +185,7 @@ describe('creating', () => {
     )
   })
 
-  test("never lands a guest's project in somebody else's personal workspace", async () => {
+  test("a guest's project is never created in another person's personal workspace", async () => {
     const host = await registerPerson(app, 'host')
     const guest = await registerPerson(app, 'guest')
     await app.connection
@@ -201,7 +201,7 @@ describe('creating', () => {
 })
 
 describe('listing', () => {
-  test('pages through the projects of all own workspaces by name, and through no others', async () => {
+  test('the list has the projects of all own workspaces by name, in pages, and no others', async () => {
     const person = await registerPerson(app, 'lister')
     const second = await openTeam(app, person)
     const personal = { ...second, workspaceId: person.workspaceId }
@@ -226,7 +226,7 @@ describe('listing', () => {
     expect(names).toEqual(['apple', 'apple', 'mango', 'zebra'])
   })
 
-  test('keeps to the workspace that the query or the header names', async () => {
+  test('the list has only the workspace that the query or the header names', async () => {
     const person = await registerPerson(app, 'lister')
     const second = await openTeam(app, person)
     await makeProject('here', second)
@@ -241,7 +241,7 @@ describe('listing', () => {
     expect(body).toMatchObject({ data: [{ name: 'there' }] })
   })
 
-  test('is of the personal workspace where nothing names another', async () => {
+  test('the default workspace is the personal one', async () => {
     const person = await registerPerson(app, 'lister')
     await makeProject('elsewhere', await openTeam(app, person))
     await makeProject('own', { ...team, owner: person, workspaceId: person.workspaceId })
@@ -258,7 +258,7 @@ describe('listing', () => {
     expect(await listed('?workspace_id=all', header)).toEqual(['elsewhere', 'own'])
   })
 
-  test('asks which workspace where none replaces it', async () => {
+  test('a list requires a workspace if there is no default', async () => {
     const applicant = newApplicant('guest')
     const { workspace: _, ...body } = await registrationOf(applicant)
     await app.as().call(register, { body })
@@ -277,7 +277,7 @@ describe('listing', () => {
     ])
   })
 
-  test('hides a foreign workspace', async () => {
+  test('a list hides a foreign workspace', async () => {
     const { token } = stranger
     await expectRefusal(
       app,
@@ -293,7 +293,7 @@ describe('listing', () => {
     ['limit=1&limit=2', 'limit', 'is given twice'],
     ['workspace_id=mine', 'workspace_id', 'must be a UUID'],
     ['colour=red', 'colour', 'is not a field of this request'],
-  ])('refuses the query %s', async (query, path, message) => {
+  ])('a list rejects the query %s', async (query, path, message) => {
     await expectRefusal(
       app,
       ['GET', `/api/projects/?${query}`, { token: stranger.token }],
@@ -302,7 +302,7 @@ describe('listing', () => {
     )
   })
 
-  test('shows nothing of a workspace that one is only invited to', async () => {
+  test('a list shows nothing of a workspace with a pending invitation', async () => {
     const invited = await registerPerson(app, 'invited')
     await makeProject('unseen')
     await team.invite(invited, 'admin')
@@ -318,7 +318,7 @@ describe('listing', () => {
 })
 
 describe('one project', () => {
-  test('is shown under its workspace and name, under its name, and under its id', async () => {
+  test('one project is found under its workspace and name, under its name, and under its ID', async () => {
     const id = await makeProject('shown')
     const { token } = team.owner
     const paths = [
@@ -336,7 +336,7 @@ describe('one project', () => {
     expectFailure(await app.call('GET', '/api/projects/shown/', { token }), 'not_found')
   })
 
-  test('is renamed and described; its other fields stay', async () => {
+  test('one project is renamed and described, and its other fields stay', async () => {
     const id = await makeProject('before')
     const answer = await app.call('PATCH', `/api/projects/${team.workspaceId}/before/`, {
       token: team.owner.token,
@@ -353,7 +353,7 @@ describe('one project', () => {
     expect(changes.filter((change) => change === 'project.updated after')).toHaveLength(2)
   })
 
-  test('keeps its name when the other one is taken', async () => {
+  test('one project keeps its name if the new one is in use', async () => {
     await makeProject('taken')
     await makeProject('free')
     await expectRefusal(
@@ -364,7 +364,7 @@ describe('one project', () => {
     )
   })
 
-  test('changes nothing on an empty change', async () => {
+  test('one project is unchanged by an empty change', async () => {
     const id = await makeProject('still')
     const before = await recordedChanges(app, team.workspaceId)
     const { status } = await app.call('PATCH', `/api/projects/${id}/`, {
@@ -376,25 +376,22 @@ describe('one project', () => {
   })
 
   const byName = (name: string) => `/api/projects/${team.workspaceId}/${name}/`
-  test.each(['GET', 'PATCH', 'DELETE'])(
-    '%s refuses what no project can be called',
-    async (method) => {
-      const body = method === 'PATCH' ? { description: 'x' } : undefined
-      const fields = [
-        {
-          path: 'project_name',
-          message:
-            'must be 2 to 63 lower-case letters, digits, _ and -, and begin with a letter or a digit',
-        },
-      ]
-      for (const name of ['%00', 'a%2Fb', '%E2%80%AE', 'a'.repeat(300)]) {
-        const call = [method, byName(name), { token: team.owner.token, body }] as const
-        await expectRefusal(app, [...call], 'validation_error', { fields })
-      }
-    },
-  )
+  test.each(['GET', 'PATCH', 'DELETE'])('%s rejects an invalid project name', async (method) => {
+    const body = method === 'PATCH' ? { description: 'x' } : undefined
+    const fields = [
+      {
+        path: 'project_name',
+        message:
+          'must be 2 to 63 lower-case letters, digits, _ and -, and begin with a letter or a digit',
+      },
+    ]
+    for (const name of ['%00', 'a%2Fb', '%E2%80%AE', 'a'.repeat(300)]) {
+      const call = [method, byName(name), { token: team.owner.token, body }] as const
+      await expectRefusal(app, [...call], 'validation_error', { fields })
+    }
+  })
 
-  test('is changed by members, deleted by admins, and neither by readers', async () => {
+  test('one project is changed by members, deleted by admins, and neither by readers', async () => {
     const [admin, member, reader] = [
       await team.join('admin'),
       await team.join('member'),
@@ -418,7 +415,7 @@ describe('one project', () => {
 })
 
 describe('deleting', () => {
-  test('takes secrets, agents, tokens and grants with it, and leaves those of other projects', async () => {
+  test('a deletion removes secrets, agents, tokens and grants of the project, and leaves those of other projects', async () => {
     const { db } = app.connection
     const { workspaceId } = team
     const gone = await makeProject('gone')
@@ -491,7 +488,7 @@ describe('deleting', () => {
     ])
   })
 
-  test('is 404 the second time', async () => {
+  test('a second deletion is 404', async () => {
     const id = await makeProject('once')
     const call = ['DELETE', `/api/projects/${id}/`, { token: team.owner.token }] as const
     expect((await app.call(...call)).status).toBe(200)

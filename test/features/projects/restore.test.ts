@@ -66,7 +66,7 @@ async function keptRows() {
 }
 
 describe('a deleted project', () => {
-  test('comes back with its secrets, policies and versions, and these open', async () => {
+  test('a deleted project is restored with its secrets, policies and versions, and these open', async () => {
     await deleteOne()
     expect(await keptRows()).toEqual([1, 1, 2])
     const answer = await restore()
@@ -92,7 +92,7 @@ describe('a deleted project', () => {
     await expectRefusal(app, ['POST', path(), { token: team.owner.token }], 'not_found')
   })
 
-  test('can be deleted and restored again', async () => {
+  test('a deleted project can be restored and deleted again', async () => {
     await deleteOne()
     for (let round = 0; round < 2; round += 1) {
       expect((await restore()).status).toBe(200)
@@ -101,7 +101,7 @@ describe('a deleted project', () => {
     expect((await restore()).status).toBe(200)
   })
 
-  test('is nowhere to be seen, and its name is free', async () => {
+  test('a deleted project is invisible, and its name is free', async () => {
     await deleteOne()
     const { token } = team.owner
     for (const [method, place] of [
@@ -127,7 +127,7 @@ describe('a deleted project', () => {
     expect((await restore()).status).toBe(200)
   })
 
-  test('comes back for seven days, and is deleted permanently then', async () => {
+  test('a deleted project can be restored for seven days, and is deleted permanently then', async () => {
     await deleteOne()
     await age('6 days 23 hours')
     await dropOverdue(app.connection.db)
@@ -139,7 +139,7 @@ describe('a deleted project', () => {
     expect(await keptRows()).toEqual([0, 0, 0])
   })
 
-  test('is gone permanently after a rekey, since its values are under the old key', async () => {
+  test('a deleted project is gone permanently after a rekey, because its values are under the old key', async () => {
     await deleteOne()
     const { body } = await prepareRekey(team, [])
     const params = { workspace_id: team.workspaceId }
@@ -148,7 +148,7 @@ describe('a deleted project', () => {
     expect(await keptRows()).toEqual([0, 0, 0])
   })
 
-  test('goes with its workspace', async () => {
+  test('a deleted project is removed with its workspace', async () => {
     await deleteOne()
     const { token } = team.owner
     await app.call('DELETE', `/api/workspaces/${team.workspaceId}/`, { token })
@@ -157,13 +157,13 @@ describe('a deleted project', () => {
   })
 })
 
-test('a name that the path of restoring would shadow is refused', async () => {
+test('a name that the path of restoring would shadow is rejected', async () => {
   const body = { name: 'restore', workspace_id: team.workspaceId }
   const answer = await app.call('POST', '/api/projects/', { token: team.owner.token, body })
   expect(answer.status).toBe(422)
 })
 
-test('secrets that were deleted with a project before they could be alone still go with it', async () => {
+test('secrets that were deleted with a project in an older version are still deleted with it', async () => {
   const database = await freshDatabase()
   const keys = {
     SECRET_KEY: 's'.repeat(40),

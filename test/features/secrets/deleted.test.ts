@@ -77,7 +77,7 @@ beforeEach(async () => {
 })
 
 describe('a deleted secret', () => {
-  test('is shown with its ciphertext and policy to who asks for them, and that is on record', async () => {
+  test('a deleted secret is returned with its ciphertext and policy on request, which is recorded', async () => {
     const query = { environment, include: 'value' as const }
     const [found] = await team.owner.api.list(listDeletedSecrets, { params: params(), query })
     const workspace = { id: team.workspaceId, name: '', epoch: 1, key: team.workspaceKey }
@@ -96,7 +96,7 @@ describe('a deleted secret', () => {
     expect(reads.map((row) => row.name)).toEqual(['KEY'])
   })
 
-  test('comes back with its value, policy and versions', async () => {
+  test('a deleted secret is restored with its value, policy and versions', async () => {
     expect(await kept()).toEqual([1, 2])
     expect(await deleted()).toEqual([['KEY', 2]])
     expect(await restore('KEY')).toEqual({ restored: 1 })
@@ -119,7 +119,7 @@ describe('a deleted secret', () => {
     })
   })
 
-  test('is the one of that name that was deleted last', async () => {
+  test('the restored secret is the one of that name that was deleted last', async () => {
     await store('KEY', 'later')
     await remove('KEY')
     expect(await deleted()).toEqual([['KEY', 1]])
@@ -128,7 +128,7 @@ describe('a deleted secret', () => {
     expect(await deleted()).toEqual([['KEY', 2]])
   })
 
-  test('does not come back where its name is taken, nor without the others that are named', async () => {
+  test('a deleted secret is not restored if its name is in use, nor without the others that are named', async () => {
     await remove('OTHER')
     await store('KEY', 'new')
     await expectRefusal(app, [...refusal(['OTHER', 'KEY'])], 'already_exists', {
@@ -144,7 +144,7 @@ describe('a deleted secret', () => {
     ])
   })
 
-  test('is listed by name, page by page', async () => {
+  test('a deleted secret is listed by name, page by page', async () => {
     await remove('OTHER')
     const query = { environment, limit: 1 }
     const all = await team.owner.api.list(listDeletedSecrets, { params: params(), query })
@@ -155,7 +155,7 @@ describe('a deleted secret', () => {
     ).toEqual([])
   })
 
-  test('comes back for seven days, and is deleted permanently then', async () => {
+  test('a deleted secret can be restored for seven days, and is deleted permanently then', async () => {
     const age = (interval: string) =>
       app.connection.sql`update deleted_secrets set deleted_at = deleted_at - ${interval}::interval`
     await age('6 days 23 hours')
@@ -170,7 +170,7 @@ describe('a deleted secret', () => {
     expect(await kept()).toEqual([0, 0])
   })
 
-  test('is gone permanently after a rekey, since its value is under the old key', async () => {
+  test('a deleted secret is gone permanently after a rekey, because its value is under the old key', async () => {
     await remove('OTHER')
     const { body } = await prepareRekey(team, [])
     await team.owner.api.call(rekeyWorkspace, {
@@ -180,7 +180,7 @@ describe('a deleted secret', () => {
     expect([await kept(), await deleted()]).toEqual([[0, 0], []])
   })
 
-  test('waits while its project is deleted, and is not brought back by restoring that', async () => {
+  test('a deleted secret stays deleted while its project is deleted and restored', async () => {
     await team.owner.api.call(deleteProject, {
       params: { workspace_id: team.workspaceId, project_name: 'api' },
     })

@@ -61,7 +61,7 @@ async function versionOf(version: number, key = 'KEY') {
 }
 
 describe('a write of a held secret', () => {
-  test('is stored in the form of its policy, and every member can read it', async () => {
+  test('a write of a held secret is stored in the form of its policy, and every member can read it', async () => {
     await store(MEMBER, 'one')
     const readers = [await project.join('member'), await project.join('read_only')]
     for (const reader of readers) {
@@ -76,7 +76,7 @@ describe('a write of a held secret', () => {
     expect(readValueVersion(Uint8Array.fromBase64(row?.value ?? ''))).toBe(2)
   })
 
-  test('is refused in a workspace that is not signed', async () => {
+  test('a write of a held secret is rejected in a workspace that is not signed', async () => {
     const plain = await openProject(app)
     const value = project.seal('KEY', 'one', environment, MEMBER)
     const secrets = [{ key: 'KEY', value, policy: MEMBER }]
@@ -90,7 +90,7 @@ describe('a write of a held secret', () => {
     expect(await contentOf(app)).toEqual(before)
   })
 
-  test('is refused where the version byte and the policy disagree', async () => {
+  test('a write of a held secret is rejected if the version byte and the policy disagree', async () => {
     const usual = project.seal('KEY', 'one')
     const held = project.seal('KEY', 'one', environment, MEMBER)
     const isNot = 'is not sealed for approvals, but its policy has approval'
@@ -120,7 +120,7 @@ describe('a write of a held secret', () => {
     expect(await contentOf(app)).toEqual(before)
   })
 
-  test('is refused without a policy where the stored secret is held', async () => {
+  test('a write without a policy is rejected if the stored secret is held', async () => {
     await store(MEMBER, 'one')
     const value = project.seal('KEY', 'two')
     const body = {
@@ -142,7 +142,7 @@ describe('a write of a held secret', () => {
     )
   })
 
-  test('is under the current epoch', async () => {
+  test('a write of a held secret is under the current epoch', async () => {
     const value = Uint8Array.fromBase64(project.seal('KEY', 'one', environment, MEMBER))
     const later = value.with(4, 2).toBase64()
     const body = {
@@ -159,7 +159,7 @@ describe('a write of a held secret', () => {
 })
 
 describe('a write that adds approval', () => {
-  test('deletes the versions that tokens could read, and keeps those of other secrets', async () => {
+  test('a write that adds approval deletes the versions that tokens could read, and keeps those of other secrets', async () => {
     for (const value of ['one', 'two']) {
       await store(null, value)
       await store(null, value, owner, 'OTHER')
@@ -171,7 +171,7 @@ describe('a write that adds approval', () => {
     expect((await versions('OTHER')).map(({ value }) => value)).toEqual(['two', 'one'])
   })
 
-  test('deletes the deleted values of its name in that environment only', async () => {
+  test('a write that adds approval deletes the deleted values of its name in that environment only', async () => {
     const production = openEnvironment(project, project.owner, 'production')
     for (const place of [owner, production]) {
       await store(null, 'old', place)
@@ -189,7 +189,7 @@ describe('a write that adds approval', () => {
     expect(left).toHaveLength(0)
   })
 
-  test('deletes nothing where it is refused', async () => {
+  test('a write that adds approval deletes nothing if it is rejected', async () => {
     await store(null, 'one')
     await store(null, 'two')
     const value = project.seal('KEY', 'three', environment, MEMBER)
@@ -206,14 +206,14 @@ describe('a write that adds approval', () => {
 })
 
 describe('a rollback', () => {
-  test('brings back an earlier held version', async () => {
+  test('a rollback restores an earlier held version', async () => {
     await store(MEMBER, 'one')
     await store(ADMIN, 'two')
     await rollBackTo(owner, await versionOf(1))
     expect(await provenValue(owner, 'KEY')).toEqual({ value: 'one', policy: MEMBER, version: 3 })
   })
 
-  test('is refused from a secret without approval to a held version', async () => {
+  test('a rollback is rejected from a secret without approval to a held version', async () => {
     await store(MEMBER, 'one')
     await store(null, 'two')
     const before = await contentOf(app)
@@ -224,7 +224,7 @@ describe('a rollback', () => {
     expect(await contentOf(app)).toEqual(before)
   })
 
-  test('is refused from a held secret to a version that the database claims is another', async () => {
+  test('a rollback is rejected from a held secret to a version that the database claims is another', async () => {
     await store(MEMBER, 'one')
     await store(MEMBER, 'two')
     await app.connection.sql`update secret_versions set policy = null where version = 1`
@@ -241,7 +241,7 @@ describe('a rollback', () => {
   })
 })
 
-describe('a secret whose uses an admin approves', () => {
+describe("a secret with an admin's approval", () => {
   const refusal = {
     status: 403,
     code: 'forbidden',
@@ -253,7 +253,7 @@ describe('a secret whose uses an admin approves', () => {
     member = await project.join('member')
   })
 
-  test('is written, rolled back, deleted and restored by owners and admins', async () => {
+  test("a secret with an admin's approval is written, rolled back, deleted and restored by owners and admins", async () => {
     const admin = openEnvironment(project, await project.join('admin'))
     for (const place of [admin, owner]) {
       await store(ADMIN, 'one', place)
@@ -267,7 +267,7 @@ describe('a secret whose uses an admin approves', () => {
     }
   })
 
-  test('is neither created, replaced nor freed of its approval by a member', async () => {
+  test("a secret with an admin's approval is neither created, replaced nor freed of it by a member", async () => {
     const place = openEnvironment(project, member)
     await expect(store(ADMIN, 'one', place)).rejects.toMatchObject(refusal)
     await store(ADMIN, 'one')
@@ -277,14 +277,14 @@ describe('a secret whose uses an admin approves', () => {
     expect(await contentOf(app)).toEqual(before)
   })
 
-  test('is not put under an admin by a member who could write it until now', async () => {
+  test("a member cannot add an admin's approval to a secret that the member could write until now", async () => {
     const place = openEnvironment(project, member)
     await store(MEMBER, 'one', place)
     await expect(store(ADMIN, 'one', place)).rejects.toMatchObject(refusal)
     await store(null, 'one', place)
   })
 
-  test('is not written by a member in one request with others', async () => {
+  test("a secret with an admin's approval is not written by a member in one request with others", async () => {
     await store(ADMIN, 'one')
     const place = openEnvironment(project, member)
     const entries: Entry[] = [
@@ -296,7 +296,7 @@ describe('a secret whose uses an admin approves', () => {
     expect(await contentOf(app)).toEqual(before)
   })
 
-  test('is not rolled back, deleted or restored by a member', async () => {
+  test("a secret with an admin's approval is not rolled back, deleted or restored by a member", async () => {
     await store(MEMBER, 'one')
     await store(ADMIN, 'two')
     const place = openEnvironment(project, member)
@@ -312,7 +312,7 @@ describe('a secret whose uses an admin approves', () => {
     await expect(restoreProven(place, deleted)).rejects.toMatchObject(refusal)
   })
 
-  test('leaves a record of the refusal', async () => {
+  test('the rejection leaves a record', async () => {
     await expect(store(ADMIN, 'one', openEnvironment(project, member))).rejects.toMatchObject(
       refusal,
     )

@@ -132,7 +132,7 @@ async function expectRefused(
 }
 
 describe('a delivery', () => {
-  test('gives a workload all secrets of its environment, on both listeners', async () => {
+  test('a delivery gives a workload all secrets of its environment, on both listeners', async () => {
     const place = await openPlace()
     const values = { URL: 'postgres://u:p@db/x', KEY: 'line one\nline two', EMPTY: '', UMLAUT: 'ü' }
     await place.store(values)
@@ -153,7 +153,7 @@ describe('a delivery', () => {
     }
   })
 
-  test('is recorded whole, with names and without a value', async () => {
+  test('a delivery is recorded completely, with names and without values', async () => {
     const place = await openPlace()
     await place.store({ ALPHA: marked('first-marked-value'), BETA: marked('second-marked-value') })
     const answer = await deliver(place.token.text)
@@ -202,7 +202,7 @@ describe('a delivery', () => {
     expect(await recordOf(answer)).toMatchObject({ credentialRef: null, injectionStyle: 'env' })
   })
 
-  test('holds what is current: a new value, a new name, and one that is gone', async () => {
+  test('a delivery is current: with a new value, with a new name, and without a deleted one', async () => {
     const place = await openPlace()
     await place.store({ KEPT: 'old', GONE: 'x' })
     expect((await deliver(place.token.text)).body).toMatchObject({ secrets: { KEPT: 'old' } })
@@ -215,7 +215,7 @@ describe('a delivery', () => {
     expect(delivered).toEqual({ KEPT: 'new', ADDED: 'y' })
   })
 
-  test('puts together values with references, and leaves what only looks like one', async () => {
+  test('a delivery resolves values with references, and leaves text that only looks like one', async () => {
     const place = await openPlace()
     const [password, reference] = [marked('password'), `$\{PASSWORD}`]
     await place.store({ PASSWORD: password, TEXT: reference })
@@ -254,7 +254,7 @@ describe('a delivery', () => {
       'URL refers to HEADER, which is not there, or which its policy keeps out of environments.',
     ],
   ])(
-    'with a reference to %s that does not resolve gives nothing',
+    'a delivery with a reference to %s that does not resolve gives nothing',
     async (name, places, message) => {
       const place = await openPlace()
       await place.store({ OTHER: 'goes on' })
@@ -270,7 +270,7 @@ describe('a delivery', () => {
     },
   )
 
-  test('leaves out secrets whose policy lists places and not env', async () => {
+  test('a delivery omits secrets whose policy lists locations without env', async () => {
     const place = await openPlace()
     await place.store({ OPEN: 'a' })
     await place.store({ BOUND: 'b' }, { allowed_domains: ['api.example.com'] })
@@ -286,7 +286,7 @@ describe('a delivery', () => {
     expect(await recordOf(answer)).toMatchObject({ credentialRef: 'BOUND,LISTED,OPEN' })
   })
 
-  test('never shows secrets of another project or environment', async () => {
+  test('a delivery never includes secrets of another project or environment', async () => {
     const [one, two] = [await openPlace(), await openPlace()]
     await one.store({ MINE: 'one' })
     await two.store({ MINE: 'two', OTHER: 'x' })
@@ -296,7 +296,7 @@ describe('a delivery', () => {
     })
   })
 
-  test('a delivery of a hundred secrets to sixteen callers at once is complete each time', async () => {
+  test('sixteen concurrent deliveries of a hundred secrets are each complete', async () => {
     const place = await openPlace()
     const values = Object.fromEntries(
       Array.from({ length: 100 }, (_, n) => [`NAME_${n}`, `value ${n} ${'x'.repeat(n)}`]),
@@ -331,7 +331,7 @@ describe('scope', () => {
     return { ...issued(made), registrationId: made.agent.id }
   }
 
-  test('an agent of the workspace must say both, and gets what it was given the key of', async () => {
+  test('an agent of the workspace must name project and environment, and gets those whose key it was granted', async () => {
     const place = await openPlace()
     await place.store({ TOKEN: 'value' })
     const agent = await issueTo()
@@ -372,7 +372,7 @@ describe('scope', () => {
     expect((await deliver(agent.text, named)).body).toMatchObject({ secrets: { TOKEN: 'value' } })
   })
 
-  test('an agent with its own environment need only name the project', async () => {
+  test('an agent with its own environment only needs to name the project', async () => {
     const place = await openPlace()
     const agent = await issueTo('production')
     const answer = await deliver(agent.text, { project_id: place.projectId })
@@ -431,7 +431,7 @@ describe('one secret that cannot be delivered', () => {
       })
   })
 
-  test('also when its policy was altered in the database, to more or to less', async () => {
+  test('a secret with a policy that was altered in the database makes the answer 422, for more or for less', async () => {
     const place = await openPlace()
     await place.store({ BOUND: 'a' }, { allowed_locations: ['header'] })
     const { db } = app.connection
@@ -441,7 +441,7 @@ describe('one secret that cannot be delivered', () => {
     }
   })
 
-  test('also when its row was moved from elsewhere', async () => {
+  test('a secret with a row that was moved makes the answer 422', async () => {
     const [one, two] = [await openPlace(), await openPlace()]
     await one.store({ NAME: 'a' })
     await two.store({ NAME: 'b' })
@@ -454,7 +454,7 @@ describe('one secret that cannot be delivered', () => {
     await expectRefused(text, undefined, 'unreadable_secret', unreadable('NAME'))
   })
 
-  test('also when it is not UTF-8 text, and reports it', async () => {
+  test('a secret that is not UTF-8 text makes the answer 422, which reports it', async () => {
     const place = await openPlace()
     const key = environmentKey(workspace.key, place.projectId, 'production', 1)
     const at = { projectId: place.projectId, environment: 'production', key: 'BINARY' }
@@ -486,7 +486,7 @@ describe('a token', () => {
     expectFailure(await app.call('POST', path), 'invalid_token')
   })
 
-  test('has one rate over resolver and delivery', async () => {
+  test('a token has one rate over resolver and delivery', async () => {
     const slow = await startTestApp({ RATE_TOKEN: '2/60' })
     const { owner, workspaceId } = await openTeam(slow)
     const project = await owner.api.call(createProject, {
@@ -515,7 +515,7 @@ describe('sealed delivery', () => {
     return sealedToken(parsed?.id ?? '', parsed?.secret ?? new Uint8Array())
   }
 
-  test('gives ciphertexts and the envelope, which only the whole token opens', async () => {
+  test('a sealed delivery gives ciphertexts and the envelope, which only the whole token opens', async () => {
     const place = await openPlace()
     const policy = { allowed_locations: ['env' as const] }
     await place.store({ PLAIN: 'first' })
@@ -574,7 +574,7 @@ describe('sealed delivery', () => {
     })
   })
 
-  test('without a grant is 409, and of an empty environment is empty', async () => {
+  test('a sealed delivery without a grant is 409, and of an empty environment is empty', async () => {
     const place = await openPlace()
     expect((await deliver(sealedOf(place.token))).body).toMatchObject({ sealed: {} })
     await place.store({ KEY: 'v' })
@@ -586,7 +586,7 @@ describe('sealed delivery', () => {
     await expectRefused(sealedOf(other), undefined, 'key_not_provisioned')
   })
 
-  test('ends with the token too', async () => {
+  test('a sealed delivery ends with the token too', async () => {
     const place = await openPlace()
     await place.store({ KEY: 'v' })
     expect((await deliver(sealedOf(place.token))).status).toBe(200)
@@ -611,7 +611,7 @@ describe('bodies', () => {
     }
   })
 
-  test('that are no JSON, of another type or too large', async () => {
+  test('bodies that are not JSON, of another type or too large are rejected', async () => {
     const { token } = await openPlace()
     const raw = (body: string, type = 'application/json') =>
       fetch(`${app.controlPlane}${path}`, {
@@ -633,7 +633,7 @@ describe('bodies', () => {
   })
 })
 
-test('nothing is delivered that cannot be recorded', async () => {
+test('a delivery that cannot be recorded gives nothing', async () => {
   const place = await openPlace()
   await place.store({ KEY: marked('marked-unrecorded') })
   expect((await deliver(place.token.text)).status).toBe(200)

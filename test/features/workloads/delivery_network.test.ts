@@ -5,7 +5,7 @@ import { Fault } from '../../../src/core/fault.ts'
 import { deliver } from '../../../src/features/workloads/deliver.ts'
 import type { Delivering } from '../../../src/features/workloads/derived.ts'
 
-test('the network of a caller with a token is not worked out', async () => {
+test('the network of a caller with a token is not computed', async () => {
   let asked = 0
   const context = {
     request: new Request('http://localhost/api/workloads/env/', {

@@ -68,7 +68,7 @@ test('names select secrets, and an unknown name is reported as unavailable', asy
   expect(unavailable).toEqual({ NONE: 'unknown_secret' })
 })
 
-test('a sealed delivery names what is derived, and has neither root nor state', async () => {
+test('a sealed delivery names derived secrets, and has neither root nor state', async () => {
   const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array() }
   const { body } = await deliver({}, sealedToken(id, secret))
   const { sealed, derived } = body as { sealed: object; derived: string[] }
@@ -84,8 +84,8 @@ test('a client gets the sealed values and the derived credentials', async () => 
   expect(await provider.isLive(opened.get('CRM')?.value ?? '')).toBe(true)
 })
 
-describe('without a credential', () => {
-  test('the rest is delivered, with the code of the reason', async () => {
+describe('a delivery without a credential', () => {
+  test('a delivery without a credential has the other secrets, with the code of the reason', async () => {
     provider.setFault({ answer: cannedAnswers.invalidGrant })
     await agent.store('CRM', JSON.stringify({ ...rootFields(), refresh_token: 'revoked-token' }), {
       policy: { kind: 'oauth2' },

@@ -130,7 +130,7 @@ test('the entry point does not start the program when nothing is delivered', asy
   expect(err).toContain('"error_code":"invalid_token"')
 })
 
-test('the step for GitHub Actions masks every line of what is not as short as a setting, and exports every value', async () => {
+test('the step for GitHub Actions masks every line that is longer than a setting, and exports every value', async () => {
   const workflow = blocks('yaml')
     .map((text) => Bun.YAML.parse(text) as { jobs?: { deploy: { steps: { run: string }[] } } })
     .find(({ jobs }) => jobs !== undefined)
@@ -159,7 +159,7 @@ function readGithubEnv(text: string): Record<string, string> {
   return Object.fromEntries([...found].map(([, name, , value]) => [name, value ?? '']))
 }
 
-test('the job for GitLab has the values in the commands that follow', async () => {
+test('the job for GitLab has the values in the following commands', async () => {
   const job = blocks('yaml')
     .map((text) => Bun.YAML.parse(text) as { deploy?: { script: string[] } })
     .find(({ deploy }) => deploy !== undefined)
@@ -175,7 +175,7 @@ test('the job for GitLab has the values in the commands that follow', async () =
   expect(JSON.parse(out)).toMatchObject(values)
 })
 
-test('the texts of the console for CI are those of the page', () => {
+test("the console's texts for CI equal those of the page", () => {
   const addresses = { server: 'https://cloakroom.example.com', resolver: '' }
   expect(blocks('yaml')).toEqual([githubActions(addresses, true), gitlabCi(addresses, true)])
 })

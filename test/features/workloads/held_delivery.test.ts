@@ -58,7 +58,7 @@ function sealedText(): string {
 }
 
 describe('a plain delivery', () => {
-  test('leaves a held secret out, and names the reason', async () => {
+  test('a plain delivery omits a held secret, and names the reason', async () => {
     expect(await deliver()).toMatchObject({
       status: 200,
       body: { secrets: { USUAL: 'usual' }, unavailable: { HELD: 'approval_required' } },
@@ -75,7 +75,7 @@ describe('a plain delivery', () => {
     expect((await deliver(token, { names: ['USUAL'] })).body).not.toHaveProperty('unavailable')
   })
 
-  test('does not put a held secret into another value', async () => {
+  test('a plain delivery does not insert a held secret into another value', async () => {
     await store({ key: 'URL', value: 'https://${HELD}/', policy: { references: true } })
     const { status, body } = await deliver()
     expect(status).toBe(422)
@@ -85,7 +85,7 @@ describe('a plain delivery', () => {
     })
   })
 
-  test('is refused if the database claims that a usual secret is held', async () => {
+  test('a plain delivery is rejected if the database claims that a usual secret is held', async () => {
     await app.connection.sql`update secrets set policy = ${JSON.stringify(HELD)}::text::json
       where key = 'USUAL' and workspace_id = ${project.workspaceId}`
     await app.connection.sql`update workspaces set policy_version = policy_version + 1
@@ -96,7 +96,7 @@ describe('a plain delivery', () => {
     })
   })
 
-  test('is refused if the database claims that a held secret is not', async () => {
+  test('a plain delivery is rejected if the database claims that a held secret is not', async () => {
     await app.connection.sql`update secrets set policy = null
       where key = 'HELD' and workspace_id = ${project.workspaceId}`
     await app.connection.sql`update workspaces set policy_version = policy_version + 1
@@ -108,7 +108,7 @@ describe('a plain delivery', () => {
 })
 
 describe('a sealed delivery', () => {
-  test('verifies with a held secret among others, and tells the client its name', async () => {
+  test('a sealed delivery verifies with a held secret among others, and includes its name', async () => {
     const fetched = await fetchEnvironment(app.controlPlane, token)
     expect(fetched.held).toEqual(['HELD'])
     expect(fetched.withheld).toEqual(['HEADER'])
@@ -117,7 +117,7 @@ describe('a sealed delivery', () => {
     expect(fetched.seen?.revision).toBe(3)
   })
 
-  test('has neither ciphertext nor policy of a held secret', async () => {
+  test('a sealed delivery has neither ciphertext nor policy of a held secret', async () => {
     const { body } = await deliver(sealedText())
     const [held] = await place.api.call(listSecrets, {
       params: { project_id: project.projectId },
@@ -127,7 +127,7 @@ describe('a sealed delivery', () => {
     expect(JSON.stringify(body)).not.toContain('ttl_seconds')
   })
 
-  test('has a key that does not open the ciphertext of a held secret from the database', async () => {
+  test('a sealed delivery has a key that does not open the ciphertext of a held secret from the database', async () => {
     const { body } = await deliver(sealedText())
     const { envelopes } = body as { envelopes: { epoch: number; envelope: string }[] }
     const [envelope] = envelopes
@@ -159,7 +159,7 @@ describe('a sealed delivery', () => {
     expect(opens('HELD')).toBeNull()
   })
 
-  test('is refused by a client where the server leaves a held secret out of the hashes', async () => {
+  test('a sealed delivery is rejected by a client if the server omits a held secret in the hashes', async () => {
     const answer = (await deliver(sealedText())).body as { value_sha256: Record<string, string> }
     expect(Object.keys(answer.value_sha256).sort()).toEqual(['HEADER', 'HELD'])
     await app.connection.sql`delete from secrets

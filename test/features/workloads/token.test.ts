@@ -18,7 +18,7 @@ const ask = (token: string, origin = stage.app.controlPlane) =>
   callJson(origin, 'GET', getToken.path, { token })
 const moment = expect.stringMatching(/Z$/)
 
-test('is the same on both listeners, and leaves no record', async () => {
+test('the description of a token is the same on both listeners, and leaves no record', async () => {
   for (const capabilities of [['use'], ['read'], ['use', 'read']] as const) {
     const agent = await createAgentWithToken(stage, { capabilities: [...capabilities] })
     await agent.store('SECRET_NAME', marked('sk_'))
@@ -66,7 +66,7 @@ test('is the same on both listeners, and leaves no record', async () => {
   }
 })
 
-test('names the project and the environment of a workload, and that it never expires', async () => {
+test('the description of a token names the project and the environment of a workload, and that it never expires', async () => {
   const { person, projectId } = await createAgentWithToken(stage)
   const { token } = await person.api.call(issueWorkloadToken, {
     params: { project_id: projectId },
@@ -84,7 +84,7 @@ test('names the project and the environment of a workload, and that it never exp
   })
 })
 
-test('is refused to tokens that are not live, and to sessions', async () => {
+test('the description is 401 for ended tokens, and for sessions', async () => {
   const agent = await createAgentWithToken(stage)
   const other = await createAgentWithToken(stage)
   await ask(agent.token)
@@ -95,7 +95,7 @@ test('is refused to tokens that are not live, and to sessions', async () => {
     expect(await ask(token)).toMatchObject({ status: 401, body: { error_code: 'invalid_token' } })
 })
 
-test('counts against the rate of the token', async () => {
+test('the description counts against the rate of the token', async () => {
   const agent = await createAgentWithToken(stage)
   const statuses: number[] = []
   for (let call = 0; call < 51; call += 1) statuses.push((await ask(agent.token)).status)

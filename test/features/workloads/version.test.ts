@@ -22,7 +22,7 @@ async function versionFor({ token }: Agent): Promise<number> {
   return (body as { version: number }).version
 }
 
-test('grows with a secret and stays without a change, in either form, on both listeners', async () => {
+test('the version grows with a secret and stays without a change, in either form, on both listeners', async () => {
   const agent = await reader()
   const other = await reader()
   const first = await versionFor(agent)
@@ -43,7 +43,7 @@ test('grows with a secret and stays without a change, in either form, on both li
   expect(records.length).toBe(0)
 })
 
-test('counts against the rate of the token', async () => {
+test('the version counts against the rate of the token', async () => {
   const agent = await reader()
   for (let count = 0; count < 10; count += 1) await versionFor(agent)
   expect(await ask(agent.token)).toMatchObject({

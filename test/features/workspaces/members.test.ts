@@ -54,7 +54,7 @@ async function roleOf(person: Person, { owner, workspaceId }: Team = team) {
 }
 
 describe('listing', () => {
-  test('shows readers who is in and who is invited, page by page', async () => {
+  test('the list shows readers the members and invitations, page by page', async () => {
     const small = await openTeam(app)
     const reader = await small.join('read_only')
     const invited = await registerPerson(app, 'invited')
@@ -82,7 +82,7 @@ describe('listing', () => {
 })
 
 describe('inviting', () => {
-  test('answers for each address in order, 201 when anybody was invited', async () => {
+  test('an invitation answers for each address in order, with 201 if any person was invited', async () => {
     const person = await registerPerson(app)
     const entry = await inviteOf(person, 'member')
     const answer = await app.call(
@@ -110,7 +110,7 @@ describe('inviting', () => {
     expect(changes.at(-1)).toBe(`member.invited ${person.email}`)
   })
 
-  test('answers 200 and writes nothing when nobody was invited', async () => {
+  test('an invitation answers 200 and writes nothing if no person was invited', async () => {
     const before = await recordedChanges(app, team.workspaceId)
     const answer = await app.call(...invite(admin, await inviteOf(team.owner, 'member')))
     expect({ status: answer.status, body: answer.body }).toEqual({
@@ -121,7 +121,7 @@ describe('inviting', () => {
     expect(await roleOf(team.owner)).toBe('owner')
   })
 
-  test('shows the invited the envelope and the name, and nothing inside', async () => {
+  test('an invited person receives the envelope and the name, and nothing inside', async () => {
     const person = await registerPerson(app)
     await team.invite(person, 'member')
     const listed = await person.api.call(listWorkspacesEndpoint, {})
@@ -136,7 +136,7 @@ describe('inviting', () => {
     expect(await openMemberEnvelope(place, person.privateKey, envelope)).toEqual(team.workspaceKey)
   })
 
-  test('replaces a pending invitation, role and envelope', async () => {
+  test('an invitation replaces a pending one, with role and envelope', async () => {
     const person = await registerPerson(app)
     await team.invite(person, 'member')
     const entry = { ...(await inviteOf(person, 'admin')), encrypted_workspace_key: 'AAAA' }
@@ -150,13 +150,13 @@ describe('inviting', () => {
     })
   })
 
-  test('refuses a stale epoch', async () => {
+  test('an invitation rejects a stale epoch', async () => {
     const entry = await inviteOf(stranger, 'member')
     await expectRefusal(app, invite(admin, { ...entry, epoch: 2 }), 'epoch_conflict')
     await expectRefusal(app, invite(admin, { invites: [entry], epoch: 2 }), 'epoch_conflict')
   })
 
-  test('is forbidden beyond the own role, for the whole batch', async () => {
+  test('an invitation above the own role is forbidden, for the whole batch', async () => {
     const [one, two] = [await registerPerson(app), await registerPerson(app)]
     const batch = { invites: [await inviteOf(one, 'member'), await inviteOf(two, 'owner')] }
     await expectRefusal(app, invite(admin, batch), 'forbidden')
@@ -235,7 +235,7 @@ describe('answering an invitation', () => {
     expect(await person.api.call(getWorkspace, { params })).toMatchObject({ role: 'member' })
   })
 
-  test('declining removes the invitation and asks for a rekey', async () => {
+  test('declining removes the invitation and requests a rekey', async () => {
     const own = await openTeam(app)
     const person = await registerPerson(app)
     await own.invite(person, 'member')
@@ -265,7 +265,7 @@ describe('answering an invitation', () => {
       await expectRefusal(app, ['POST', `/api/workspaces/${id}/${verb}/`, { token }], 'not_found')
   })
 
-  test.each(['accept', 'decline'] as const)('%s takes nothing in its body', async (verb) => {
+  test.each(['accept', 'decline'] as const)('%s accepts no fields in its body', async (verb) => {
     const person = await registerPerson(app)
     await team.invite(person, 'member')
     await expectRefusal(app, answer(person, verb, { role: 'owner' }), 'validation_error', {
@@ -275,7 +275,7 @@ describe('answering an invitation', () => {
 })
 
 describe('roles', () => {
-  test('are changed by id or by address, and it is recorded', async () => {
+  test('roles are changed by ID or by address, and recorded', async () => {
     const person = await team.join('member')
     const byId = await app.call(...setRole(admin, person, 'read_only'))
     expect({ status: byId.status, body: byId.body }).toEqual({
@@ -304,7 +304,7 @@ describe('roles', () => {
     ])
   })
 
-  test('ownership is transferred by owners, and recorded as such', async () => {
+  test('ownership is transferred by owners, and recorded', async () => {
     const own = await openTeam(app)
     const heir = await own.join('member')
     await expectRefusal(app, setRole(own.owner, own.owner, 'admin', own), 'last_owner')
@@ -330,14 +330,14 @@ describe('roles', () => {
     expect(await recordedChanges(app, team.workspaceId)).toEqual(before)
   })
 
-  test('admins touch neither owners nor the other admins', async () => {
+  test('admins can change neither owners nor the other admins', async () => {
     const other = await team.join('admin')
     await expectRefusal(app, setRole(admin, team.owner, 'admin'), 'forbidden')
     await expectRefusal(app, setRole(admin, other, 'member'), 'forbidden')
     await expectRefusal(app, setRole(admin, admin, 'owner'), 'forbidden')
   })
 
-  test('members and readers change none, before their body is read', async () => {
+  test('members and readers can change no role, and get the error before their body is read', async () => {
     for (const role of ['member', 'read_only'] as const) {
       const actor = await team.join(role)
       await expectRefusal(app, setRole(actor, actor, 'read_only'), 'forbidden')
@@ -346,7 +346,7 @@ describe('roles', () => {
     }
   })
 
-  test('two owners who demote each other at once leave one', async () => {
+  test('one of two owners who demote each other concurrently remains', async () => {
     const own = await openTeam(app)
     const second = await own.join('member')
     await app.call(...setRole(own.owner, second, 'owner', own))
@@ -364,14 +364,14 @@ describe('roles', () => {
     [{ role: 'root' }, 'role', 'must be one of owner, admin, member, read_only'],
     [{}, 'role', 'must be one of owner, admin, member, read_only'],
     [{ role: 'member', status: 'active' }, 'status', 'is not a field of this request'],
-  ])('refuses the body %j', async (body, path, message) => {
+  ])('a change of a role rejects the body %j', async (body, path, message) => {
     const call: Call = ['PATCH', members(`${admin.userId}/`), { token: team.owner.token, body }]
     await expectRefusal(app, call, 'validation_error', { fields: [{ path, message }] })
   })
 })
 
 describe('removing', () => {
-  test('ends the access at once, asks for a rekey, and is recorded', async () => {
+  test('a removal ends the access immediately, requests a rekey, and is recorded', async () => {
     const own = await openTeam(app)
     const person = await own.join('member')
     const answer = await app.call(...remove(own.owner, person, own))
@@ -390,7 +390,7 @@ describe('removing', () => {
     await expectRefusal(app, remove(own.owner, person, own), 'not_found')
   })
 
-  test('withdraws an invitation, by address', async () => {
+  test('a removal withdraws an invitation, by address', async () => {
     const person = await registerPerson(app)
     await team.invite(person, 'member')
     const path = members(`${person.email}/`)
@@ -418,7 +418,7 @@ describe('removing', () => {
     await expectRefusal(app, remove(own.owner, own.owner, personal), 'last_owner')
   })
 
-  test('two owners who leave at once leave one', async () => {
+  test('one of two owners who leave concurrently remains', async () => {
     const own = await openTeam(app)
     const second = await own.join('member')
     await app.call(...setRole(own.owner, second, 'owner', own))
@@ -429,7 +429,7 @@ describe('removing', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
 
-  test('nobody removes above themselves', async () => {
+  test('no member can remove a person with a higher role', async () => {
     const [other, member, reader] = [
       await team.join('admin'),
       await team.join('member'),
@@ -441,7 +441,7 @@ describe('removing', () => {
     await expectRefusal(app, remove(reader, member), 'forbidden')
   })
 
-  test('is 404 for anyone who is not in the workspace', async () => {
+  test('a removal is 404 for people outside the workspace', async () => {
     const { token } = admin
     const nobody = ['none', Bun.randomUUIDv7(), stranger.userId, stranger.email, '%00', 'a%2Fb']
     for (const named of nobody) {

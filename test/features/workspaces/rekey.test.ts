@@ -86,7 +86,7 @@ async function addAgent({ workspaceId, owner }: ProjectTeam, name: string, envir
 }
 
 describe('a rekey', () => {
-  test('moves every member, secret and named token to the new key, and nothing stays under the old', async () => {
+  test('a rekey moves every member, secret and named token to the new key, and nothing stays under the old one', async () => {
     const team = await openVault()
     const [member, invited, leaver] = [
       await team.join('member'),
@@ -172,7 +172,7 @@ describe('a rekey', () => {
     ).toBe(200)
   })
 
-  test('stores each envelope where the token, and only that row, can open it', async () => {
+  test('a rekey stores each envelope so that only its token can open it, in its row only', async () => {
     const team = await openVault()
     const agent = await addAgent(team, 'opener')
     const fresh = await prepareRekey(team)
@@ -199,7 +199,7 @@ describe('a rekey', () => {
     )
   })
 
-  test('takes more than one statement and more than a megabyte', async () => {
+  test('a rekey accepts more than one statement and more than a megabyte', async () => {
     const team = await openProject(app)
     const count = 1100
     const keys = Array.from({ length: count }, (_, at) => `KEY_${String(at).padStart(4, '0')}`)
@@ -216,7 +216,7 @@ describe('a rekey', () => {
     expect(await app.connection.db.$count(secretVersions)).toBeGreaterThanOrEqual(count)
   }, 30_000)
 
-  test('accepts values of another client, which name no epoch', async () => {
+  test('a rekey accepts values of another client, which name no epoch', async () => {
     const team = await openVault()
     const fresh = await prepareRekey(team)
     const opaque = toBase64(Uint8Array.of(9, 9, 9))
@@ -224,7 +224,7 @@ describe('a rekey', () => {
     expect((await app.call(...rekey(team, { ...fresh.body, secrets }))).status).toBe(200)
   })
 
-  test('knows a policy by its meaning, not by the order of its keys', async () => {
+  test('a rekey compares a policy by its meaning, not by the order of its keys', async () => {
     const team = await openVault()
     const fresh = await prepareRekey(team)
     const secrets = fresh.body.secrets.map((secret) =>
@@ -237,7 +237,7 @@ describe('a rekey', () => {
     expect(text).toBe('second')
   })
 
-  test('gives nothing to a token that was revoked in the meantime', async () => {
+  test('a rekey gives nothing to a token that was revoked in the meantime', async () => {
     const team = await openVault()
     const agent = await addAgent(team, 'revoked')
     const fresh = await prepareRekey(team)
@@ -248,8 +248,8 @@ describe('a rekey', () => {
   })
 })
 
-describe('at the same time', () => {
-  test('one of two rekeys at the same time wins completely, the other is 409', async () => {
+describe('concurrent changes', () => {
+  test('one of two concurrent rekeys succeeds completely, the other is 409', async () => {
     const team = await openVault()
     const rivals = [await prepareRekey(team), await prepareRekey(team)]
     const answers = await Promise.all(rivals.map(({ body }) => app.call(...rekey(team, body))))
@@ -264,7 +264,7 @@ describe('at the same time', () => {
     }
   })
 
-  test('writers leave every secret under the epoch of the workspace', async () => {
+  test('concurrent writers leave every secret under the epoch of the workspace', async () => {
     const team = await openVault()
     const { body } = await prepareRekey(team)
     const write = (key: string) =>
@@ -346,7 +346,7 @@ describe('at the same time', () => {
   })
 })
 
-describe('a rekey changes nothing', () => {
+describe('a rejected rekey changes nothing', () => {
   let team: ProjectTeam
   let fresh: Rekeying
   let body: RekeyBody
@@ -358,27 +358,30 @@ describe('a rekey changes nothing', () => {
   })
 
   test.each([0, 1, 3, -1, 65_535, 65_536, 2 ** 53, -1e300])(
-    'for epoch %d after epoch 1, as for every integer that is not the next',
+    'a rekey is rejected for epoch %d after epoch 1, and for every integer that is not the next',
     async (epoch) => {
       await expectRefusal(app, rekey(team, { ...body, epoch }), 'epoch_conflict')
     },
   )
 
-  test.each([1.5, '2', null])('for epoch %j, which is no integer', async (epoch) => {
-    const message = epoch === 1.5 ? 'must be an integer' : 'must be of type number'
-    await expectRefusal(app, rekey(team, { ...body, epoch }), 'validation_error', {
-      fields: [{ path: 'epoch', message }],
-    })
-  })
+  test.each([1.5, '2', null])(
+    'a rekey is rejected for epoch %j, which is not an integer',
+    async (epoch) => {
+      const message = epoch === 1.5 ? 'must be an integer' : 'must be of type number'
+      await expectRefusal(app, rekey(team, { ...body, epoch }), 'validation_error', {
+        fields: [{ path: 'epoch', message }],
+      })
+    },
+  )
 
-  test('when a member is missing, and names that member', async () => {
+  test('a rekey is rejected when a member is missing, and names that member', async () => {
     const [missing] = body.members.splice(0, 1)
     await expectRefusal(app, rekey(team, body), 'validation_error', {
       fields: [{ path: `members.${missing?.user_id}`, message: 'is missing' }],
     })
   })
 
-  test('when an invited person is missing', async () => {
+  test('a rekey is rejected when an invited person is missing', async () => {
     const own = await openVault()
     const { body: complete } = await prepareRekey(own)
     const invited = await registerPerson(app, 'invited')
@@ -388,7 +391,7 @@ describe('a rekey changes nothing', () => {
     })
   })
 
-  test('when secrets are missing, and names them', async () => {
+  test('a rekey is rejected when secrets are missing, and names them', async () => {
     body.secrets = body.secrets.filter(({ key }) => key !== 'DB_URL')
     const before = await contentOf(app)
     const answer = await app.call(...rekey(team, body))
@@ -401,7 +404,7 @@ describe('a rekey changes nothing', () => {
     expect(await contentOf(app)).toEqual(before)
   })
 
-  test('when it names a secret that does not exist', async () => {
+  test('a rekey is rejected when it names a secret that does not exist', async () => {
     body.secrets.push({ ...(body.secrets[0] as RekeyBody['secrets'][number]), key: 'NOWHERE' })
     await expectRefusal(app, rekey(team, body), 'validation_error', {
       fields: [
@@ -429,7 +432,7 @@ describe('a rekey changes nothing', () => {
     })
   })
 
-  test('when one value is still under the old key', async () => {
+  test('a rekey is rejected when one value is still under the old key', async () => {
     const at = body.secrets.findIndex(({ environment }) => environment === 'production')
     const value = team.seal('DB_URL', 'stale', { environment: 'production' })
     body.secrets[at] = { ...(body.secrets[at] as RekeyBody['secrets'][number]), value }
@@ -438,7 +441,7 @@ describe('a rekey changes nothing', () => {
     })
   })
 
-  test('when a token envelope is for another epoch or outside the scope of its token', async () => {
+  test('a rekey is rejected when a token envelope is for another epoch or outside the scope of its token', async () => {
     const wide = await addAgent(team, `wide-${Bun.randomUUIDv7()}`)
     const scoped = await addAgent(team, `scoped-${Bun.randomUUIDv7()}`, 'staging')
     const [first] = (await grantFor(team, fresh, wide, 'production')).envelopes
@@ -452,7 +455,7 @@ describe('a rekey changes nothing', () => {
     })
   })
 
-  test('when an id is of another workspace, alone or among own ones', async () => {
+  test('a rekey is rejected when an ID is of another workspace, alone or among own ones', async () => {
     const other = await openVault()
     const theirs = await prepareRekey(other)
     const foreignAgent = await addAgent(other, 'foreign')
@@ -531,14 +534,14 @@ describe('a rekey changes nothing', () => {
     })
   })
 
-  test('for a body over 32 MiB', async () => {
+  test('a rekey is rejected for a body over 32 MiB', async () => {
     const padding = 'A'.repeat(32 * 1024 * 1024)
     await expectRefusal(app, rekey(team, { ...body, padding }), 'payload_too_large', {
       message: 'The request body may have at most 33554432 bytes.',
     })
   })
 
-  test('and the same body without a fault is accepted in the end', async () => {
+  test('the same body without an error is accepted in the end', async () => {
     const { data } = (await app.call(...rekey(team, await prepareRekey(team).then((r) => r.body))))
       .body as { data: { epoch: number } }
     expect(data.epoch).toBe(2)

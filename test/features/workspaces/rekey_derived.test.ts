@@ -74,7 +74,7 @@ const moved = (key: string, generation: number) => ({
 })
 
 describe('states of derived credentials', () => {
-  test('are listed by page, opened out of the outer layer, and put on record', async () => {
+  test('states of derived credentials are listed by page, opened without the outer layer, and recorded', async () => {
     const expected = [
       ['ONE', 5, 'state of ONE'],
       ['TWO', 7, 'state of TWO'],
@@ -87,14 +87,14 @@ describe('states of derived credentials', () => {
     expect(reads.map(({ name }) => name)).toEqual(['ONE,TWO', 'ONE', 'TWO'])
   })
 
-  test('leave out what does not open, and secrets that were deleted', async () => {
+  test('the list of states omits states that do not open, and deleted secrets', async () => {
     await sql()`update derived_states set state = 'moved' where workspace_id = ${team.workspaceId} and key = 'ONE'`
     expect(await states()).toEqual([['TWO', 7, 'state of TWO']])
     await sql()`delete from secrets where workspace_id = ${team.workspaceId} and key = 'TWO'`
     expect(await states()).toEqual([])
   })
 
-  test('have hints in lists of secrets whose policy has kind', async () => {
+  test('lists of secrets have hints for secrets with a kind in their policy', async () => {
     const { projectId, owner } = team
     await sql()`update secrets set policy = '{"kind": "oauth2"}' where workspace_id = ${team.workspaceId} and key <> 'TWO'`
     await sql()`update derived_states set failed_at = to_timestamp(2), failed_code = 'refused'
@@ -117,7 +117,7 @@ describe('states of derived credentials', () => {
 })
 
 describe('a rekey', () => {
-  test('replaces the states that it carries with the next generation, and deletes the others', async () => {
+  test('a rekey replaces the states that it carries with the next generation, and deletes the others', async () => {
     expect((await rekey([moved('TWO', 7)])).status).toBe(200)
     expect(await states()).toEqual([['TWO', 8, 'new state of TWO']])
     const left =
@@ -125,7 +125,7 @@ describe('a rekey', () => {
     expect(left.map(({ key }) => key)).toEqual(['TWO'])
   })
 
-  test('without states deletes all', async () => {
+  test('a rekey without states deletes all', async () => {
     expect((await rekey(undefined)).status).toBe(200)
     expect(await states()).toEqual([])
   })
@@ -141,7 +141,7 @@ describe('a rekey', () => {
     ])
   })
 
-  test('is refused while a credential is renewed, also of a state that it leaves out', async () => {
+  test('a rekey is rejected while a credential is renewed, also one whose state it omits', async () => {
     const lease = (seconds: number) =>
       sql()`update derived_states set lease_id = gen_random_uuid(), lease_until = now() + make_interval(secs => ${seconds}::int)
         where workspace_id = ${team.workspaceId} and key = 'ONE'`
@@ -151,7 +151,7 @@ describe('a rekey', () => {
     expect((await rekey([moved('TWO', 7)])).status).toBe(200)
   })
 
-  test('is refused if it names a state twice', async () => {
+  test('a rekey is rejected if it names a state twice', async () => {
     const fields = [{ path: 'derived.1', message: 'is named twice' }]
     const answer = await rekey([moved('ONE', 5), moved('ONE', 5)])
     expectFailure(answer, 'validation_error', { fields })

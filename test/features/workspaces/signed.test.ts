@@ -76,7 +76,7 @@ async function mustRekey(): Promise<boolean> {
 }
 
 describe('an invitation', () => {
-  test('takes one link, which names exactly those who are invited', async () => {
+  test('an invitation requires one link, which names exactly the invited people', async () => {
     const plain = await registerPerson(app, 'plain')
     const nobody = { ...plain, email: 'nobody@people.example' }
     const people: [Person, Role][] = [
@@ -115,23 +115,23 @@ describe('an invitation', () => {
     expect(await roleOf(bob)).toBe('member')
   })
 
-  test('shows the links to the invited, who counts in the chain before accepting', async () => {
+  test('an invitation returns the links to the invited person, who counts in the chain before accepting', async () => {
     const links = await app.call('GET', at('links/'), { token: bob.token })
     expect(links).toMatchObject({ status: 200, body: { data: [{ seq: 1 }, { seq: 2 }] } })
   })
 
-  test('an invitation of a person who is invited already is another link', async () => {
+  test('a second invitation of an invited person is another link', async () => {
     const call = await inviting([[bob, 'admin']], await put([[bob, 'admin']]))
     expect((await app.call(...call)).status).toBe(201)
     expect(await roleOf(bob)).toBe('admin')
   })
 
-  test('without anybody to invite needs no link', async () => {
+  test('an invitation without any new person needs no link', async () => {
     const answer = await app.call(...(await inviting([[ada, 'admin']])))
     expect(answer).toMatchObject({ status: 200, body: { data: [{ status: 'already_member' }] } })
   })
 
-  test('through a project is the same', async () => {
+  test('an invitation through a project follows the same rules', async () => {
     const dan = await signedAccount(app, 'dan')
     const body = { name: 'api', workspace_id: workspace.workspaceId }
     const { id } = await ada.api.call(createProject, { body })
@@ -142,7 +142,7 @@ describe('an invitation', () => {
     expect(await roleOf(dan)).toBe('member')
   })
 
-  test('is declined with a link of the invited', async () => {
+  test('an invitation is declined with a link of the invited person', async () => {
     const byAda = await removed([bob])
     const message = 'The link is not signed with the account keys of this session.'
     await expectRefusal(app, declining(bob, byAda), 'link_refused', { message })
@@ -156,7 +156,7 @@ describe('an invitation', () => {
     expect(await roleOf(bob)).toBeUndefined()
   })
 
-  test('that a stranger sent is declined without a link, too', async () => {
+  test("a stranger's invitation is declined without a link, too", async () => {
     const vic = await signedAccount(app, 'vic')
     await workspace.invite(vic, 'admin')
     expect((await app.call(...declining(vic))).status).toBe(200)
@@ -167,7 +167,7 @@ describe('an invitation', () => {
 })
 
 describe('a member', () => {
-  test('gets another role by a link', async () => {
+  test('a member gets another role by a link', async () => {
     const eve = await workspace.join('member')
     await expectRefusal(app, giving(eve, 'admin'), 'link_required')
     const wrong = await put([[eve, 'read_only']])
@@ -181,7 +181,7 @@ describe('a member', () => {
     expect(await mustRekey()).toBe(true)
   })
 
-  test('is removed, and leaves, by a link', async () => {
+  test('a member is removed, and leaves, by a link', async () => {
     const [fay, gus] = [await workspace.join('member'), await workspace.join('member')]
     await expectRefusal(app, removing(fay), 'link_required')
     const both = await removed([fay, gus])
@@ -195,7 +195,7 @@ describe('a member', () => {
     expect(recorded.slice(-2)).toEqual([`member.removed ${fay.email}`, `member.left ${gus.email}`])
   })
 
-  test('a member who is the last owner stays one', async () => {
+  test('a member who is the last owner remains one', async () => {
     await expectRefusal(app, giving(ada, 'admin', await put([[ada, 'admin']])), 'last_owner')
     await expectRefusal(app, removing(ada, await removed([ada])), 'last_owner')
     const heir = await signedAccount(app, 'heir')
@@ -229,12 +229,12 @@ describe('a member', () => {
 })
 
 describe('the workspace', () => {
-  test('is renamed without a link, which signs no names', async () => {
+  test('the workspace is renamed without a link, because links sign no names', async () => {
     const body = { name: 'Renamed' }
     expect((await app.call('PATCH', at(''), { token: ada.token, body })).status).toBe(200)
   })
 
-  test('gets a new key by a link', async () => {
+  test('the workspace gets a new key by a link', async () => {
     const own = await signedWorkspace(app, ada)
     const path = `/api/workspaces/${own.workspaceId}/rekey/`
     const key_commitment = Buffer.alloc(32, 3).toString('base64')
@@ -259,7 +259,7 @@ describe('the workspace', () => {
     expect(await own.chain()).toMatchObject({ epoch: 2, keyCommitment: key_commitment })
   })
 
-  test('gives its new key to the members of the chain, whatever rows say', async () => {
+  test('the workspace gives its new key to the members of the chain, whatever the rows contain', async () => {
     const own = await signedWorkspace(app, ada)
     const [lost, added] = [await own.join('member'), await signedAccount(app, 'added')]
     const { sql } = app.connection
@@ -288,7 +288,7 @@ describe('the workspace', () => {
     expect(row).toMatchObject({ role: 'member', status: 'invited' })
   })
 
-  test('is deleted by a link of an owner', async () => {
+  test('the workspace is deleted by a link of an owner', async () => {
     const own = await signedWorkspace(app, ada)
     const path = `/api/workspaces/${own.workspaceId}/`
     const deleting = (link?: SignedText): Call => [
@@ -312,7 +312,7 @@ describe('an account', () => {
     { token: person.token, body: { current_password: person.password } },
   ]
 
-  test('is not deleted while it is in a signed workspace, which is named', async () => {
+  test('an account is not deleted while it is in a signed workspace, which is named', async () => {
     const jan = await workspace.join('member')
     await expectRefusal(app, deleting(jan), 'conflict', {
       message: 'Some workspaces are signed. Leave or delete them first with your signature.',
@@ -323,7 +323,7 @@ describe('an account', () => {
   })
 })
 
-test('a database that lies about the chain takes no link', async () => {
+test('a database that lies about the chain makes links fail', async () => {
   const own = await signedWorkspace(app, ada)
   const link = await own.link('allowlist.changed', { add: ['a.example'], remove: [] })
   const { sql } = app.connection

@@ -101,7 +101,7 @@ function expectRefused(body: unknown, code: FaultCode, path?: string, message?: 
 }
 
 describe('a rekey', () => {
-  test('replaces key, values, envelopes, statements, grants and manifests in one step', async () => {
+  test('a rekey replaces key, values, envelopes, statements, grants and manifests in one step', async () => {
     const { body, after } = await rekeyOf()
     const params = { workspace_id: project.workspaceId }
     await project.owner.api.call(rekeyWorkspace, { params, body })
@@ -141,7 +141,7 @@ describe('a rekey', () => {
     await project.owner.api.call(upsertSecrets, { body: { ...inProject(), secrets, manifest } })
   })
 
-  test('without all of them, or with one that does not hold, changes nothing', async () => {
+  test('a rekey without all parts, or with an invalid one, changes nothing', async () => {
     const { body, after } = await rekeyOf()
     const [first, second] = body.manifests as [SignedText, SignedText]
     const [held] = body.tokens
@@ -174,7 +174,7 @@ describe('a rekey', () => {
     await project.owner.api.call(rekeyWorkspace, { params, body })
   })
 
-  test('leaves a token that it does not name without envelopes', async () => {
+  test('a rekey leaves a token that it does not name without envelopes', async () => {
     const { body } = await rekeyOf()
     const params = { workspace_id: project.workspaceId }
     await project.owner.api.call(rekeyWorkspace, { params, body: { ...body, tokens: [] } })

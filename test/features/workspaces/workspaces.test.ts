@@ -42,7 +42,7 @@ async function newWorkspace(owner: Person) {
 }
 
 describe('creating', () => {
-  test('answers 201 with the workspace, owned by the caller, and records it', async () => {
+  test('a creation returns 201 with the workspace, owned by the caller, and records it', async () => {
     const owner = await registerPerson(app)
     const { body, workspaceId } = await newWorkspace(owner)
     const answer = await app.call('POST', '/api/workspaces/', { token: owner.token, body })
@@ -67,7 +67,7 @@ describe('creating', () => {
     expect(await recordedChanges(app, workspaceId)).toEqual(['workspace.created Design'])
   })
 
-  test('invites the first members in the same step', async () => {
+  test('a creation invites the first members in the same step', async () => {
     const owner = await registerPerson(app)
     const { body, ...place } = await newWorkspace(owner)
     const encrypted_workspace_key = await envelopeFor(stranger, place)
@@ -99,7 +99,7 @@ describe('creating', () => {
     ])
   })
 
-  test('stores the envelope sealed once more', async () => {
+  test('a creation stores the envelope sealed once more', async () => {
     const { body, workspaceId } = await newWorkspace(stranger)
     await app.call('POST', '/api/workspaces/', { token: stranger.token, body })
     const [row] = await app.connection.db
@@ -110,7 +110,7 @@ describe('creating', () => {
     expect(Buffer.from(row?.encryptedWorkspaceKey ?? []).includes(sent.subarray(0, 16))).toBe(false)
   })
 
-  test('chooses an id where the client has chosen none', async () => {
+  test('a creation generates an ID if the client has chosen none', async () => {
     const answer = await app.call('POST', '/api/workspaces/', {
       token: stranger.token,
       body: { name: 'No id', encrypted_workspace_key: 'AAAA' },
@@ -118,7 +118,7 @@ describe('creating', () => {
     expect(answer).toMatchObject({ status: 201, body: { data: { id: expect.any(String) } } })
   })
 
-  test('refuses a taken id, also of somebody else, and changes nothing there', async () => {
+  test('a creation rejects an existing ID, also of another person, and changes nothing there', async () => {
     const { body } = await newWorkspace(stranger)
     for (const id of [team.workspaceId, stranger.workspaceId, team.workspaceId.toUpperCase()]) {
       await expectRefusal(
@@ -130,7 +130,7 @@ describe('creating', () => {
     }
   })
 
-  test('makes no workspace when an invitation is not acceptable', async () => {
+  test('a creation with an invalid invitation creates no workspace', async () => {
     const { body } = await newWorkspace(stranger)
     const good = { email: team.owner.email, role: 'member', encrypted_workspace_key: 'AAAA' }
     const invites = [good, { ...good, email: 'x@y.example', role: 'god' }]
@@ -176,13 +176,13 @@ describe('creating', () => {
     )
   })
 
-  test('answers 401 before it reads the body', async () => {
+  test('a creation is 401 before its body is read', async () => {
     await expectRefusal(app, ['POST', '/api/workspaces/', { body: { name: 7 } }], 'invalid_token')
   })
 })
 
 describe('listing', () => {
-  test('shows a person their workspaces with the envelopes that they can open', async () => {
+  test('the list shows a person their workspaces with the envelopes that they can open', async () => {
     const person = await registerPerson(app)
     const second = await openTeam(app, person)
     const listed = await person.api.call(listWorkspacesEndpoint, {})
@@ -211,7 +211,7 @@ describe('listing', () => {
     expect(whole).toHaveLength(3)
   })
 
-  test('refuses a cursor of another list', async () => {
+  test('the list rejects a cursor of another list', async () => {
     const { token } = team.owner
     await team.join('member')
     const { body } = await app.call('GET', `/api/workspaces/${team.workspaceId}/members/?limit=1`, {
@@ -230,14 +230,14 @@ describe('listing', () => {
 describe('one workspace', () => {
   const path = () => `/api/workspaces/${team.workspaceId}/`
 
-  test('is shown to its members in their role', async () => {
+  test('one workspace is shown to its members in their role', async () => {
     const reader = await team.join('read_only')
     const { status, body } = await app.call('GET', path(), { token: reader.token })
     expect(status).toBe(200)
     expect(body).toMatchObject({ data: { id: team.workspaceId, role: 'read_only', epoch: 1 } })
   })
 
-  test('is renamed by admins, and it is recorded', async () => {
+  test('one workspace is renamed by admins, and the change is recorded', async () => {
     const admin = await team.join('admin')
     const body = { name: 'Renamed' }
     const answer = await app.call('PATCH', path(), { token: admin.token, body })
@@ -249,7 +249,7 @@ describe('one workspace', () => {
     [{}, 'name', 'is required'],
     [{ name: 'a\u001b' }, 'name', 'must not contain control characters'],
     [{ name: 'x', epoch: 7 }, 'epoch', 'is not a field of this request'],
-  ])('is not renamed by %j', async (body, field, message) => {
+  ])('one workspace is not renamed by %j', async (body, field, message) => {
     await expectRefusal(
       app,
       ['PATCH', path(), { token: team.owner.token, body }],
@@ -258,7 +258,7 @@ describe('one workspace', () => {
     )
   })
 
-  test('is neither renamed nor deleted by members and readers', async () => {
+  test('one workspace is neither renamed nor deleted by members and readers', async () => {
     for (const role of ['member', 'read_only'] as const) {
       const { token } = await team.join(role)
       await expectRefusal(app, ['PATCH', path(), { token, body: { name: 7 } }], 'forbidden')
@@ -284,7 +284,7 @@ describe('one workspace', () => {
 })
 
 describe('deleting', () => {
-  test('takes everything with it but the record of it', async () => {
+  test('a deletion removes everything of the workspace except its record', async () => {
     const { db } = app.connection
     const owner = await registerPerson(app)
     const { workspaceId } = await openTeam(app, owner)
@@ -316,7 +316,7 @@ describe('deleting', () => {
     expectFailure(again, 'not_found')
   })
 
-  test('never deletes the personal one', async () => {
+  test('the personal workspace is never deleted', async () => {
     const { token, workspaceId } = stranger
     await expectRefusal(app, ['DELETE', `/api/workspaces/${workspaceId}/`, { token }], 'conflict', {
       message: 'A personal workspace cannot be deleted.',
@@ -324,7 +324,7 @@ describe('deleting', () => {
   })
 })
 
-test('one whose key was altered in the database is listed without it, and costs none of the others', async () => {
+test('a workspace with a key that was altered in the database is listed without it, and the others are unaffected', async () => {
   const owner = await registerPerson(app)
   const { body, workspaceId } = await newWorkspace(owner)
   const answer = await app.call('POST', '/api/workspaces/', { token: owner.token, body })

@@ -12,7 +12,7 @@ export type MeteredStage = {
   server: MeteredResolver
   authority: Authority
   upstream: Upstream
-  employ(secrets: Record<string, string>): Promise<Agent>
+  createAgent(secrets: Record<string, string>): Promise<Agent>
   neighbour: Agent
   close(): Promise<void>
 }
@@ -30,13 +30,13 @@ export async function openMeteredStage(): Promise<MeteredStage> {
     RATE_TOKEN: '1000000/1',
   })
   const stage = { app: server.app, authorityOf: (host = API) => `${host}:${upstream.port}` }
-  const employ = (secrets: Record<string, string>) => createAgentWithToken(stage, { secrets })
+  const createAgent = (secrets: Record<string, string>) => createAgentWithToken(stage, { secrets })
   return {
     server,
     authority,
     upstream,
-    employ,
-    neighbour: await employ({ KEY: marked('sk_live_of_another') }),
+    createAgent,
+    neighbour: await createAgent({ KEY: marked('sk_live_of_another') }),
     close: async () => {
       await server.stop()
       await upstream.stop()

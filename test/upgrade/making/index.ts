@@ -15,7 +15,7 @@ import { startUpstream } from '../../support/upstream.ts'
 import { backupOf, type Fixture, fixtureNames, HOST, pathOf } from '../fixture.ts'
 import { NEVER_LANDED } from '../never_landed.ts'
 import { checkOut, commitBefore, type OldVersion } from './old_version.ts'
-import { tell } from './story.ts'
+import { runStory } from './story.ts'
 
 /** zstd's slowest. */
 const LEVEL = 22
@@ -61,7 +61,7 @@ async function make(cluster: Cluster, version: OldVersion, schema: string): Prom
   const server = await serve(version, settings)
   try {
     const place = { command: version.command, ...server, port: upstream.port }
-    const story = await tell(place)
+    const story = await runStory(place)
     await backUp(version, schema, settings)
     await server.stop()
     const dumped = await dump(cluster, database)

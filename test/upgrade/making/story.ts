@@ -13,16 +13,16 @@ const PASSWORD = 'correct horse battery staple from then'
 const SECRETS = { STRIPE_KEY: 'sk_of_before_2', DATABASE_URL: 'postgres://app:pw@db/app' }
 const POLICY = { allowed_methods: ['GET'] }
 
-export async function tell(place: Place): Promise<Story> {
+export async function runStory(place: Place): Promise<Story> {
   const home = mkdtempSync(join(tmpdir(), 'cr-story-'))
   try {
-    return await tellIn(home, place)
+    return await runStoryIn(home, place)
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
 }
 
-async function tellIn(home: string, place: Place): Promise<Story> {
+async function runStoryIn(home: string, place: Place): Promise<Story> {
   const ada = person(join(home, 'ada'), place)
   const bob = person(join(home, 'bob'), place)
   const skipped: string[] = []
