@@ -112,7 +112,7 @@ export class ChangeRecords {
     try {
       await this.#sql.unsafe('vacuum (skip_locked, truncate false) audit_changes')
     } catch (error) {
-      this.#log.warning('room of records of changes could not be given back', describeError(error))
+      this.#log.warning('audit_changes could not be vacuumed', describeError(error))
     }
   }
 
@@ -133,7 +133,7 @@ export class ChangeRecords {
       } while (count === MOVED)
     } catch (error) {
       this.#movesLeft = MOVES_AFTER
-      this.#log.warning('records of changes wait', describeError(error))
+      this.#log.warning('audit records of changes are delayed', describeError(error))
     }
   }
 }

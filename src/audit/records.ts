@@ -113,9 +113,9 @@ export class Records {
     try {
       await storeUnreadable(this.#sql, row)
       this.#onRefused()
-      this.#log.error('a row of the journal cannot be read', { row: row.id })
+      this.#log.error('a journal row cannot be read', { row: row.id })
     } catch (error) {
-      this.#log.warning('a row of the journal waits', { row: row.id, ...describeError(error) })
+      this.#log.warning('a journal row is delayed', { row: row.id, ...describeError(error) })
     }
   }
 
@@ -157,11 +157,11 @@ export class Records {
         this.emptied += emptied.length
         return true
       }
-      this.#log.warning('audit records wait', { records: items.length })
+      this.#log.warning('audit records delayed', { records: items.length })
     } catch (error) {
       restore(items)
       if (UNFIT.test(codeOf(error))) return this.#divide(items, error)
-      this.#log.warning('audit records wait', { records: items.length, ...describeError(error) })
+      this.#log.warning('audit records delayed', { records: items.length, ...describeError(error) })
       return false
     }
     restore(items)
@@ -184,7 +184,7 @@ export class Records {
       await storeRefused(this.#sql, pending, { code: codeOf(error), emptied })
     } catch (failure) {
       restore([pending])
-      this.#log.warning('audit records wait', { records: 1, ...describeError(failure) })
+      this.#log.warning('audit records delayed', { records: 1, ...describeError(failure) })
       return false
     }
     pending.group = null

@@ -126,7 +126,7 @@ export class AuditTrail {
   /** Writes all records of this process, including open calls without an outcome. Failed writes are retried. */
   async flush(): Promise<void> {
     await this.#records.flush()
-    await this.#attempt('last use could not be noted', () => this.#lastUse.flush())
+    await this.#attempt('last use could not be recorded', () => this.#lastUse.flush())
   }
 
   /** Writes records of groups that have been in the journal for more than `seconds`, or of all. */
@@ -152,7 +152,7 @@ export class AuditTrail {
   #tick(): void {
     this.#expire(performance.now() - TIMEOUT_MS + INTERVAL_MS)
     void this.#records.tick()
-    void this.#attempt('last use could not be noted', () => this.#lastUse.write())
+    void this.#attempt('last use could not be recorded', () => this.#lastUse.write())
     if (this.#records.emptied < MUCH) return
     this.#records.emptied = 0
     const vacuum = 'vacuum (skip_locked, truncate false) audit_journal'
