@@ -51,10 +51,10 @@ test('a secret is asked for again on the spot after an answer that is not valid,
     'Choose',
     'This is too weak.',
     'Choose',
-    'The same again',
+    'Repeat it',
     'The two answers differ. Try again.',
     'Choose',
-    'The same again',
+    'Repeat it',
   ])
 })
 

@@ -160,7 +160,7 @@ test('backup onto a folder or file asks for another name', async () => {
   const hintOf = ({ hint }: { hint: string | null }) => hint
   expect(await writeWhole(ada.cwd, write).catch(hintOf)).toBe(`name a file: ${ada.cwd}/backup`)
   expect(await writeWhole(join(ada.cwd, 'taken'), write).catch(hintOf)).toBe(
-    'name another file, or delete it first',
+    'pass another file, or delete it first',
   )
 })
 

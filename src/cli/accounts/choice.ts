@@ -137,7 +137,7 @@ export function nameFor(
     throw new CliError(
       'usage',
       `${asked} is the name of another account (${owner})`,
-      'choose another, or end that one with: cloakroom account remove',
+      'choose another, or remove that account with: cloakroom account remove',
     )
   }
   const before = all.find((other) => other.slot === slot)

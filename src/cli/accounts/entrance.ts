@@ -113,10 +113,10 @@ async function tellOthers(
   const { output } = context
   const { name, slot } = account
   const before = all.find((other) => other.slot === slot)
-  if (before && before.name !== name) output.note(`${before.name} is called ${name} now.`)
+  if (before && before.name !== name) output.note(`${before.name} is now called ${name}.`)
   if (inUse && inUse.slot !== slot) {
     const back = `cloakroom account use ${inUse.name}`
-    output.note(`${name} is in use now; ${inUse.name} is still signed in: ${back}`)
+    output.note(`Now using ${name}. ${inUse.name} is still signed in; to return: ${back}`)
   }
   await tellExceptions(context, account)
 }
@@ -128,5 +128,5 @@ export async function tellExceptions(
 ): Promise<void> {
   const named = await accounts.named()
   if (!named || named.account?.slot === account.slot) return
-  output.note(`Here it is still ${named.person.email}, ${named.why}.`)
+  output.note(`This folder still uses ${named.person.email}, ${named.why}.`)
 }

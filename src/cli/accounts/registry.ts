@@ -135,7 +135,7 @@ function read(env: Env): Kept | null {
   } catch {
     throw new CliError(
       'invalid_file',
-      `${path} is not a valid list of accounts`,
+      `${path} is not a valid account list`,
       'remove it, and sign in again with: cloakroom login EMAIL',
     )
   }

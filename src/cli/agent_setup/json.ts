@@ -18,7 +18,7 @@ export const json: Format = {
   parse: (text) => {
     const errors: ParseError[] = []
     const parsed: unknown = parse(text || '{}', errors, OPTIONS)
-    if (errors.length > 0) throw new Error('no JSON')
+    if (errors.length > 0) throw new Error('not JSON')
     return parsed
   },
   edit: (text, path, entry) => {
@@ -30,7 +30,7 @@ export const json: Format = {
 function editsFor(text: string, path: string[], entry: ProgramEntry | null): Edit[] {
   const root = parseTree(text, [], OPTIONS)
   const indent = { insertSpaces: !/^\t/m.test(text), tabSize: 2, eol: eolOf(text) }
-  if (!root) throw new Error('no JSON')
+  if (!root) throw new Error('not JSON')
   const there = findNodeAtLocation(root, path)
   if (entry === null) return linesOf(text, there?.parent) ?? modify(text, path, undefined, {})
   if (there) {

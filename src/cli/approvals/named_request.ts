@@ -29,6 +29,6 @@ export function idNamed(ids: readonly string[], typed: string, { what, list }: K
   if (only !== undefined && another === undefined && text.length >= SHORTEST) return only
   const hint = `list them with: cloakroom ${list}`
   if (only === undefined) throw new CliError('not_found', `there is no ${what} ${typed}`, hint)
-  const more = `give more of the ID, one of ${found.slice(0, MAX_SHOWN).join(', ')}`
+  const more = `give more characters of the ID, one of ${found.slice(0, MAX_SHOWN).join(', ')}`
   throw new CliError('ambiguous_name', `several ${what}s have ${typed} in their ID`, more)
 }

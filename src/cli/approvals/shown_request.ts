@@ -71,7 +71,7 @@ function queryRows(url: URL, limits: QuoteLimits): string[] {
 function bodyRows(request: VerifiedRequest, limits: QuoteLimits): string[] {
   const { call, body, approval } = request
   if (call.body_sha256 === null)
-    return ['messages that nobody can see beforehand (a WebSocket or a gRPC stream)']
+    return ['messages that cannot be shown in advance (a WebSocket or a gRPC stream)']
   const { body_bytes: bytes, body_type: type } = callFacts(request)
   if (bytes === 0) return ['none']
   const size = `${type ?? 'no type'}, ${bodySize(request)}`

@@ -143,7 +143,7 @@ const YAML_FAULTS: Readonly<Record<string, string>> = {
 function yamlFault({ code, pos }: YAMLError, text: string): string {
   if (code === 'DUPLICATE_KEY') {
     const { 1: name = 'a name' } = /^["']?(\w+)/.exec(text.slice(pos[0])) ?? []
-    return `${name} is there twice`
+    return `${name} occurs twice`
   }
   return YAML_FAULTS[code] ?? 'this is not YAML'
 }
@@ -153,7 +153,7 @@ type Names = readonly (readonly [name: string, value: Tree, line: number])[]
 function distinct(names: Names): Names {
   const seen = new Set<string>()
   for (const [name, , line] of names) {
-    if (seen.has(name)) throw new Unreadable(line, `${name} is there twice`)
+    if (seen.has(name)) throw new Unreadable(line, `${name} occurs twice`)
     seen.add(name)
   }
   return names
@@ -213,5 +213,5 @@ function collected(all: readonly { name: string; line: number; value: Tree }[]):
 
 function faultOf(value: Tree): string {
   if ('fault' in value) return value.fault
-  return 'items' in value ? 'is a list, not a text' : 'is a nested object, not a text'
+  return 'items' in value ? 'is a list, not text' : 'is a nested object, not text'
 }

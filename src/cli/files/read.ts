@@ -57,7 +57,7 @@ export function readNamedFile(host: Host, path: string): Buffer {
   demandInside(host, path)
   const bytes = read(path, { most: MOST_OF_NAMED, flags: 0, file: pathFrom(host, path) })
   if (bytes) return bytes
-  throw new CliError('invalid_file', `${path} is not there`)
+  throw new CliError('invalid_file', `${path} does not exist`)
 }
 
 /** @throws CliError for a path below the folder, the current one unless given, that links lead out of it */

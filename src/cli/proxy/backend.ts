@@ -34,8 +34,8 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
   if (order.agent !== null) {
     throw new CliError(
       'usage',
-      '--agent does not go with a token, which tells who the agent is',
-      'leave one of them out',
+      '--agent and a token exclude each other: a token already names its agent',
+      'omit one of them',
     )
   }
   if (parseToken(order.token)?.kind !== 'agt') {

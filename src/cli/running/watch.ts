@@ -131,7 +131,7 @@ function openNews(warn: (text: string) => void) {
       last = message
     },
     good: () => {
-      if (last !== null) warn('changes are seen again')
+      if (last !== null) warn('checking for changes again')
       last = null
     },
   }

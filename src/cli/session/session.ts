@@ -146,7 +146,7 @@ function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace 
   }
   throw new CliError(
     'unreadable_workspace',
-    `the key of ${entry.name} does not open with your private key`,
+    `the key of ${entry.name} cannot be decrypted with your private key`,
     'ask an admin to invite you again',
   )
 }

@@ -40,7 +40,7 @@ export async function fillTemplate(
 ): Promise<Filled> {
   const { parts, faults } = parseTemplate(template)
   const refuse = refusing(template)
-  refuse('invalid_file', faults, () => 'is no reference', LITERAL)
+  refuse('invalid_file', faults, () => 'is not a reference', LITERAL)
   if (parts.every((part) => typeof part === 'string')) return { text: parts.join(''), used: [] }
   const find = await open()
   const located = parts.map((part) =>

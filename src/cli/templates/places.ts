@@ -94,7 +94,7 @@ function byToken(context: Context, token: string): Locate {
     const isOwn = named === null || textOf(named) === textOf(own)
     const { project, environment } = named ?? own
     if (!isUuid(project) && project !== ownProject) {
-      throw new CliError('usage', 'names a project, which needs its ID with a token')
+      throw new CliError('usage', 'names a project: with a token, use the project ID')
     }
     const open = async () => {
       const place = named ? { environment } : await environmentFor(context, token, 'server')

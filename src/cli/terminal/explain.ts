@@ -108,7 +108,7 @@ function unverified(error: unknown): CliError | null {
   }
   const isOfToken = error instanceof Refusal
   if (!isOfToken && !(error instanceof UntrustedChain)) return null
-  const where = isOfToken ? '' : 'see what is signed with: cloakroom workspace verify; then '
+  const where = isOfToken ? '' : 'verify the workspace with: cloakroom workspace verify; then '
   const hint = `${where}ask the server operator`
   return new CliError('unverified_workspace', `${error.message}; nothing was done`, hint)
 }

@@ -145,5 +145,5 @@ const MAX_REASON = 200
 
 /** The first line of what the program printed; it names no secret. */
 function reasonIn(err: string): string {
-  return err.trim().split('\n')[0]?.slice(0, MAX_REASON) || 'it is locked, or refuses'
+  return err.trim().split('\n')[0]?.slice(0, MAX_REASON) || 'it is locked or denied access'
 }

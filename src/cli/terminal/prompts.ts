@@ -43,7 +43,7 @@ export async function askUntilValid(
   while (true) {
     const answer = await ask(message)
     const fault = await faultOf(answer)
-    if (fault === null && (!isNew || answer === (await ask('The same again')))) return answer
+    if (fault === null && (!isNew || answer === (await ask('Repeat it')))) return answer
     say(fault ?? 'The two answers differ. Try again.')
   }
 }

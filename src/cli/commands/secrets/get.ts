@@ -33,7 +33,7 @@ export default command({
     const token = tokenInstead(context, options)
     const { version, raw } = options
     if (version !== undefined && (keys.length > 1 || token !== undefined)) {
-      throw new CliError('usage', '--version is of a single secret, and needs a session')
+      throw new CliError('usage', '--version needs a single secret and a session')
     }
     show(
       context,

@@ -61,7 +61,7 @@ export default command({
     const compared = comparedWith(known, entries)
     const gone = options.dryRun || options.prune ? await onlyStored(scope, values) : []
     if (options.dryRun) {
-      const left = options.prune ? 'deleted' : 'stays: not in the file'
+      const left = options.prune ? 'deleted' : 'kept: not in the file'
       showChanges(
         context,
         compared,

@@ -39,7 +39,7 @@ export default command({
         `This also changes the policy from ${from} to ${to}. Continue?`,
       )
     }
-    const by = earlier.created_by_email ?? 'somebody who is gone'
+    const by = earlier.created_by_email ?? 'a former member'
     context.output.note(`${key}: version ${version}, stored ${earlier.created_at} by ${by}`)
     const work = rollBackTo(environmentOf(scope), earlier).catch(throwUnproven)
     const now = await onSecret(scope, key, work)

@@ -105,7 +105,7 @@ async function draw({ output }: Context, backend: Backend): Promise<Drawn> {
   try {
     return await drawVariables(backend)
   } catch (error) {
-    output.warn(`cloakroom: no stand-ins: ${error instanceof Error ? error.message : 'no answer'}`)
+    output.warn(`cloakroom: no stand-ins: ${error instanceof Error ? error.message : 'no reply'}`)
     return NOTHING_DRAWN
   }
 }
