@@ -18,7 +18,7 @@ export const permissionTexts: Record<Permission, string> = {
   'approval.read': 'see requests for approval and proposals',
   'audit.read': 'read the audit log',
   'secret.write': 'set, delete, restore and roll back secrets',
-  'approval.decide': 'allow, deny and revoke uses of held secrets, close proposals',
+  'approval.decide': 'approve, deny and revoke uses of held secrets, close proposals',
   'project.write': 'create and rename projects, create environments',
   'project.delete': 'delete and restore projects, delete environments',
   'agent.manage': 'manage agents and tokens',

@@ -83,7 +83,7 @@ export async function wrapKeys(
 export async function identityBehind(seed: Bytes, publicKey: Uint8Array): Promise<Identity> {
   const identity = await identityOf(seed)
   if (identity.public_key === toBase64(publicKey)) return identity
-  throw new Error('the seed is not that of the account')
+  throw new Error('the seed belongs to another account')
 }
 
 /** Null where the copy does not open, or gives other keys than the server names. */

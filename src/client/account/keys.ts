@@ -60,15 +60,15 @@ export async function deriveMasterKey(
 
 function requireAcceptableKdf(kdf: Kdf): void {
   if (kdf.algorithm !== KDF_DEFAULT.algorithm) {
-    throw new Error('The server asks for a key derivation other than argon2id: refused.')
+    throw new Error('The server requested a key derivation other than argon2id.')
   }
   for (const cost of KDF_COSTS) {
     const value = kdf[cost]
     if (!Number.isInteger(value) || value < KDF_DEFAULT[cost]) {
-      throw new Error(`The server asks for weaker key derivation (${cost}): refused.`)
+      throw new Error(`The server requested a key derivation that is too weak (${cost}).`)
     }
     if (value > KDF_MOST[cost]) {
-      throw new Error(`The server asks for an excessive key derivation cost (${cost}): refused.`)
+      throw new Error(`The server requested an excessive key derivation cost (${cost}).`)
     }
   }
 }

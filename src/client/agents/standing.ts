@@ -40,7 +40,7 @@ const REASONS: Readonly<Record<End, string>> = {
   revoked: 'it was revoked',
   expired: 'it expired',
   granter: 'the admin who granted it was removed, was demoted, or has new keys',
-  epoch: 'the workspace key was replaced since',
+  epoch: 'the workspace key was replaced',
 }
 
 export function reasonOfEnd(end: End): string {

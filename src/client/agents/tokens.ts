@@ -120,7 +120,7 @@ export async function standingIn(
   })
 }
 
-const notIts = () => new Refusal('mismatch', 'it was granted to another', 'the grant')
+const notIts = () => new Refusal('mismatch', 'it was granted to another agent', 'the grant')
 
 function requireOwner({ agent_id, project_id }: TokenGrant, owner: TokenOwner): void {
   const isOwned =

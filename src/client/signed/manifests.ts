@@ -32,8 +32,8 @@ export async function verifyStored(
     const { revision, root, headSeq } = await verifyManifest(chain, manifest, { ...place, rows })
     return { revision, root, headSeq, rows }
   }
-  if (place.seen) throw new Refusal('revision', 'but is now missing', 'the manifest')
-  if (rows.size > 0) throw new Refusal('root', 'nobody did', 'the manifest')
+  if (place.seen) throw new Refusal('revision', 'it is missing', 'the manifest')
+  if (rows.size > 0) throw new Refusal('root', 'it is missing', 'the manifest')
   return { revision: 0, root: await manifestRoot(rows), rows }
 }
 
