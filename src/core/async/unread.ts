@@ -27,7 +27,7 @@ export async function whenRead<T>(decide: () => T): Promise<T> {
       await error.read
     }
   }
-  throw new Error('what was read is not known afterwards')
+  throw new Error('a decision needed too many reads')
 }
 
 /** Thrown in a transaction where something has to be read first that takes its time. */

@@ -24,7 +24,7 @@ export async function signingKeyOf(secret: Uint8Array): Promise<SigningKey> {
   const exportable = await crypto.subtle.importKey('pkcs8', der, 'Ed25519', true, ['sign'])
   const { x = '' } = await crypto.subtle.exportKey('jwk', exportable)
   const publicKey = fromBase64Url(x)
-  if (publicKey === null) throw new Error('the platform gives no public key')
+  if (publicKey === null) throw new Error('the platform returned no public key')
   const privateKey = await crypto.subtle.importKey('pkcs8', der, 'Ed25519', false, ['sign'])
   return { privateKey, publicKey }
 }

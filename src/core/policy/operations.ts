@@ -77,7 +77,7 @@ export function writeIn(operation: string, named: readonly string[]): string | n
   if (kind === 'query' || SESSION.has(operation) || READS.has(operation)) return null
   if (kind === 'mutation' || kind === 'subscription') return `a GraphQL ${kind}`
   if (named.includes(operation) && (operation.includes(':') || kind === 'batch')) return null
-  return `${UNNAMED[kind] ?? 'an operation'} that allowed_operations does not name`
+  return `${UNNAMED[kind] ?? 'an operation'} that allowed_operations does not list`
 }
 
 const UNNAMED: Readonly<Record<string, string>> = {
