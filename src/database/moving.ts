@@ -23,6 +23,6 @@ export async function demandNotMoving(sql: Sql): Promise<void> {
   const holder = await lockHolder(sql, ADVISORY_LOCK)
   const whose = holder ? ` (backend ${holder.pid} of ${holder.user})` : ''
   throw new ServerUnreachable(
-    `the rows of this database are being moved or restored${whose}: start the server when that has ended`,
+    `this database is being moved or restored${whose}: start the server afterwards`,
   )
 }

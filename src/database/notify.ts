@@ -129,7 +129,7 @@ class Listener {
   #check(): void {
     const { sql } = this.#options
     if (!this.#hasHeard) {
-      this.#complain(new Error('nothing was heard'))
+      this.#complain(new Error('no notification arrived'))
       this.#client.end({ timeout: 0 }).catch(() => {})
       this.#client = this.#listen()
     } else this.#isDeaf = false
@@ -152,7 +152,7 @@ class Listener {
   #complain(error: unknown): void {
     const { log } = this.#options
     const about = { channel: this.#channel, ...describeError(error) }
-    if (!this.#isDeaf) log.warning('notices do not arrive', about)
+    if (!this.#isDeaf) log.warning('database notifications do not arrive', about)
     this.#isDeaf = true
   }
 }

@@ -35,7 +35,7 @@ export async function prepareDatabase(
     if (pending !== 0) throw new OlderSchema(pending)
     return await requireKeys(db, { ...keys, ROLE }, log)
   }
-  const onWait = () => log.warning('a migration waits for other transactions')
+  const onWait = () => log.warning('a migration is blocked by other transactions')
   const applied = await migrate(sql, migrations, { onWait })
   if (applied > 0) log.info('migrated', { applied })
   return await checkKeys(db, keys, log)

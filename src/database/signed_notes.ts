@@ -109,8 +109,8 @@ async function tellHolders(db: Database, log: Log): Promise<void> {
       order by 1`)
     if (holders.length === 0) return
     const sessions = holders.map(({ pid, user }) => `${pid} of ${user}`).join(', ')
-    log.warning('changes wait for locks of other sessions of the database', { sessions })
+    log.warning('changes are blocked by locks of other database sessions', { sessions })
   } catch (error) {
-    log.warning('who holds a lock could not be asked', describeError(error))
+    log.warning('the sessions that hold locks could not be listed', describeError(error))
   }
 }

@@ -69,7 +69,9 @@ test('a connection that was lost is replaced, which counts as a gap and is logge
   await sql.notify(CHANNEL, 'two')
   await until(() => heard.length === 2)
   expect(heard).toEqual(['one', 'two'])
-  expect(logs.filter((line) => line.includes('notices do not arrive'))).toHaveLength(1)
+  expect(logs.filter((line) => line.includes('database notifications do not arrive'))).toHaveLength(
+    1,
+  )
   await close()
 })
 

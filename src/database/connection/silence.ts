@@ -14,7 +14,7 @@ type Options = postgres.Options<Record<string, postgres.PostgresType>>
 export async function workingOf(options: Options, pids: number[]): Promise<Set<number>> {
   const sql = postgres({ ...options, max: 1 })
   try {
-    const rows = await withTimeout(ASK_MS, workingIn(sql, pids), () => new Error('no answer'))
+    const rows = await withTimeout(ASK_MS, workingIn(sql, pids), () => new Error('no response'))
     return new Set(rows.map(({ pid }) => Number(pid)))
   } catch (error) {
     // A server that refuses the connection, perhaps because it is full, may be executing. An unreachable one may not.

@@ -52,7 +52,7 @@ async function duringBackup(sql: Sql, work: () => Promise<void>): Promise<Ended>
   const stop = async () => {
     const [ended] = await sql<Ended[]>`
       select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(false)`
-    if (!ended) throw new Error('the end of the copy is not known')
+    if (!ended) throw new Error('the end position of the copy is unknown')
     return ended
   }
   try {

@@ -22,7 +22,7 @@ export class DatabaseThread {
     const worker = this.#worker
     worker.addEventListener('message', (event: MessageEvent<Report>) => this.#hear(event.data))
     worker.addEventListener('error', (event) => this.#fail(event.message))
-    worker.addEventListener('close', () => this.#fail('the thread of the database ended'))
+    worker.addEventListener('close', () => this.#fail('the database thread exited'))
   }
 
   /** @throws {Error} with PostgreSQL's message. */

@@ -18,6 +18,6 @@ export async function requireEncryptionKey(db: Database, outer: OuterLayer): Pro
   const [row] = await db.select({ keyCheck: instance.keyCheck }).from(instance)
   if (!row || (await outer.openCheck(row.keyCheck))) return
   throw new ConfigError([
-    'ENCRYPTION_KEY: does not open the data in this database (restore the key that it was made with; to rotate, put the new key before the old one, separated by a comma)',
+    'ENCRYPTION_KEY: cannot decrypt the data in this database (restore the previous key; to rotate, put the new key before the old one, separated by a comma)',
   ])
 }

@@ -40,8 +40,8 @@ export async function checkSecretKey(
 
 function problem({ keyId, sessions, tokens, ...entrances }: Remainder): string {
   const { passwords, recovery_keys, passkeys } = entrances
-  const ends = `${sessions} sessions and ${tokens} tokens would end, ${passwords} passwords, ${recovery_keys} recovery keys and ${passkeys} passkeys would open no account`
-  return `SECRET_KEY: another key (id ${keyId}) made what is in this database; without it ${ends} (restore it; to rotate, put the new key before it, separated by a comma; to abandon what it made, set SECRET_KEY_LOST=${keyId})`
+  const ends = `${sessions} sessions and ${tokens} tokens would end, ${passwords} passwords, ${recovery_keys} recovery keys and ${passkeys} passkeys would stop working`
+  return `SECRET_KEY: the data in this database needs another key (id ${keyId}); without it ${ends} (restore it; to rotate, put the new key before it, separated by a comma; to give up the data, set SECRET_KEY_LOST=${keyId})`
 }
 
 function nothingOf(keyId: string): Remainder {

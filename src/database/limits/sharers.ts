@@ -79,7 +79,7 @@ export function scheduleBeats({ live, log }: { live: LiveProcesses; log: Log }):
       isAway = false
     } catch (error) {
       // Log it once, until the count succeeds again.
-      if (!isAway) log.warning('processes that live could not be counted', describeError(error))
+      if (!isAway) log.warning('running processes could not be counted', describeError(error))
       isAway = true
     }
   })
