@@ -51,7 +51,7 @@ export async function giveNewKeys(
 function requireNew(user: User, body: NewKeys): void {
   const shown = showKeys(user)
   const old = (['signing_key', 'public_key'] as const).filter((name) => body[name] === shown[name])
-  const fields: FieldFault[] = old.map((path) => ({ path, message: 'must be a new one' }))
+  const fields: FieldFault[] = old.map((path) => ({ path, message: 'must be different' }))
   if (fields.length > 0) throw new Fault('validation_error', { fields })
 }
 

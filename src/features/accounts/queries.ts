@@ -41,7 +41,7 @@ export async function findUserByEmail(
 /** The row of a person who was just authenticated. */
 export async function getUser(db: Database | Transaction, userId: string): Promise<User> {
   const [user] = await db.select().from(users).where(eq(users.id, userId))
-  if (!user) throw new Error('an authenticated person has no row')
+  if (!user) throw new Error('an authenticated account does not exist')
   return user
 }
 

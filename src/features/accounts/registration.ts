@@ -55,7 +55,7 @@ export async function registerPerson(
 async function taken(tx: Transaction, email: string): Promise<Fault> {
   const what = (await findUserByEmail(tx, email))
     ? 'The email address already has an account.'
-    : 'The user id is taken.'
+    : 'The user ID is already used.'
   return new Fault('already_exists', { message: what })
 }
 

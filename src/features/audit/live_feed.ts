@@ -76,7 +76,7 @@ export class AuditFeed {
       try {
         await this.#look()
       } catch (error) {
-        this.#log.warning('live records wait', describeError(error))
+        this.#log.warning('live records are delayed', describeError(error))
       }
       await Bun.sleep(POLL_MS)
     }

@@ -50,7 +50,8 @@ export async function chainOf(
   { db, chains }: { db: Database; chains: ChainCache },
 ): Promise<Chain | null> {
   if (!isSignedId(workspaceId)) return null
-  if (uncommitted.get(tx)?.has(workspaceId)) throw new TypeError('the chain has grown here')
+  if (uncommitted.get(tx)?.has(workspaceId))
+    throw new TypeError('the chain grew in this transaction')
   const read = (reader: Reading) =>
     chains.of(workspaceId, (after) => selectLinks(reader, workspaceId, after))
   if (!chains.has(workspaceId)) throw new UnreadBefore(() => read(db))

@@ -39,7 +39,7 @@ export async function insertLink(
   { statement, signature }: SignedText,
 ): Promise<void> {
   const bytes = fromBase64(signature)
-  if (bytes === null) throw new TypeError('a signature was not verified')
+  if (bytes === null) throw new TypeError('a signature could not be verified')
   await tx.insert(workspaceLinks).values({ workspaceId, seq, statement, signature: bytes })
 }
 

@@ -69,7 +69,10 @@ export class ActivityLog {
         await this.#db.insert(userActivity).values(rows).onConflictDoNothing()
       } catch (error) {
         this.#waiting.unshift(...rows)
-        this.#log.warning('activity waits', { people: rows.length, ...describeError(error) })
+        this.#log.warning('user activity is delayed', {
+          people: rows.length,
+          ...describeError(error),
+        })
         return
       }
     }

@@ -64,7 +64,7 @@ async function respond(
   try {
     checkHost(request.headers.get('host'))
   } catch {
-    return new Response('This host name is not served: see ALLOWED_HOSTS.\n', {
+    return new Response('This host name is not allowed: see ALLOWED_HOSTS.\n', {
       status: 400,
       headers,
     })

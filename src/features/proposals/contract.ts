@@ -55,7 +55,7 @@ export const createProposal = defineEndpoint({
     })
     .refine(({ hosts, secrets }) => hosts.length + secrets.length > 0, {
       path: ['hosts'],
-      message: 'names no host, and secrets names no secret',
+      message: 'and secrets must not both be empty',
     })
     .meta({ id: 'NewProposal' }),
   result: proposalState,

@@ -48,7 +48,7 @@ export function requireSameForm(current: Stored, earlier: Stored): void {
   if (isHeld(current.policy) === isHeld(earlier.policy)) return
   throw new Fault('conflict', {
     message:
-      'Only one of the versions needs approval, so they are sealed with different keys. Set the value again instead.',
+      'Only one of the versions needs approval, so their keys differ. Set the value again instead.',
   })
 }
 

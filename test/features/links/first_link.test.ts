@@ -103,14 +103,8 @@ describe('refused, and nothing is made:', () => {
       [await firstLink(bob, place), OTHER_SAYING],
       [signedByBob, OTHER_SAYING],
       [await firstLink({ ...ada, email: 'else@people.example' }, place), OTHER_SAYING],
-      [
-        { ...own, signature: signedByBob.signature },
-        notLike('its signature is not that of its signer over this text'),
-      ],
-      [
-        { ...own, statement: ` ${own.statement}` },
-        notLike('it is not a well-formed signed text of its kind'),
-      ],
+      [{ ...own, signature: signedByBob.signature }, notLike('its signature is invalid')],
+      [{ ...own, statement: ` ${own.statement}` }, notLike('it is malformed')],
     ]
     for (const [link, message] of wrong) {
       const call = creating(await bodyOf(place, link))
@@ -151,7 +145,7 @@ describe('registering with a signed personal workspace', () => {
 
   test('refuses a user id that is taken, and says that it is that', async () => {
     const call = registering(await registration(ada.userId))
-    await expectRefusal(app, call, 'already_exists', refused('The user id is taken.'))
+    await expectRefusal(app, call, 'already_exists', refused('The user ID is already used.'))
   })
 
   test('refuses a link that names another user, and registers nobody', async () => {
