@@ -123,7 +123,7 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
       const { storeDenial, db, log } = services
       const stored = storeDenial(db, error.member, endpoint.name)
       await stored.catch(
-        onlyLogged(log, 'recording a refusal failed', endpoint.name, (failure) =>
+        onlyLogged(log, 'a refusal could not be recorded', endpoint.name, (failure) =>
           Boolean(unavailableFault(failure)),
         ),
       )

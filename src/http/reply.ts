@@ -175,7 +175,7 @@ function shaped({ name }: Endpoint, schema: z.ZodType | undefined, result: unkno
   if ('data' in outcome) return outcome.data
   const paths = outcome.error.issues.map((issue) => issue.path.join('.')).join(', ')
   throw new Fault('internal_error', {
-    cause: new Error(`${name} answered badly at: ${paths}`),
+    cause: new Error(`the response of ${name} violates its contract at: ${paths}`),
   })
 }
 

@@ -12,7 +12,7 @@ export class Models {
   add(name: string, schema: JsonSchema): JsonSchema {
     const known = this.schemas[name]
     if (known && JSON.stringify(known) !== JSON.stringify(schema)) {
-      throw new Error(`two schemas are called ${name}`)
+      throw new Error(`two schemas have the name ${name}`)
     }
     this.schemas[name] = schema
     return { $ref: `#/components/schemas/${name}` }

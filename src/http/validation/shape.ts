@@ -13,7 +13,7 @@ type Shape = (value: unknown) => unknown
 
 /** Thrown by a shape; zod then says what is wrong. */
 class Misfit extends Error {}
-const misfit = new Misfit('not of the contract')
+const misfit = new Misfit('not in the contract')
 
 const shapes = new WeakMap<Schema, Shape>()
 

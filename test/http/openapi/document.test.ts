@@ -219,7 +219,7 @@ test('two different schemas of one name are refused when the document is made', 
   const models = new Models()
   models.add('Agent', { type: 'object' })
   expect(models.add('Agent', { type: 'object' })).toEqual({ $ref: '#/components/schemas/Agent' })
-  expect(() => models.add('Agent', { type: 'string' })).toThrow('two schemas are called Agent')
+  expect(() => models.add('Agent', { type: 'string' })).toThrow('two schemas have the name Agent')
 })
 
 test('nothing of the schema library shows through', () => {
