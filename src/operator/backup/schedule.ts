@@ -24,7 +24,7 @@ const DAY_MS = 1440 * MINUTE_MS
 const OURS = /^cloakroom-\d{8}T\d{6}Z\.backup$/
 /** Left by a killed process, or still being written by another one. */
 const OUR_PART = /^cloakroom-\d{8}T\d{6}Z\.backup(\.[0-9a-f]{8})?\.part$/
-/** When missed backups are checked, in addition to the start. */
+/** Interval of checks for missed backups, in addition to the start. */
 const HOURLY = '47 * * * *'
 
 /** Starts the schedule; `null` without BACKUP_DIR. @throws BackupProblem for an invalid recipient */
@@ -91,7 +91,7 @@ export async function backUpByClock(
   }
 }
 
-/** Claims a minute for one process, even if clocks differ. A claim a day ahead is from a wrong clock. */
+/** Claims a minute for one process, even if clocks differ. Ignores claims a day ahead, from a wrong clock. */
 async function claim(sql: Connection['sql'], minute: number): Promise<boolean> {
   const mine = await sql`update instance set backup_minute = ${minute}
     where coalesce(backup_minute, 0) < ${minute} or backup_minute > ${minute + DAY_MS / MINUTE_MS}

@@ -1,4 +1,4 @@
-/** A rekey by the process that has the embedded database: its progress is the answer, a line of JSON each. */
+/** Runs rekey-outer in the process with the embedded database, and streams progress as JSON lines. */
 import { z } from 'zod'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { describeError } from '../../core/log.ts'
@@ -44,14 +44,14 @@ export function rekeyHandler({ connection, config, log, now }: Surroundings): Op
   }
 }
 
-const SEE_LOG = 'it failed; see the log of the server'
+const SEE_LOG = 'it failed; see the server log'
 
 function refusal(key: string, encryptionKey: string, since: number | null): string | null {
   const [{ id }] = outerKeysIn(encryptionKey)
   if (id !== key)
-    return `nothing was done: the server runs with ${id} as its first key, and not with ${key}; start it again first`
+    return `nothing was done: the server's first key is ${id}, not ${key}; restart it first`
   if (since === null) return null
-  return `another rekey-outer is at work: in the server, since ${new Date(since).toISOString()}`
+  return `another rekey-outer is running in the server since ${new Date(since).toISOString()}`
 }
 
 /** Streams progress until the work ends. A client that disconnects ends the work. */

@@ -55,7 +55,7 @@ async function ask(config: Config, wanted: WantedRekey, tell: Tell): Promise<Rek
 
 type Told = Progress | { event: 'failed'; message: string } | ({ event: 'done' } & RekeyResult)
 
-const ENDED = 'the server ended in the middle of it: begin again, and it goes on from there'
+const ENDED = 'the server stopped during rekey-outer: run it again to continue'
 
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = ''
@@ -76,8 +76,8 @@ const ADVISORY_LOCK = 6_021_023_016
 type Database = Pick<Connection, 'sql' | 'connectBesides'> & { encryptionKey: string }
 
 /**
- * One at a time on a PostgreSQL: the work runs on the pool while a session that no pooler lends holds the lock, and a second
- * `rekey-outer` reports who holds it.
+ * Only one runs per PostgreSQL database: a direct session, not from a pooler, holds the lock while the pool does the
+ * work. A second `rekey-outer` reports the lock's owner.
  *
  * @throws RekeyProblem
  */
@@ -91,7 +91,7 @@ async function alone<T>(
     const [row] = await holding<{ mine: boolean }[]>`
       select pg_try_advisory_lock(${ADVISORY_LOCK}) as mine`.catch((error: { code?: unknown }) => {
       throw new RekeyProblem(
-        `no connection could be had for its lock (${error.code}): check DB_LISTEN_HOST and DB_LISTEN_PORT`,
+        `could not connect to take the lock (${error.code}): check DB_LISTEN_HOST and DB_LISTEN_PORT`,
         { cause: error },
       )
     })
@@ -106,6 +106,6 @@ async function inUse(sql: Sql): Promise<string> {
   const holder = await lockHolder(sql, ADVISORY_LOCK)
   const who = holder
     ? `backend ${holder.pid} of PostgreSQL, from ${holder.place}, since ${holder.since}`
-    : 'it ends just now'
-  return `another rekey-outer is at work: ${who}`
+    : 'it is ending'
+  return `another rekey-outer is running: ${who}`
 }

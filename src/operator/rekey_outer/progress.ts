@@ -1,4 +1,4 @@
-/** Reports progress, at most once a second: rows done, rows left, and the time for these at this rate. */
+/** Reports progress, at most once a second: rows done, rows left, and the estimated time left. */
 import type { KeyCounts } from './counts.ts'
 import type { Unreadable } from './reseal.ts'
 

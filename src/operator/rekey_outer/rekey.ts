@@ -1,7 +1,7 @@
 /**
- * `cloakroom rekey-outer`: seals all outer-layer blobs under the first key of ENCRYPTION_KEY. It goes through all
- * tables while others use them, and repeats until nothing is left. So it may be ended at any moment and started again:
- * blobs under the first key are not changed.
+ * `cloakroom rekey-outer`: seals all outer-layer blobs under the first key of ENCRYPTION_KEY. It processes all tables
+ * while they are in use, and repeats until nothing is left. It can be stopped at any time and run again: blobs that use
+ * the first key are not changed.
  */
 import type { Sql } from 'postgres'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
@@ -14,32 +14,32 @@ import { Pace, type Progress } from './progress.ts'
 import { readRows, reseal, resealCheck } from './reseal.ts'
 
 export type WantedRekey = {
-  /** Rows that are read and written at a time. */
+  /** Rows per batch. */
   batch: number
-  /** Milliseconds between two such. */
+  /** Milliseconds between two batches. */
   pauseMs: number
-  /** Reads and opens everything, and writes nothing. */
+  /** Reads and decrypts everything, without writing. */
   dryRun: boolean
 }
 
 export type RekeyResult = {
-  /** The id of the key under which all is now. */
+  /** ID of the key that now seals all rows. */
   key: string
   dry_run: boolean
   resealed: number
-  /** Rows that open under no key, which were left as they are. */
+  /** Rows that no key can decrypt, left unchanged. */
   unreadable: number
   rows: KeyCounts
-  /** Ids of other keys of ENCRYPTION_KEY that nothing is under and no process writes with. */
+  /** IDs of other keys in ENCRYPTION_KEY that neither rows nor processes use. */
   unused_keys: string[]
-  /** Ids of those that are needed still, and why. */
+  /** IDs of keys that are still needed, and why. */
   needed_keys: Record<string, 'rows' | 'process'>
 }
 
 export type Source = {
   sql: Sql
   encryptionKey: string
-  /** Whether a pooler is in between: its sessions do not show which processes are live. */
+  /** Whether a pooler is used, whose sessions do not show the running processes. */
   isPooled?: boolean
   tell: (progress: Progress) => void
   signal: AbortSignal
@@ -47,11 +47,11 @@ export type Source = {
 
 type Work = Source & { outer: OuterLayer; key: string; pace: Pace; wanted: WantedRekey }
 
-/** Passes over all tables if rows under another key keep appearing. */
+/** Maximum passes over all tables if rows with another key keep appearing. */
 const MAX_PASSES = 5
 /** Milliseconds before the last pass, in which running writes are committed. */
 const LAST_LOOK_MS = 1_000
-/** How many rows that do not open are named. */
+/** How many unreadable rows are listed. */
 const MAX_NAMED = 100
 
 /** @throws RekeyProblem if a process does not have the new key; the signal's reason when ended */
@@ -78,13 +78,13 @@ export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyR
   }
 }
 
-/** A process that could no longer open rows would be an outage. */
+/** A process without the key could no longer decrypt rows. */
 async function demandKeyEverywhere({ sql, isPooled }: Source, key: string): Promise<void> {
   const without = (await liveKeys(sql, isPooled)).filter(({ ids }) => !ids.includes(key))
   if (without.length === 0) return
   const isOld = without.some(({ ids }) => ids.length === 0)
   throw new RekeyProblem(
-    `nothing was done: ${without.length} connections to the database are of processes that do not have the key ${key}${isOld ? ', or are of an earlier version, which does not say' : ''} (${without.slice(0, MAX_NAMED).map(whoOf).join('; ')}); start all of them with it in ENCRYPTION_KEY first`,
+    `nothing was done: ${without.length} database connections are from processes without the key ${key}${isOld ? ', or of an earlier version that does not report its keys' : ''} (${without.slice(0, MAX_NAMED).map(whoOf).join('; ')}); restart all of them with it in ENCRYPTION_KEY first`,
   )
 }
 

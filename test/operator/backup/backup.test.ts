@@ -137,7 +137,7 @@ test('with a recipient it is encrypted, and only its identity restores it', asyn
   })
   expect(await restore(place, sealed, '--identity', files.at('stranger.txt'))).toMatchObject({
     code: 2,
-    err: expect.stringContaining('no given identity of age opens the backup'),
+    err: expect.stringContaining('the given age keys cannot decrypt the backup'),
   })
   const cut = files.at('cut.sealed')
   writeFileSync(cut, readFileSync(sealed).subarray(0, -20))
@@ -153,7 +153,7 @@ describe('refused before anything is written', () => {
       { ENCRYPTION_KEY: Buffer.alloc(32, 8).toString('base64url') },
       'ENCRYPTION_KEY does not open this backup',
     ],
-    ['one that is cut off', () => altered('cut', (all) => all.slice(0, -1)), {}, 'cut off'],
+    ['one that is cut off', () => altered('cut', (all) => all.slice(0, -1)), {}, 'truncated'],
     [
       'one in which a row is missing',
       () => altered('less', (all) => all.filter((line) => !line.includes('STRIPE_KEY'))),
@@ -215,7 +215,7 @@ describe('refused before anything is written', () => {
         return files.at('other')
       },
       {},
-      'no whole backup',
+      'the backup is invalid',
     ],
     ['a file that is not there', () => files.at('none'), {}, 'cannot be read'],
     [
@@ -272,7 +272,7 @@ test('the last of two backups that write under one name wins, and the file is ne
   const second = writeWhole(path, async (part) => {
     writeFileSync(part, 'half')
     goOn.resolve()
-    await expect(first).rejects.toThrow(`another backup to ${path} was begun meanwhile`)
+    await expect(first).rejects.toThrow(`another backup to ${path} started`)
     expect(existsSync(path)).toBe(false)
     writeFileSync(part, 'whole')
   })

@@ -50,13 +50,13 @@ test('an empty place is well: the first start fills it', async () => {
 })
 
 test('tables of this version without a row are well, and a look makes no key of it', async () => {
-  expect(await checkDatabase(config)).toContain('opens under ENCRYPTION_KEY')
+  expect(await checkDatabase(config)).toContain('ENCRYPTION_KEY and SECRET_KEY fit')
   await change(async ({ sql }) => expect(await sql`select * from instance`).toHaveLength(0))
 })
 
 test('another ENCRYPTION_KEY than the data was made under fails', async () => {
   await change(({ db }) => checkEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY)))
-  expect(await checkDatabase(config)).toContain('opens under ENCRYPTION_KEY')
+  expect(await checkDatabase(config)).toContain('ENCRYPTION_KEY and SECRET_KEY fit')
   const other = { ...config, ENCRYPTION_KEY: Buffer.alloc(32, 2).toString('base64url') }
   await expect(checkDatabase(other)).rejects.toThrow('ENCRYPTION_KEY: does not open the data')
 })
@@ -94,7 +94,7 @@ test('a database of a later version fails, and one of an earlier version says wh
   const { test } = requires('postgresql')
   test('a PostgreSQL that is not there fails at once', async () => {
     const unreachable = { ...config, DB_HOST: '/nowhere' }
-    await expect(checkDatabase(unreachable)).rejects.toThrow('there is no such socket')
+    await expect(checkDatabase(unreachable)).rejects.toThrow('the socket does not exist')
   })
 
   test("a clock that is not PostgreSQL's fails", async () => {

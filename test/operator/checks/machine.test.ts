@@ -19,7 +19,7 @@ afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 describe('vectors', () => {
   test('all are computed as they should be', async () => {
-    expect(await checkVectors()).toBe('9 published examples are computed as they should be')
+    expect(await checkVectors()).toBe('9 published test vectors passed')
   })
 
   const wrong = new Uint8Array(32)
@@ -35,7 +35,7 @@ describe('vectors', () => {
     ['Argon2id (RFC 9106)', { argon2id: async () => wrong }],
   ])('%s that is computed wrongly fails by its name', async (name, other) => {
     await expect(checkVectors({ ...primitives, ...other })).rejects.toThrow(
-      `computed wrongly here: ${name}`,
+      `wrong results on this machine: ${name}`,
     )
   })
 })
@@ -111,7 +111,9 @@ describe('files', () => {
   test('files that belong to another user fail, because a server of this user could not use them', () => {
     const { getuid } = process
     process.getuid = () => 4242
-    expect(() => checkFiles(places)).toThrow(/belongs to user \d+: run this, and the server, as/)
+    expect(() => checkFiles(places)).toThrow(
+      /belongs to user \d+: run this command and the server as/,
+    )
     if (getuid) process.getuid = getuid
   })
 
@@ -140,9 +142,12 @@ describe('limits', () => {
   })
 
   test.each([
-    [{ openFiles: 1024 }, '1024 open files are allowed, 2200 may be needed'],
-    [{ freeBytes: 95 * 2 ** 20 }, '95 MiB are free for DATA_DIR: below 96 MiB writes are refused'],
-    [{ temporary: { path: '/x', isWritable: false } }, 'nothing can be written into /x'],
+    [{ openFiles: 1024 }, 'the limit is 1024 open files, but 2200 may be needed'],
+    [
+      { freeBytes: 95 * 2 ** 20 },
+      'DATA_DIR has 95 MiB of free space; below 96 MiB, writes are refused',
+    ],
+    [{ temporary: { path: '/x', isWritable: false } }, '/x is not writable'],
   ])('too little fails: %p', (less, words) => {
     expect(() => checkLimits(wanted, { ...enough, ...less })).toThrow(words)
   })
