@@ -28,7 +28,7 @@ export function derivedValues(name: string, value: Uint8Array, policy: Policy | 
   return [...parts, ...signatures.map((bytes) => ({ name, bytes, hasFragments: true }))]
 }
 
-/** A user name such as `postgres` is a word of ordinary answers, which must stay. */
+/** A user name such as `postgres` is a common word in responses and must not be redacted. */
 function isTelling(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes).toString('latin1')
   return /[0-9]/.test(text) && /[A-Za-z]/.test(text)

@@ -42,9 +42,9 @@ describe('checkCallerHeaders', () => {
   })
 
   test('names a forbidden header but never what follows proxy-', () => {
-    expect(faultOf({ TE: 'hunter2' }).message).toBe('Only the resolver may set the header te.')
+    expect(faultOf({ TE: 'hunter2' }).message).toBe('Only the resolver can set the header te.')
     expect(faultOf({ 'Proxy-Hunter2': 'x' }).message).toBe(
-      'Only the resolver may set the header proxy-*.',
+      'Only the resolver can set the header proxy-*.',
     )
   })
 

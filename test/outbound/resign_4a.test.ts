@@ -23,7 +23,7 @@ test.each([
     'b6618f6a65740a99e650b33b6b4b5bd0d43b176d721a3edfea7e7d2d56d936b1',
     '865ed22a7eadc9c5cb9d2cbaca1b3699139fedc5043dc6661864218330c8e518',
   ],
-])('the pair of keys of %s is that of AWS', (id, secret, x, y) => {
+])('the key pair of %s is that of AWS', (id, secret, x, y) => {
   const pair = pairOf(ecdsaKeyOf(id, Buffer.from(secret)))
   const hex = (text: string) => Buffer.from(text, 'base64url').toString('hex')
   expect([hex(pair.x), hex(pair.y)]).toEqual([x, y])

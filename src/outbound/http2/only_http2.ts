@@ -1,6 +1,6 @@
 /**
  * Upstreams that support only HTTP/2 (Apple's push notifications). All others are called with HTTP/1.1. Only if that
- * fails, two handshakes without a request find out what the upstream supports, which is kept.
+ * fails, two handshakes without a request detect what the upstream supports. The result is cached.
  */
 import { Readable } from 'node:stream'
 import { withTimeout } from '../../core/async/timeout.ts'

@@ -10,7 +10,7 @@ import type { StandInPart, StandInShape, Unshaped } from './shape.ts'
 const URL_WITH_LOGIN =
   /^([a-z][a-z0-9+.-]{0,31}:\/\/)([\w.~!$*+%-]*)(?:(:)([\w.~!$*+%:-]*))?(@[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[\w-]{0,16})?)$/i
 
-/** With all fields known, none twice, and nothing that quotes; of each two parts. */
+/** All fields are known, unique and unquoted, with two parts each. */
 const MAX_FIELDS = 32
 const QUOTING = /["'{}]/
 const SECRET_FIELDS = words(`
@@ -24,7 +24,7 @@ const TOLD_FIELDS = words(`
   defaultendpointsprotocol; endpointsuffix; endpoint; entitypath`)
 const TOLD_VALUE = /^(?:(?:sb|https):\/\/)?[A-Za-z0-9._:,-]{0,128}\/?$/
 
-/** Returns the shape of a URL with user information, which keeps all but that. */
+/** Returns the shape of a URL, which keeps everything except the user information. */
 export function urlIn(text: string): StandInShape | Unshaped | null {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return null
   const [, scheme = '', user = '', colon = '', password = '', place = ''] =
