@@ -80,7 +80,7 @@ async function readStored(directory: string): Promise<Stored | null> {
   const [certificateFile, keyFile] = [join(directory, 'ca.pem'), join(directory, 'ca.key')]
   if (!existsSync(certificateFile) || !existsSync(keyFile)) return null
   if ((statSync(keyFile).mode & 0o077) !== 0) {
-    throw new Error(`${keyFile} can be read by others: remove it, and a new one is made`)
+    throw new Error(`${keyFile} is readable by other users: remove it to create a new one`)
   }
   const certificate = new X509Certificate(readFileSync(certificateFile, 'utf8'))
   if (certificate.notAfter.getTime() - Date.now() < RENEW_DAYS * DAY_MS) return null

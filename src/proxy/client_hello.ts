@@ -66,7 +66,7 @@ class Reader {
   }
 
   take(size: number): Uint8Array {
-    if (size > this.left) throw new RangeError('the hello ends early')
+    if (size > this.left) throw new RangeError('the ClientHello is truncated')
     this.#at += size
     return this.#bytes.subarray(this.#at - size, this.#at)
   }

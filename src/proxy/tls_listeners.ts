@@ -146,7 +146,7 @@ export function breakingQuietly(response: Response): Response {
 export function requestPath({ url }: Request): string {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   if (!URL.canParse(url) || from < 0) {
-    throw new Fault('invalid_target', { message: 'The Host header names no host.' })
+    throw new Fault('invalid_target', { message: 'The Host header has no valid host.' })
   }
   return url.slice(from)
 }

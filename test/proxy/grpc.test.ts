@@ -286,7 +286,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
   })
 
   test.each([
-    ['/test/BadGateway', 14, 'The upstream answered with HTTP 502 and no gRPC.', undefined],
+    ['/test/BadGateway', 14, 'The API returned HTTP 502 instead of gRPC.', undefined],
     ['/test/NoTrailers', 13, expect.stringContaining(''), 'upstream_protocol_error'],
     ['/test/Resets', 13, expect.stringContaining(''), 'upstream_protocol_error'],
     ['/test/Bomb', 8, expect.stringContaining(''), 'upstream_too_large'],
@@ -343,7 +343,7 @@ test('a message that holds the token of its caller does not reach the upstream',
   expect(got).toMatchObject({
     code: 3,
     messages: ['you said first'],
-    details: expect.stringContaining('invalid_header: A message repeats the token'),
+    details: expect.stringContaining('invalid_header: A message contains the token'),
   })
   expect(heard).toEqual(['first'])
 })

@@ -160,7 +160,7 @@ function checkSignedPath(inbound: Inbound, sent: Sent, replaced: Sent, all: Stan
   if (isSignedSo(signature, request, values)) return
   throw new Fault('invalid_target', {
     message:
-      'The request is not the one that was signed: names of objects with . or .. as a segment cannot be sent.',
+      'The request differs from the signed one: object names with . or .. as a segment cannot be sent.',
   })
 }
 
