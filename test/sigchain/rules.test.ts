@@ -91,14 +91,16 @@ const isRule = (detail: string) => ({ reason: 'rule', subject: 'link 3', detail 
 describe('a link that names twice', () => {
   test('a link that removes a member twice is refused', async () => {
     const twice = say(chain, 0, remove(2, 2))
-    await expect(twice).rejects.toMatchObject(isRule('it names something twice'))
+    await expect(twice).rejects.toMatchObject(isRule('it has duplicate entries'))
     expect((await say(chain, 0, remove(2, 1))).members.size).toBe(1)
   })
 
   test('a token that is revoked', async () => {
     const revoke = (...token_ids: string[]) =>
       say(chain, 1, { type: 'tokens.revoked', body: { token_ids } })
-    await expect(revoke(TOKEN, TOKEN)).rejects.toMatchObject(isRule('it revokes a token twice'))
+    await expect(revoke(TOKEN, TOKEN)).rejects.toMatchObject(
+      isRule('it revokes a token that is already revoked'),
+    )
     expect((await revoke(TOKEN)).revokedTokens.has(TOKEN)).toBe(true)
   })
 })
@@ -146,7 +148,7 @@ describe('keys', () => {
       { signing_key: next.signing_key, public_key: theirs.public_key },
     ]) {
       const taken = say(chain, 2, { type: 'keys.rotated', body })
-      await expect(taken).rejects.toMatchObject(isRule('two members have one address or key'))
+      await expect(taken).rejects.toMatchObject(isRule('two members share an address or key'))
     }
   })
 
@@ -196,7 +198,7 @@ describe('without the right to it', () => {
 describe('a refusal', () => {
   test('says which link, and why, in a sentence without what was submitted', async () => {
     await expect(say(chain, 1, remove(0))).rejects.toThrow(
-      'link 3 is refused: its signer may not do that',
+      'link 3 is refused: its signer does not have this right',
     )
     await expect(say(chain, 0, remove(0))).rejects.toThrow(
       'link 3 is refused: no owner would remain',
