@@ -28,7 +28,7 @@ export const ofControlPlane: Reason[] = [
   ),
   refused(/must not contain control characters/, 'the pattern would hide what the field is'),
   refused(
-    /must be a host name|must be in the syntax of the allowlist/,
+    /must be a host name|must be a host such as *.example.com:8443/,
     'public suffixes are a list',
   ),
   refused(/must be an? (token envelope|envelope of version 1)/, 'its first byte is inside base64'),
@@ -73,7 +73,7 @@ export const ofResolver: Reason[] = [
   { code: 'ST201', status: 200, said: /^\[\]$/, because: 'an empty number counts as 0' },
   refused(/\d\.key: exists already/, 'which names there are is known when it is proposed'),
   refused(/hosts\.\d+: must be a host name/, 'public suffixes are a list'),
-  refused(/names no host, and secrets names no secret/, 'one of two fields'),
+  refused(/and secrets must not both be empty/, 'one of two fields'),
   refused(/reason: must not contain control characters/, 'as of text above'),
   refused(/mark: must be/, 'Schemathesis 4.32.5 sends one character in spite of the pattern'),
 ]

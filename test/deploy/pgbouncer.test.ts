@@ -312,7 +312,7 @@ describe('rekey-outer behind it, where one session is lent to all', () => {
     const unreachable = { DB_LISTEN_HOST: '127.0.0.1', DB_LISTEN_PORT: '1' }
     expect(await operate({ ...filled.env, ...unreachable }, 'rekey-outer')).toMatchObject({
       code: 1,
-      err: 'cloakroom: no connection could be had for its lock (ECONNREFUSED): check DB_LISTEN_HOST and DB_LISTEN_PORT\n',
+      err: 'cloakroom: could not connect to take the lock (ECONNREFUSED): check DB_LISTEN_HOST and DB_LISTEN_PORT\n',
     })
   }, 60_000)
 

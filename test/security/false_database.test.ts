@@ -232,7 +232,7 @@ describe('a server that does not prove that it knows the password', () => {
     expect({ said, count: lines.length }).toEqual({ said: 'reached', count: 1 })
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       level: 'warning',
-      message: 'PostgreSQL did not ask for DB_PASSWORD: anybody may be it',
+      message: 'PostgreSQL did not request DB_PASSWORD, so its identity is not verified',
       host: ELSEWHERE,
     })
     expect(await startOf(database, { DB_HOST: '127.0.0.1' })).toEqual({

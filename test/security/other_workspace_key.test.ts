@@ -213,6 +213,6 @@ test('a local proxy that runs uses nothing more', async () => {
   })
   await expect(vault.current()).rejects.toMatchObject({
     code: 'forbidden',
-    message: `Nothing is sent: ${fault.message}.`,
+    message: `The call was not sent: ${fault.message}.`,
   })
 })
