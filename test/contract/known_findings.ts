@@ -20,7 +20,7 @@ export const ofControlPlane: Reason[] = [
   refused(/is (given|named) twice|names an? \w+ twice/, 'entries are compared by one field'),
   refused(/current_password: is wrong/, 'it is compared with what is stored'),
   refused(/is not a response to a challenge/, 'it is compared with what this server signed'),
-  refused(/is not an origin for passkeys of this server/, 'it is compared with the configuration'),
+  refused(/is not an accepted passkey origin/, 'it is compared with the configuration'),
   refused(/key_proof: must be a signature/, 'it is verified over other fields'),
   refused(
     /email: must be a valid email|members\.0: must be/,
@@ -36,7 +36,7 @@ export const ofControlPlane: Reason[] = [
     /capabilities: (must be|narrowed and limited tokens can only use)/,
     'one list in one order, which generated clients show as a list, and which depends on other fields',
   ),
-  refused(/must begin with \/ and hold neither/, 'as of text: the pattern would hide what it is'),
+  refused(/must begin with \/ and have no query/, 'as of text: the pattern would hide what it is'),
   refused(/must be a refresh token/, 'its checksum is in it'),
   refused(
     /target_domain: is required unless target_url is given/,

@@ -35,7 +35,7 @@ test('a read after which nothing more is known is not repeated for ever', async 
   const never = () => {
     throw new Unread(Promise.resolve())
   }
-  expect(whenRead(never)).rejects.toThrow('not known afterwards')
+  expect(whenRead(never)).rejects.toThrow('too many reads')
 })
 
 test('a transaction is begun again when what it needs was read outside of it', async () => {

@@ -322,7 +322,7 @@ describe('rekey-outer behind it, where one session is lent to all', () => {
     await until(async () => (await countsOf(filled)).underNew >= 1)
     expect(await run(BOTH)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('another rekey-outer is at work'),
+      err: expect.stringContaining('another rekey-outer is running'),
     })
     first.kill('SIGKILL')
     await first.exited

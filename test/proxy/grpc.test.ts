@@ -332,7 +332,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
   test('an upstream that speaks no HTTP/2 is said to be one', async () => {
     const got = await call('/', { host: stage.authorityOf() })
     expect(got).toMatchObject({ code: 13 })
-    expect(got.details).toContain('does not agree to HTTP/2')
+    expect(got.details).toContain('does not support HTTP/2')
   })
 })
 

@@ -123,7 +123,7 @@ describe.each([
       status,
       body: { error_code: code },
     })
-    expect(opened.notices).toEqual([expect.stringContaining('nothing is intercepted')])
+    expect(opened.notices).toEqual([expect.stringContaining('no calls are intercepted')])
     await opened.close()
   })
 })

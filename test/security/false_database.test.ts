@@ -87,7 +87,7 @@ describe('a request for the password in clear', () => {
     wire.write(AUTHENTICATED, READY)
     await answerAll(wire)
   }
-  const IN_CLEAR = 'DB_SSLMODE: the PostgreSQL server asked for the password in clear'
+  const IN_CLEAR = 'DB_SSLMODE: the PostgreSQL server requested a cleartext password'
 
   test.each(['disable', 'allow', 'prefer'])('is not answered with %s', async (DB_SSLMODE) => {
     const database = await answering(asked)
@@ -182,7 +182,7 @@ describe('a server that does not prove that it knows the password', () => {
   ])('is left at %s', async (_, otherwise) => {
     const database = await answering(scram(otherwise))
     expect(await codeOf(poolOf(database)`select 1`)).toBe('CONNECTION_UNPROVEN')
-    expect((await startOf(database)).said).toContain('did not prove that it knows the password')
+    expect((await startOf(database)).said).toContain('could not prove that it knows the password')
   })
 
   test.each<[string, Parameters<typeof scram>[0]]>([
@@ -193,7 +193,7 @@ describe('a server that does not prove that it knows the password', () => {
     const failure = await failureOf(poolOf(database)`select 1`)
     expect(failure.code).toBe('SASL_SIGNATURE_MISMATCH')
     expect(unavailableFault(failure)?.code).toBe('unavailable')
-    expect((await startOf(database)).said).toContain('did not prove that it knows the password')
+    expect((await startOf(database)).said).toContain('could not prove that it knows the password')
   })
 
   test.each<[string, Buffer]>([

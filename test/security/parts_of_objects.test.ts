@@ -129,7 +129,7 @@ describe('a part that no range was asked for (S3: ?partNumber=1, of an upload th
       status: 502,
       body: { error_code: 'upstream_protocol_error' },
     })
-    expect(JSON.stringify(body)).toContain('ask for it by its bytes, with the header Range')
+    expect(JSON.stringify(body)).toContain('Request a byte range with the Range header')
     const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: again })
     expect([streamed.status, await streamed.text()]).toEqual([
       502,

@@ -80,8 +80,8 @@ test('a disk without room for a first start is named', async () => {
   try {
     const { code, err } = await start(join(disk.path, 'data'))
     expect(code).toBe(1)
-    expect(err).toContain('the database takes no writes (25006)')
-    expect(err).toContain('less than 96 MiB')
+    expect(err).toContain('the database is read-only (25006)')
+    expect(err).toContain('at least 96 MiB')
     expect(err).not.toContain('    at ')
   } finally {
     disk.remove()

@@ -91,7 +91,7 @@ describe('the check of an older database', () => {
     const { code, report } = await check({ ENCRYPTION_KEY })
     expect(code).toBe(2)
     expect(report.problems).toEqual([
-      expect.stringContaining('ENCRYPTION_KEY: does not open the data'),
+      expect.stringContaining('ENCRYPTION_KEY: cannot decrypt the data'),
     ])
   })
 

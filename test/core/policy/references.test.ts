@@ -10,7 +10,7 @@ import {
 } from '../../../src/core/policy/references.ts'
 
 const MARKED: Policy = { references: true }
-const MALFORMED = '${ in X is followed by no name and }: as text it is $${'
+const MALFORMED = '${ in X is not followed by a name and }: write $${ for literal text'
 
 type Environment = Record<string, string | [value: string, policy: Policy]>
 

@@ -139,7 +139,7 @@ test('a part that grows lets in as many of those who wait', async () => {
 })
 
 if (databaseKind === 'embedded') {
-  test('the embedded database has one connection process, which has all of each limit', async () => {
+  test('the embedded database has one process, which has all of each limit', async () => {
     const config = { DB_HOST: undefined, ROLE: 'all' as const, WORKERS: 1 }
     const db = { execute: () => Promise.reject(new Fault('unavailable')) } as never
     const live = await openLiveProcesses({ db, config })

@@ -151,7 +151,7 @@ describe('refused before anything is written', () => {
       'a wrong key of the outer layer',
       () => whole,
       { ENCRYPTION_KEY: Buffer.alloc(32, 8).toString('base64url') },
-      'ENCRYPTION_KEY does not open this backup',
+      'ENCRYPTION_KEY cannot decrypt this backup',
     ],
     ['one that is cut off', () => altered('cut', (all) => all.slice(0, -1)), {}, 'truncated'],
     [
@@ -168,7 +168,7 @@ describe('refused before anything is written', () => {
           ...rest,
         ]),
       {},
-      'seal does not match',
+      'MAC does not match',
     ],
     [
       'one of a later schema',
@@ -200,13 +200,13 @@ describe('refused before anything is written', () => {
           all.map((line) => line.replace('{"table":"users"}', '{"table":"../../etc"}')),
         ),
       {},
-      'not in order',
+      'table order is wrong',
     ],
     [
       'what follows the end',
       () => altered('more', (all) => [...all, '"x"']),
       {},
-      'follows its end',
+      'data after its end',
     ],
     [
       'another file',
@@ -234,7 +234,7 @@ describe('refused before anything is written', () => {
         return files.at('age')
       },
       {},
-      'header has no end',
+      'header is incomplete',
     ],
   ]
   test.each(cases)(

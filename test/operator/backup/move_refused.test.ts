@@ -77,7 +77,7 @@ test('a file that is not there, a user or a database that is missing are named',
     expect(lost).toMatchObject({ code: 78, err: expect.stringContaining(PGPASSWORD_FILE) })
     expect(await move({}, `postgres://${address}`)).toMatchObject({
       code: 2,
-      err: expect.stringContaining('names no user'),
+      err: expect.stringContaining('has no user'),
     })
   })
   await refusing('3D000', async (address) => {

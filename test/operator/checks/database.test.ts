@@ -58,7 +58,7 @@ test('another ENCRYPTION_KEY than the data was made under fails', async () => {
   await change(({ db }) => checkEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY)))
   expect(await checkDatabase(config)).toContain('ENCRYPTION_KEY and SECRET_KEY fit')
   const other = { ...config, ENCRYPTION_KEY: Buffer.alloc(32, 2).toString('base64url') }
-  await expect(checkDatabase(other)).rejects.toThrow('ENCRYPTION_KEY: does not open the data')
+  await expect(checkDatabase(other)).rejects.toThrow('ENCRYPTION_KEY: cannot decrypt the data')
 })
 
 test('another SECRET_KEY than made what is there fails', async () => {
@@ -73,7 +73,7 @@ test('another SECRET_KEY than made what is there fails', async () => {
       values ('0190a000-0000-7000-8000-000000000002', '0190a000-0000-7000-8000-000000000001', 'workload', 'ci',
         '["read"]', decode('01020304' || repeat('00', 32), 'hex'), '')`,
   )
-  await expect(checkDatabase(config)).rejects.toThrow('SECRET_KEY: another key (id 01020304)')
+  await expect(checkDatabase(config)).rejects.toThrow('needs another key (id 01020304)')
   await change(({ sql }) => sql`delete from workspaces`)
 })
 
@@ -98,7 +98,7 @@ test('a database of a later version fails, and one of an earlier version says wh
   })
 
   test("a clock that is not PostgreSQL's fails", async () => {
-    expect(await checkClock({ config, now: Date.now })).toEndWith("as PostgreSQL's")
+    expect(await checkClock({ config, now: Date.now })).toEndWith("same as PostgreSQL")
     const fast = checkClock({ config, now: () => Date.now() + 3_600_000 })
     await expect(fast).rejects.toThrow("differs from PostgreSQL's by 3600 s")
   })
@@ -107,7 +107,7 @@ test('a database of a later version fails, and one of an earlier version says wh
 if (databaseKind === 'embedded') {
   test('a server that uses the directory is let work', async () => {
     await change(async () => {
-      expect(await checkDatabase(config)).toContain('a server uses it')
+      expect(await checkDatabase(config)).toContain('in use by a server')
     })
   })
 

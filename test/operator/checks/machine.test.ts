@@ -57,19 +57,19 @@ describe('tls', () => {
     })
 
   test('calls speak to TLS 1.3 under the right name only', async () => {
-    expect(await checkTls(certificate)).toContain('nothing older')
+    expect(await checkTls(certificate)).toContain('require TLS 1.3')
   })
 
   test('a way out that takes anything fails', async () => {
     await expect(checkTls(certificate, { requests: careless })).rejects.toThrow(
-      'TLS 1.2 is accepted by requests, another name is accepted by requests',
+      'requests accepts TLS 1.2, requests accepts another name',
     )
   })
 
   test('a way out that gets nowhere fails', async () => {
     const nowhere = () => Promise.reject(new Error('no'))
     await expect(checkTls(certificate, { connections: nowhere })).rejects.toThrow(
-      'TLS 1.3 is refused by connections',
+      'connections rejects TLS 1.3',
     )
   })
 })
@@ -92,20 +92,20 @@ describe('files', () => {
   })
 
   test('private ones are well, and so is what is not there yet', () => {
-    expect(checkFiles(places)).toContain('by their owner only')
+    expect(checkFiles(places)).toContain('only the owner can read')
     expect(checkFiles({ ...places, DATA_DIR: join(place, 'later') })).toContain('owner only')
   })
 
   test.each([
-    [data, 0o700, 0o750, `${data} can be read or written by others: chmod 0700 ${data}`],
-    [join(data, 'keys.env'), 0o600, 0o604, 'keys.env can be read or written by others: chmod 0600'],
+    [data, 0o700, 0o750, `${data} can be read or written by other users: chmod 0700 ${data}`],
+    [join(data, 'keys.env'), 0o600, 0o604, 'keys.env can be read or written by other users: chmod 0600'],
     [join(data, 'signed_state.sqlite'), 0o600, 0o660, 'signed_state.sqlite can be read or written'],
-    [authorities, 0o644, 0o664, 'ca.pem can be written by others: chmod go-w'],
+    [authorities, 0o644, 0o664, 'ca.pem can be written by other users: chmod go-w'],
   ])('%s is to be as private as it was made', (path, right, wrong, words) => {
     chmodSync(path, wrong)
     expect(() => checkFiles(places)).toThrow(words)
     chmodSync(path, right)
-    expect(checkFiles(places)).toContain('by their owner only')
+    expect(checkFiles(places)).toContain('only the owner can read')
   })
 
   test('files that belong to another user fail, because a server of this user could not use them', () => {

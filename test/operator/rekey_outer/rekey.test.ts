@@ -212,7 +212,7 @@ if (databaseKind === 'embedded') {
     const env = { ...filled.env, ENCRYPTION_KEY: `${OTHER},${BOTH}` }
     expect(await operate(env, 'rekey-outer')).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`the server runs with ${idOf(NEW)} as its first key`),
+      err: expect.stringContaining(`the server's first key is ${idOf(NEW)}`),
     })
   })
 }
