@@ -54,8 +54,8 @@ async function decideAndRecord<T>(
   let started = performance.now()
   let waits = 0
   const asked: SentRead[] = []
-  const mayGoOn = () => performance.now() - started < TIMEOUT_MS && waits < MAX_WAITS
-  for (let attempt = 1; mayGoOn(); attempt += 1) {
+  const canRetry = () => performance.now() - started < TIMEOUT_MS && waits < MAX_WAITS
+  for (let attempt = 1; canRetry(); attempt += 1) {
     const isLocked = attempt > FREE_ATTEMPTS
     const decided = await attemptOnce(access, token, decide, isLocked ? asked : null)
     if (decided && 'entry' in decided) return resultOf(decided)
