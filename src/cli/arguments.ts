@@ -56,7 +56,7 @@ export const USUAL_ENVIRONMENTS = ['development', 'staging', 'production'] as co
 
 type Naming = { what: string; schema: z.ZodType; known?: readonly string[]; joint?: string }
 
-/** The rule is the contract's; `joint` makes of what was typed a name that fits it. */
+/** The rule comes from the contract. `joint` turns the typed text into a valid name. */
 function nameForm({ what, schema, known = [], joint = '-' }: Naming): Form {
   return (text) => {
     const checked = schema.safeParse(text)

@@ -65,7 +65,7 @@ export function readRegistry(env: Env): Registry {
   }
 }
 
-/** The account of this person, whatever it is called. */
+/** The account of this person, with any name. */
 export function accountOf({ all }: Pick<Registry, 'all'>, person: Person): Account | null {
   return all.find((account) => isSame(account, person)) ?? null
 }

@@ -8,7 +8,7 @@ import type { ProgramEntry } from '../../client/agents/agent_setup.ts'
 export type Path = readonly string[]
 
 export type Format = {
-  /** @throws Error for what is not of this format */
+  /** @throws Error for another format */
   parse(text: string): unknown
   /** `null` removes the entry. */
   edit(text: string, path: Path, entry: ProgramEntry | null): string
@@ -63,7 +63,7 @@ function withoutEmpty(value: unknown, path: Path): unknown {
   return isObject(left) && Object.keys(left).length === 0 ? others : { ...others, [key]: left }
 }
 
-/** Objects of one kind, whatever the parser made. */
+/** Converts the parser's values to plain objects. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   return isObject(value) && !(value instanceof Date) ? plainObject(value) : value

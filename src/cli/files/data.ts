@@ -25,7 +25,7 @@ type Tree = { line: number } & (
   | { items: readonly Tree[] }
 )
 
-/** Thrown by what reads a tree; becomes a fault of its line. */
+/** Thrown while a tree is read; becomes a fault of its line. */
 class Unreadable extends Error {
   readonly line: number
 
@@ -92,7 +92,7 @@ function jsonScalar(text: string, { type, offset, length, value }: JsonNode) {
   return { text: type === 'string' ? String(value) : written }
 }
 
-/** Programs agree about what an integer is; of others some write other digits. */
+/** Programs agree on integers. They format other numbers differently. */
 function exactNumber(value: number, written: string) {
   const isExact = Number.isSafeInteger(value) && String(value) === written
   return isExact ? { text: written } : { fault: NUMBER }
@@ -177,7 +177,7 @@ function unwrapped(tree: Tree): Tree {
   throw new Unreadable(beside[2], `${beside[0]} beside \`secrets\` would be lost`)
 }
 
-/** From Doppler's `secrets download --format json` without flattening, what programs get. */
+/** From Doppler's `secrets download --format json` without flattening, which has the values that programs get. */
 function plain(tree: Tree): Tree {
   if (!('names' in tree)) return tree
   return fieldOf(tree.names, 'computed') ?? tree

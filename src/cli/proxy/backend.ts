@@ -73,7 +73,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
     environment,
     notice,
     bodies: openProxyBodies(readProxySettings(context.env)),
-    // The member may read what stand-ins are made of, settings too; the token of the run may not.
+    // Uses the member's session for stand-ins and settings, because the run's token cannot read.
     credentials: async () => (await vault.current()).credentials(),
     close: () => token.revoke().catch(() => {}),
   })

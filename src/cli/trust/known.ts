@@ -95,8 +95,8 @@ export function readKnown<S extends Section>(env: Env, section: S): Content<S> {
 const PATIENCE_MS = 30_000
 
 /**
- * `change` makes the next content of the present one, or `undefined` where nothing is to change. No other command changes
- * the section meanwhile. @throws CliError
+ * `change` returns the new content, or `undefined` to keep it. No other command changes the section meanwhile. @throws
+ * CliError
  */
 export function changeKnown<S extends Section>(
   env: Env,

@@ -11,8 +11,8 @@ import { storedSecrets, throwUnproven, unproven } from '../../values/storing.ts'
 import { versionOf } from '../../values/versions.ts'
 
 /**
- * Makes an earlier value the newest: its ciphertext binds the place and the policy, not the number. So the
- * policy of then comes back with it, proven by opening it; where it is another than today's, people are asked.
+ * Makes an earlier value the newest: its ciphertext binds the place and the policy, not the number. So its old policy
+ * is restored too, verified by decryption. If it differs from the current one, the command asks.
  */
 export default command({
   usage: 'rollback <key> <version>',
