@@ -40,7 +40,7 @@ const memberTexts: readonly (readonly [what: string, change: MemberChange])[] = 
 const heldText = 'change secrets whose uses an admin approves'
 const heldByAdmin = { approval: { by: 'admin', ttl_seconds: 0 } }
 
-/** From what everyone may do to what only owners may. */
+/** From rights of all roles to rights of owners only. */
 export function roleRows(): RoleRow[] {
   const permitted = Object.entries(permissionTexts) as [Permission, string][]
   return [

@@ -1,7 +1,7 @@
 /**
- * Account keys (protocol 3.1), which exist on the client only. The password becomes a master key by
- * Argon2id; the server gets a value derived from it that cannot unlock the private key. A server
- * that asks for weaker work is refused, because that is how it would learn the password.
+ * Account keys (protocol 3.1), which exist on the client only. The password becomes a master key by Argon2id; the
+ * server gets a value derived from it that cannot unlock the private key. A server that requests a weaker derivation is
+ * refused, because it could then guess the password.
  */
 import { concat, fromBase64, lp, toBase64, toBase64Url, utf8 } from '../../core/crypto/encoding.ts'
 import {

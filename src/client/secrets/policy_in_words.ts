@@ -102,7 +102,7 @@ function headersOf(headers: Policy['allowed_headers']): string {
   return headers.length > 0 ? `of headers only in ${listed(headers)}` : 'in no header'
 }
 
-/** As JSON: what is signed may have line breaks. */
+/** As JSON, because templates may have line breaks. */
 function signedOf({ sign_templates: templates }: Policy): string {
   if (!templates) return ''
   const quoted = templates.map((template) => JSON.stringify(template))
