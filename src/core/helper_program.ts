@@ -71,7 +71,7 @@ function start(
 }
 
 /** Starts a program that runs by itself, such as a browser, and waits for nothing of it. */
-export function startAside(
+export function startDetached(
   command: readonly [string, ...string[]],
   env?: Record<string, string | undefined>,
 ): void {

@@ -54,11 +54,11 @@ export function line(max: number, min = 1) {
 }
 
 /** Path steps and escapes that would mislead a program which puts a name into a path. */
-const STEPS_ASIDE = /^\.{1,2}$|%2f|%5c/i
+const DOT_SEGMENTS = /^\.{1,2}$|%2f|%5c/i
 
 /** A name of something, in one line of at most `max` characters. */
 export function title(max: number) {
-  return line(max).refine((text) => !STEPS_ASIDE.test(text), 'must not be . or ..')
+  return line(max).refine((text) => !DOT_SEGMENTS.test(text), 'must not be . or ..')
 }
 
 /** Invisible characters, which make different names look alike. Joiners between the parts of an emoji are allowed. */
