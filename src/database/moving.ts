@@ -8,7 +8,7 @@ import { ServerUnreachable } from './reach.ts'
 
 const ADVISORY_LOCK = 6_021_023_022
 
-/** Holds the lock until the end of the transaction. Returns whether nobody else has it. */
+/** Holds the lock until the end of the transaction. Returns false if another session has it. */
 export async function blockStartups(tx: TransactionSql): Promise<boolean> {
   const [row] = await tx<{ mine: boolean }[]>`
     select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as mine`

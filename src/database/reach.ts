@@ -1,4 +1,4 @@
-/** Waits until PostgreSQL can be used, and logs why while it cannot. Nothing is left to the driver without a deadline. */
+/** Waits until PostgreSQL is usable, and logs the reason meanwhile. Each attempt has a deadline. */
 import postgres from 'postgres'
 import { withTimeout } from '../core/async/timeout.ts'
 import { type Config, ConfigError } from '../core/config/config.ts'

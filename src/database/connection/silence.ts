@@ -10,7 +10,7 @@ const ASK_MS = 3_000
 
 type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
-/** Over its own connection, since the others may be as silent. */
+/** Uses a separate connection, because the others may also be silent. */
 export async function workingOf(options: Options, pids: number[]): Promise<Set<number>> {
   const sql = postgres({ ...options, max: 1 })
   try {

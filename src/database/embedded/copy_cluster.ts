@@ -10,7 +10,7 @@ import { CLUSTER, LOCK } from './data_directory.ts'
 
 const SLOT = 'cloakroom_copy'
 const LOG = 'pg_wal'
-/** Folders whose contents are of the moment, and nothing to a copy. The log follows at the end. */
+/** Folders with temporary contents, which a copy does not need. The log is copied last. */
 const TRANSIENT = new Set([
   LOG,
   'pg_dynshmem',

@@ -82,7 +82,7 @@ export async function claimDataDirectory(
 }
 
 /**
- * Takes the directory as it is, after what was interrupted in it was finished or removed.
+ * Opens the directory, after interrupted work in it is finished or removed.
  * @throws {DataDirectoryError}
  */
 export function lockDataDirectory(

@@ -13,7 +13,7 @@ export async function checkEncryptionKey(db: Database, outer: OuterLayer): Promi
   await requireEncryptionKey(db, outer)
 }
 
-/** The same without making the proof where it is missing yet. @throws ConfigError */
+/** The same check, without creating a missing key check value. @throws ConfigError */
 export async function requireEncryptionKey(db: Database, outer: OuterLayer): Promise<void> {
   const [row] = await db.select({ keyCheck: instance.keyCheck }).from(instance)
   if (!row || (await outer.openCheck(row.keyCheck))) return

@@ -1,6 +1,6 @@
 /**
- * Proves at start that SECRET_KEY has every key of stored log-ins, sessions and tokens. Rows of a missing key would
- * admit nobody, and a start that ends them by mistake must report it before it serves.
+ * Proves at start that SECRET_KEY has every key of stored log-ins, sessions and tokens. Credentials of a missing key
+ * would stop working, so a start must report it before it serves.
  */
 import { sql } from 'drizzle-orm'
 import { ConfigError } from '../../core/config/config.ts'
@@ -19,8 +19,8 @@ type Remainder = {
 }
 
 /**
- * `lost` are the ids of keys that were abandoned; only of `tokens` if no other table may be read. @throws ConfigError
- * that lists the affected rows
+ * `lost` has the IDs of abandoned keys. Checks only `tokens` if no other table is readable. @throws ConfigError that
+ * lists the affected rows
  */
 export async function checkSecretKey(
   db: Database,

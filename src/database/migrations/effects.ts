@@ -95,7 +95,7 @@ export function effectsOf(text: string): Effect[] {
   return [...effects.filter(({ table }) => table === null || !made.has(table)), ...ofMade]
 }
 
-/** A key of one table to another, which writers of the other wait for, too. */
+/** A foreign key, which also blocks writers of the referenced table. */
 const KEY = /^(?:create|alter) table (\w+) .*\breferences (\w+)/
 
 /** Drizzle writes a statement a part; by hand there may be several. A function's body is not looked into. */

@@ -39,7 +39,7 @@ export class AlteredHistory extends SchemaError {
   }
 }
 
-/** Other transactions locked the tables of a migration for as long as it was tried. */
+/** Other transactions locked a migration's tables during all attempts. */
 export class SchemaInUse extends SchemaError {
   readonly code = 'schema_in_use'
 
