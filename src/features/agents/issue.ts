@@ -81,7 +81,7 @@ export async function issueToken(
   }
 }
 
-/** A token that a client made in a signed workspace is issued for what its grant says. */
+/** In a signed workspace, a token is issued with the terms of its grant. */
 async function termsOf(
   changing: Changing<Grant<'agent.manage'>>,
   services: SignedServices,

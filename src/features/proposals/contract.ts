@@ -1,4 +1,4 @@
-/** Proposals: what an agent asks members to allow or to add (protocol 14.4). The server changes nothing by them. */
+/** Proposals: agents ask members to allow hosts or add secrets (protocol 14.4). A proposal itself changes nothing. */
 import { z } from 'zod'
 import { line, pagination, secretKey, timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
