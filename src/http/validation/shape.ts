@@ -34,12 +34,12 @@ export function shape(
 function shapeOf(schema: Schema): Shape {
   const known = shapes.get(schema)
   if (known) return known
-  const made = takeApart(schema)
+  const made = introspect(schema)
   shapes.set(schema, made)
   return made
 }
 
-function takeApart(schema: Schema): Shape {
+function introspect(schema: Schema): Shape {
   const def = (schema as z.core.$ZodTypes)._zod.def
   switch (def.type) {
     case 'string':
