@@ -41,8 +41,9 @@ export async function readBackup(
     sums[name] = tally.sum()
     line = next
   }
-  const told = parse(sumsShape, line)
-  if (JSON.stringify(told) !== JSON.stringify({ sums })) throw damagedBackup('its sums are wrong')
+  const received = parse(sumsShape, line)
+  if (JSON.stringify(received) !== JSON.stringify({ sums }))
+    throw damagedBackup('its sums are wrong')
   const digest = reader.digest()
   if (!isAuthentic(parse(sealShape, await reader.next()), digest, key))
     throw damagedBackup('its MAC does not match: it was altered, or created with another key')

@@ -35,7 +35,7 @@ export function scheduleBackups(surroundings: Surroundings): { stop(): void } | 
   const options = { protect: true, unref: true, timezone: 'UTC' }
   const jobs = [
     new Cron(BACKUP_SCHEDULE, options, async () => {
-      await backUpByClock(surroundings, BACKUP_DIR)
+      await backUpOnSchedule(surroundings, BACKUP_DIR)
     }),
     new Cron(HOURLY, options, async () => {
       await makeUpForMissed(surroundings, BACKUP_DIR)
@@ -61,11 +61,11 @@ export async function makeUpForMissed(
   const missed = await connection.sql`
     select 1 from instance
     where coalesce(backed_up_at, '-infinity') < ${due.toISOString()}`.catch(() => [])
-  return missed.length > 0 && (await backUpByClock(surroundings, folder))
+  return missed.length > 0 && (await backUpOnSchedule(surroundings, folder))
 }
 
 /** Returns whether it was this process that made one. Never throws. */
-export async function backUpByClock(
+export async function backUpOnSchedule(
   { connection, config, log, clock, observe }: Surroundings,
   folder: string,
 ): Promise<boolean> {

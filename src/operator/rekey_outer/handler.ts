@@ -25,15 +25,15 @@ export function rekeyHandler({ connection, config, log, now }: Surroundings): Op
     if (refused !== null) return new Response(refused, { status: 409 })
     since = now()
     return new Response(
-      linesOf(ended, (tell, signal) =>
-        rekey({ sql, encryptionKey, tell, signal }, wanted)
+      linesOf(ended, (send, signal) =>
+        rekey({ sql, encryptionKey, onProgress: send, signal }, wanted)
           .then(
-            (result) => tell({ event: 'done', ...result }),
+            (result) => send({ event: 'done', ...result }),
             (error: unknown) => {
               if (!signal.aborted && !(error instanceof RekeyProblem))
                 log.error('rekey-outer failed', describeError(error))
               const message = error instanceof RekeyProblem ? error.message : SEE_LOG
-              tell({ event: 'failed', message })
+              send({ event: 'failed', message })
             },
           )
           .finally(() => {
@@ -57,17 +57,17 @@ function refusal(key: string, encryptionKey: string, since: number | null): stri
 /** Streams progress until the work ends. A client that disconnects ends the work. */
 function linesOf(
   ended: AbortSignal,
-  work: (tell: (line: object) => void, signal: AbortSignal) => Promise<void>,
+  work: (send: (line: object) => void, signal: AbortSignal) => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const gone = new AbortController()
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({
     async start(controller) {
-      const tell = (line: object) => {
+      const send = (line: object) => {
         if (!gone.signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`))
       }
       ended.addEventListener('abort', () => gone.abort())
-      void work(tell, gone.signal).finally(() => {
+      void work(send, gone.signal).finally(() => {
         if (!gone.signal.aborted) controller.close()
       })
     },

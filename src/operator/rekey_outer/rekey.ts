@@ -41,7 +41,7 @@ export type Source = {
   encryptionKey: string
   /** Whether a pooler is used, whose sessions do not show the running processes. */
   isPooled?: boolean
-  tell: (progress: Progress) => void
+  onProgress: (progress: Progress) => void
   signal: AbortSignal
 }
 
@@ -56,14 +56,14 @@ const MAX_NAMED = 100
 
 /** @throws RekeyProblem if a process does not have the new key; the signal's reason when ended */
 export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyResult> {
-  const { sql, encryptionKey, tell } = source
+  const { sql, encryptionKey, onProgress } = source
   const [{ id: key }] = outerKeysIn(encryptionKey)
   await demandKeyEverywhere(source, key)
   const before = await countByKey(sql, encryptionKey)
-  tell({ event: 'started', key, rows: before })
+  onProgress({ event: 'started', key, rows: before })
   const pace = new Pace(
     countUnder(before, (id) => id !== key),
-    tell,
+    onProgress,
   )
   const outer = OuterLayer.parse(encryptionKey)
   const unreadable = await passes({ ...source, outer, key, pace, wanted })
@@ -109,7 +109,7 @@ async function goThrough(work: Work, isFirst: boolean): Promise<Seen> {
   const seen: Seen = { met: 0, unreadable: 0 }
   for (const sealed of SEALED) {
     let after: string[] | null = null
-    do after = await goOn(work, sealed, { after, seen, isFirst })
+    do after = await resealBatch(work, sealed, { after, seen, isFirst })
     while (after !== null)
   }
   if (!work.wanted.dryRun) work.pace.add(KEY_CHECK.table, await resealCheck(work), 0)
@@ -119,13 +119,13 @@ async function goThrough(work: Work, isFirst: boolean): Promise<Seen> {
 type Place = { after: readonly string[] | null; seen: Seen; isFirst: boolean }
 
 /** Reseals one batch. Returns the start of the next one, or `null` at the end of the table. */
-async function goOn(work: Work, sealed: SealedColumn, { after, seen, isFirst }: Place) {
-  const { sql, key, wanted, pace, tell, signal } = work
+async function resealBatch(work: Work, sealed: SealedColumn, { after, seen, isFirst }: Place) {
+  const { sql, key, wanted, pace, onProgress, signal } = work
   signal.throwIfAborted()
   const rows = await readRows(sql, sealed, { key, after, limit: wanted.batch })
   const { resealed, unreadable } = await reseal(work, sealed, rows, wanted.dryRun)
   const named = isFirst ? unreadable.slice(0, Math.max(MAX_NAMED - seen.unreadable, 0)) : []
-  for (const row of named) tell({ event: 'unreadable', ...row })
+  for (const row of named) onProgress({ event: 'unreadable', ...row })
   seen.met += rows.length
   seen.unreadable += unreadable.length
   pace.add(sealed.table, resealed, isFirst ? rows.length : 0)

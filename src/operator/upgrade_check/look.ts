@@ -38,7 +38,7 @@ function reading<T>(config: Config, look: Look<T>): Promise<T> {
 
 /** Opening the database itself would write to it. */
 function copyOf(root: string): string {
-  const lock = holdStill(join(root, LOCK))
+  const lock = lockAgainstStart(join(root, LOCK))
   try {
     const needed = sizeOf(join(root, CLUSTER))
     if (needed > freeBytesOf(tmpdir()))
@@ -56,7 +56,7 @@ function copyOf(root: string): string {
 }
 
 /** A reader of the lock file prevents servers from starting, and proves that none runs. */
-function holdStill(path: string): Sqlite {
+function lockAgainstStart(path: string): Sqlite {
   const lock = new Sqlite(path, { readonly: true })
   try {
     lock.run('PRAGMA busy_timeout = 0')
