@@ -59,7 +59,7 @@ export function checkCallerHeaders(
     checkName(name)
     checkNotForbidden(key)
     if (RANGE_HEADERS.has(key) && key !== range?.header) checkRange(value, method)
-    checkNotTakenApart(key, method)
+    refuseParts(key, method)
     if (seen.has(key)) throw invalidHeader('A header is repeated with different case.')
     if (!isSendable(value)) throw invalidHeader('A header value has an invalid character.')
     seen.add(key)
@@ -161,7 +161,7 @@ function withoutRanges(pairs: HeaderPair[], range: AskedRange | null): HeaderPai
   return pairs.filter((pair) => !isDropped(pair) && pair[0].toLowerCase() !== 'if-range')
 }
 
-function checkNotTakenApart(key: string, method: string): void {
+function refuseParts(key: string, method: string): void {
   if (SOURCE_RANGE.test(key)) {
     throw forbidden(
       'Part of an object cannot be copied because it cannot be searched for credentials. Copy the whole object (AWS CLI and SDKs: multipart_threshold = 5GB).',

@@ -70,7 +70,7 @@ export function findLocations(
   ]
   if (!bodyPlace) return { found, body: null, texts: [...texts, ...textsOf(body)] }
   // In valid JSON, the prefix is always inside a string, where an escaped value is right.
-  const isWhole = isWhatItSays(bodyPlace)
+  const isWhole = hasDeclaredType(bodyPlace)
   const inBody = findIn(bodyPlace, isWhole ? isPlaceable : NOTHING_PLACEABLE, texts)
   if (inBody.length === 0) return { found, body: null, texts }
   return { found: [...found, ...inBody], body: bodyPlace, texts }
@@ -149,7 +149,7 @@ export function holdsPrefix(bytes: Uint8Array | null): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(PLACEHOLDER_PREFIX)
 }
 
-function isWhatItSays({ style, text }: Place): boolean {
+function hasDeclaredType({ style, text }: Place): boolean {
   return style !== 'json' || isJson(text)
 }
 
