@@ -209,7 +209,7 @@ export function isAuthorised(header: string | null | undefined, password: string
   return isSame(decoded.slice(decoded.indexOf(':') + 1), password)
 }
 
-/** In constant time, whatever the lengths. */
+/** In constant time for any lengths. */
 export function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))

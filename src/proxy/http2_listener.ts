@@ -1,7 +1,7 @@
 /**
- * The listener of a host for programs that offer nothing but HTTP/2: clients of gRPC, whose trailers and messages
- * both ways the runtime's own server does not have, and few others. Requests become those that all listeners
- * hand on, answers of gRPC have their trailers put behind them, and refusals its form.
+ * A host's listener for programs that only support HTTP/2, mainly gRPC clients: the runtime's own server has neither
+ * trailers nor bidirectional messages. It converts requests to the common form, appends trailers to gRPC responses, and
+ * formats refusals for gRPC.
  */
 import http2, {
   type IncomingHttpHeaders,

@@ -56,7 +56,7 @@ export function remoteBackend(options: RemoteOptions): Backend {
   }
 }
 
-/** Reads the allowlist once, however many want to know, and keeps to the last one while there is no answer. */
+/** Reads the allowlist once for all simultaneous requests, and keeps the last one while the resolver is unavailable. */
 function reader({ resolver, token, notice }: RemoteOptions): Backend['covers'] {
   let domains: readonly Domain[] = []
   let readAt = Number.NEGATIVE_INFINITY

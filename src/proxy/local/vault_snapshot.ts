@@ -44,7 +44,7 @@ export type VaultSnapshot = {
   open(sealed: SealedSecret): Secret
   /** Returns the guard of every value in the environment; it keeps fingerprints, not values. */
   guard(): Promise<Guard>
-  /** Has later guards cover tokens behind tickets. @throws Fault `rate_limited` */
+  /** Makes later guards cover the tokens behind tickets. @throws Fault `rate_limited` */
   remember(tokens: readonly ObtainedToken[]): void
   /** Returns credentials by name, with the shapes of their stand-ins. */
   credentials(): Promise<ProxyCredential[]>

@@ -1,6 +1,6 @@
 /**
  * Sends records in the outbox, in batches, in the background. It retries an unavailable server at growing intervals. A
- * record that the server refuses permanently is put aside, so that it does not delay the others.
+ * permanently refused record is moved to a file, so that it does not block the others.
  */
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../../client/http/api.ts'
