@@ -53,14 +53,14 @@ export class Bulkheads {
     this.#bulkheads.set(workspaceId, bulkhead)
     if (bulkhead.running >= this.#width) {
       return this.#wait(bulkhead, deadline, returning).then(() =>
-        this.#wayOut(workspaceId, bulkhead),
+        this.#releaser(workspaceId, bulkhead),
       )
     }
     bulkhead.running += 1
-    return this.#wayOut(workspaceId, bulkhead)
+    return this.#releaser(workspaceId, bulkhead)
   }
 
-  #wayOut(workspaceId: string, bulkhead: Bulkhead): () => void {
+  #releaser(workspaceId: string, bulkhead: Bulkhead): () => void {
     let left = false
     return () => {
       if (!left) this.#leave(workspaceId, bulkhead)
