@@ -15,7 +15,7 @@ import { reportOnSignal } from '../operator/report.ts'
 import { type App, startApp } from './app.ts'
 import { claimPorts, PortsTaken } from './claim_ports.ts'
 import { readyText } from './ready_text.ts'
-import { tellServiceManager } from './service_manager.ts'
+import { notifyServiceManager } from './service_manager.ts'
 import { ignoreOtherSignals, STOP_SIGNALS } from './signals.ts'
 import { WorkerFailed } from './supervisor.ts'
 import { reportReady, superviseWorkers, workerIndex, workerStopped } from './workers.ts'
@@ -69,7 +69,7 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
   const stopped = worker === null ? waitForStopSignal(log) : workerStopped()
   reportOnSignal({ ...app, config, log, problems: () => problems })
   await announce(app, { config, worker, notices })
-  if (worker === null) await tellServiceManager('READY=1', log)
+  if (worker === null) await notifyServiceManager('READY=1', log)
   const code = await Promise.race([failed.promise, stopped.then(() => 0)])
   await app.stop()
   log.info('stopped', { code })
@@ -94,7 +94,7 @@ function waitForStopSignal(log: Log): Promise<void> {
       if (asked) process.exit(1)
       asked = true
       log.info('stopping', { signal })
-      void tellServiceManager('STOPPING=1', log)
+      void notifyServiceManager('STOPPING=1', log)
       resolve()
     })
   }

@@ -11,7 +11,7 @@ import { prepareDatabase } from '../database/prepare.ts'
 import { awaitServer } from '../database/reach.ts'
 import { claimPorts } from './claim_ports.ts'
 import { type Origins, readyText } from './ready_text.ts'
-import { tellServiceManager } from './service_manager.ts'
+import { notifyServiceManager } from './service_manager.ts'
 import { STOP_SIGNALS } from './signals.ts'
 import { Supervisor, type Worker } from './supervisor.ts'
 
@@ -41,16 +41,16 @@ export async function superviseWorkers(config: Config): Promise<number> {
       if (asked) process.exit(1)
       asked = true
       log.info('stopping', { signal })
-      void tellServiceManager('STOPPING=1', log)
+      void notifyServiceManager('STOPPING=1', log)
       stopped.resolve()
     })
   }
   process.on('SIGUSR1', () => supervisor.report())
   const consoleHash = await embeddedConsoleHash()
   const started = supervisor.start().then((places) => {
-    const told = { ...merged(places), config, location, consoleHash, workers: config.WORKERS }
-    process.stdout.write(readyText(told))
-    return tellServiceManager('READY=1', log)
+    const ready = { ...merged(places), config, location, consoleHash, workers: config.WORKERS }
+    process.stdout.write(readyText(ready))
+    return notifyServiceManager('READY=1', log)
   })
   await Promise.race([started, stopped.promise])
   await stopped.promise
