@@ -22,8 +22,8 @@ export async function makeBinding(token: Token, first: string): Promise<string> 
 /** @throws Refusal `binding` */
 export async function requireBinding(token: Token, first: string, binding: string): Promise<void> {
   const mac = fromBase64(binding)
-  const vouches = mac && (await webVerifyHmac(await bindingKey(token), mac, hashBytes(first)))
-  if (!vouches) throw new Refusal('binding', undefined, 'the chain')
+  const isValid = mac && (await webVerifyHmac(await bindingKey(token), mac, hashBytes(first)))
+  if (!isValid) throw new Refusal('binding', undefined, 'the chain')
 }
 
 function bindingKey({ id, secret }: Token): Promise<Bytes> {
