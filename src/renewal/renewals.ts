@@ -134,7 +134,7 @@ export class Renewals {
     )
   }
 
-  /** `null`, or an error, where nothing was sent. */
+  /** `null`, or an error, if nothing was sent. */
   async #sendOnRecord(renewal: Renewal, lease: Taken): Promise<SentRequest | null> {
     const { trail } = this.#parts
     const request = await buildRequest(renewal.root, renewal.state, lease.now)

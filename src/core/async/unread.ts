@@ -14,7 +14,7 @@ export class Unread extends Error {
   }
 }
 
-/** More things to read, one after the other, than any decision has. */
+/** More sequential reads than any decision needs. */
 const MAX_READS = 10_000
 
 /** Decides when all that it needs has been read. */
@@ -43,7 +43,7 @@ export class UnreadBefore extends Error {
   }
 }
 
-/** Repeats a transaction after reading its missing data outside of it, so that nobody waits for the reading. */
+/** Repeats a transaction after reading its missing data outside of it, so that the read blocks no others. */
 export async function transactWhenRead<T>(transact: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

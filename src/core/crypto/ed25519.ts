@@ -46,8 +46,8 @@ export async function verifyEd25519(
 }
 
 /**
- * Whether 32 bytes are neither of low order nor a second spelling of a point. Under a key of low order, signatures are
- * valid for texts that nobody signed.
+ * Whether 32 bytes are neither of low order nor a second spelling of a point. With a key of low order, signatures are
+ * valid for texts that were never signed.
  */
 export function isSoundPoint(bytes: Uint8Array): boolean {
   const y = littleEndian(bytes) & (2n ** 255n - 1n)

@@ -30,7 +30,7 @@ export type JudgedPlace = {
   isForeign?: boolean
 }
 
-/** A request to the upstream, as far as policies judge it. */
+/** The parts of a request that policies check. */
 export type JudgedRequest = {
   target: { host: string; port: number; path: string; search: string }
   method: string
@@ -65,8 +65,8 @@ export function objectionTo(
 export type RecordedCall = { method: string; target_url: string; style: Style }
 
 /**
- * Judges a recorded call. Records have no headers, queries, templates or bodies, so a policy's rules for these are not
- * judged.
+ * Checks a recorded call. Records have no headers, queries, templates or bodies, so the rules for these are not
+ * checked.
  */
 export function objectionToRecorded(
   policy: Policy,
@@ -120,7 +120,7 @@ function objectionToObjects(
   return { rule: 'objects', text }
 }
 
-/** A batch's inner requests are not judged, so the policy must list the batch's exact path. */
+/** A batch's inner requests are not checked, so the policy must list the batch's exact path. */
 function objectionToBatch(
   policy: Policy,
   { target: { path }, method, isMultipart }: JudgedRequest,

@@ -132,7 +132,7 @@ export class Collection {
   }
 }
 
-/** The same text as others write it: other line ends, case, dashes, encodings of characters. */
+/** Variants of a text: other line ends, case, dashes, character encodings. */
 function formsOf(text: string): Set<string> {
   const forms = new Set([text])
   if (text.includes('\n')) {
