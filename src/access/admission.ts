@@ -49,7 +49,7 @@ function refusalOf(token: LiveToken, { access }: TokenEndpoint): Fault | null {
 const SEALED = 'The sealed form of a token cannot open what this needs: send the token itself.'
 
 const NARROWED =
-  'A narrowed or limited token uses credentials and reads none. Issue one without --host, --secret and limits.'
+  'A narrowed or limited token can use credentials, but not read them. Issue one without --host, --secret and limits.'
 
 const VERBS: Record<Capability, string> = {
   use: 'use credentials',
@@ -62,7 +62,7 @@ function notIssuedFor({ kind, name, ...token }: LiveToken, needed: Capability): 
   const issue = kind === 'agent' ? 'token' : 'workload-token'
   const both = capabilities.filter((one) => one === needed || token.capabilities.includes(one))
   return new Fault('scope_required', {
-    message: `This token may not ${VERBS[needed]}. An admin issues one that may with: cloakroom ${command} --may ${both.join(',')}`,
+    message: `This token may not ${VERBS[needed]}. Ask an admin for one that may: cloakroom ${command} --may ${both.join(',')}`,
     fix: commandFix(issue, 'issue', name, '--may', both.join(',')),
   })
 }

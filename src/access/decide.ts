@@ -13,13 +13,13 @@ import { StaleSnapshot } from './snapshots/snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
 /**
- * Milliseconds for which a decision is made again while the policy keeps changing: every write of a
- * secret counts as a change, and an import must not stop the workspace's agents.
+ * Milliseconds for which a decision is repeated while the policy keeps changing: every write of a secret counts as a
+ * change, and an import must not stop the workspace's agents.
  */
 const TIMEOUT_MS = 5_000
 /** After this many attempts, the workspace's writers have to wait for one decision. */
 const FREE_ATTEMPTS = 2
-/** Things that one decision waits for outside of its attempts, such as renewals of its credentials. */
+/** Maximum waits of one decision outside of its attempts, such as renewals of its credentials. */
 const MAX_WAITS = 20
 
 /** Returns a refusal as a result: it is recorded like an allowed call. */
@@ -54,8 +54,8 @@ async function decideAndRecord<T>(
   let started = performance.now()
   let waits = 0
   const asked: SentRead[] = []
-  const mayGoOn = () => performance.now() - started < TIMEOUT_MS && waits < MAX_WAITS
-  for (let attempt = 1; mayGoOn(); attempt += 1) {
+  const canRetry = () => performance.now() - started < TIMEOUT_MS && waits < MAX_WAITS
+  for (let attempt = 1; canRetry(); attempt += 1) {
     const isLocked = attempt > FREE_ATTEMPTS
     const decided = await attemptOnce(access, token, decide, isLocked ? asked : null)
     if (decided && 'entry' in decided) return resultOf(decided)

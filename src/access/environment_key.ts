@@ -13,8 +13,8 @@ import type { LiveToken } from './tokens.ts'
 type Place = { projectId: string; environment: string }
 
 /**
- * The key of one project and environment, from the cache or from the token's envelope. It may be wiped
- * when its workspace changes: to be used before the next wait.
+ * The key of one project and environment, from the cache or from the token's envelope. Use it before the next wait,
+ * because a change of its workspace may erase it.
  *
  * @throws Fault `key_not_provisioned` without an envelope of the current epoch that opens
  * @throws StaleSnapshot
@@ -29,7 +29,7 @@ export async function environmentKeyOf(
   return cached ?? (await openEnvironmentKey(caches, snapshot, token, place))
 }
 
-/** The same from the envelope, and into the cache. */
+/** Decrypts the key from the envelope, and caches it. */
 export async function openEnvironmentKey(
   { snapshots, keys }: { snapshots: SnapshotCache; keys: KeyCache },
   snapshot: Snapshot,
@@ -54,7 +54,7 @@ export async function openEnvironmentKey(
   return key
 }
 
-/** Under which name the cache has the key that a token was given. */
+/** The cache name of a token's key. */
 export function keyNameOf(
   { workspaceId, policyVersion }: Snapshot,
   token: LiveToken,
@@ -80,7 +80,7 @@ export async function grantOf(
   return sealed
 }
 
-/** An admin grants the environment by the id of the token, which its bearer may know. */
+/** An admin grants the environment by token ID, which its bearer may know. */
 function notProvisioned({ kind, name, id }: LiveToken, environment: string): Fault {
   const grant = kind === 'agent' ? ['token', 'grant', name, id] : ['workload-token', 'grant', id]
   return new Fault('key_not_provisioned', { fix: commandFix(...grant, '-e', environment) })

@@ -1,7 +1,6 @@
 /**
- * Opened environment keys, for KEY_CACHE_SECONDS at most and bounded in number. An entry belongs to one
- * policy version, so whatever removes a grant also makes the cached key unreachable. Keys are wiped
- * when they leave.
+ * Opened environment keys, for KEY_CACHE_SECONDS at most and bounded in number. An entry belongs to one policy version,
+ * so whatever removes a grant also makes the cached key unreachable. Keys are erased on eviction.
  */
 import type { Clock } from '../core/clock.ts'
 import { LruMap } from '../core/lru.ts'
@@ -10,7 +9,7 @@ import { Secret } from '../core/secret.ts'
 const MAX_KEYS = 4096
 const SWEEP_MS = 1000
 
-/** How a cache has served since the start. */
+/** Cache statistics since the start. */
 export type CacheStats = { hits: number; misses: number; entries: number }
 
 export class KeyCache {
@@ -18,7 +17,7 @@ export class KeyCache {
   readonly #keys: LruMap<string, Secret>
   readonly #timer: Timer
   readonly #counts = { hits: 0, misses: 0 }
-  /** Grows with every loss of keys, so that a key opened before one is not kept after it. */
+  /** Increases when keys are dropped, so that keys decrypted earlier are not cached afterwards. */
   #generation = 0
 
   constructor(seconds: number, clock: Clock) {
@@ -29,7 +28,7 @@ export class KeyCache {
     this.#timer.unref()
   }
 
-  /** Returns the key for immediate use: it is the last to be wiped when room is needed. */
+  /** Returns the key for immediate use, and marks it as most recently used. */
   get(name: string): Secret | null {
     const key = this.#keys.get(name) ?? null
     this.#counts[key ? 'hits' : 'misses'] += 1
@@ -46,7 +45,7 @@ export class KeyCache {
   }
 
   /**
-   * Keeps a copy: the caller's key is not wiped with it. An existing key stays, because it may be in use. A key that
+   * Keeps a copy: the caller's key is not erased with it. An existing key stays, because it may be in use. A key that
    * was requested in an earlier generation is not kept: its token may be revoked by now.
    */
   put(name: string, key: Secret, generation = this.#generation): void {
@@ -55,8 +54,8 @@ export class KeyCache {
   }
 
   /**
-   * Forgets the keys with this name prefix, or all keys. They are wiped in the next turn of the event loop, when
-   * current users have used them.
+   * Forgets the keys with this name prefix, or all keys. They are erased in the next turn of the event loop, after
+   * current uses.
    */
   forget(prefix = ''): void {
     this.#generation += 1
@@ -67,7 +66,7 @@ export class KeyCache {
     }
   }
 
-  /** Wipes expired keys. */
+  /** Erases expired keys. */
   sweep(): void {
     this.#keys.sweep()
   }

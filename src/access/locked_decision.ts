@@ -21,7 +21,7 @@ import type { Verifier } from './signed/verifier.ts'
 import { type Snapshot, SnapshotCache, StaleSnapshot } from './snapshots/snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
-/** Milliseconds for which writers are kept out; a decision that waits for a slow name is tried again. */
+/** Milliseconds for which writers are blocked. A decision that waits longer, such as for DNS, is retried. */
 const TIMEOUT_MS = 2_000
 
 /** A decision and its audit entry. */
@@ -34,8 +34,8 @@ export type Decide<T> = (
 ) => Decided<T> | Promise<Decided<T>>
 
 /**
- * Returns `null` if the token is no longer live, or the time was too short; then nothing was stored. `asked` are the
- * reads of earlier attempts at this decision.
+ * Returns `null` if the token is no longer live, or the time ran out. Nothing is stored then. `asked` are the reads of
+ * earlier attempts at this decision.
  */
 export type DecideLocked = <T>(
   token: LiveToken,

@@ -1,6 +1,6 @@
 /**
- * Narrowed tokens (protocol 6.3): a token whose grant lists hosts or secrets is worth nothing anywhere else, so a
- * key that an SDK carries to another host is of no use there.
+ * Narrowed tokens (protocol 6.3): a token whose grant lists hosts or secrets is useless for any other, so it does no
+ * harm if an SDK sends it to another host.
  */
 import { commandFix, Fault } from '../core/fault.ts'
 import { domainMatches, parseDomain } from '../core/net/domain.ts'
@@ -14,7 +14,7 @@ export function coversHost({ hosts }: Narrowed, host: string, port: number): boo
   return hosts === null || hosts.some((text) => matches(text, host, port))
 }
 
-/** Whether the token is for the secret that is stored under that name. */
+/** Whether the token covers the secret with that name. */
 export function coversSecret({ secrets }: Narrowed, name: string): boolean {
   return secrets === null || secrets.includes(name)
 }
@@ -37,7 +37,7 @@ function outside({ kind, name }: Named, option: 'host' | 'secret', wanted: strin
   const fix =
     kind === 'agent' ? commandFix('token', 'issue', name, `--${option}`, wanted) : undefined
   return new Fault('scope_required', {
-    message: `This token is narrowed, and not for the ${option} ${wanted}. Run \`cloakroom token issue <agent> --${option} …\` for another one.`,
+    message: `This token does not allow the ${option} ${wanted}. Create one that does: \`cloakroom token issue <agent> --${option} …\`.`,
     fix,
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Database reads with a deadline: a frozen server, or a network that loses packets, must
- * end in 503 and not in requests that wait without end.
+ * Database reads with a deadline: a frozen server, or a network that loses packets, must end in 503 and not in requests
+ * that wait forever.
  */
 import type postgres from 'postgres'
 import { withTimeout } from '../core/async/timeout.ts'
@@ -26,15 +26,15 @@ export function openReader(
   }
 }
 
-/** A statement that a reader was given. */
+/** A read statement. */
 export type SentRead = { parts: TemplateStringsArray; values: string[] }
 
-/** Statements of one decision, which are usually about six. */
+/** Maximum statements of one decision. Usually about six. */
 const MAX_AHEAD = 20
 
 /**
- * Sends all of `asked` together, and answers each of them with its rows when it is read. Other reads are added to
- * `asked`, for the next reader.
+ * Sends all statements in `asked` together, and returns the rows of each when it is read. New reads are added to
+ * `asked` for the next reader.
  */
 export function readAhead(read: AccessReader, asked: SentRead[]): AccessReader {
   const sent = asked.map(({ parts, values }) => {

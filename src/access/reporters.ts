@@ -52,7 +52,7 @@ async function asToken(
   presented: { text: string; requestId: string },
 ): Promise<Reporter> {
   const { token } = await admitToken(access, endpoint, presented)
-  // The trail runs no statement for this report that proves the token live.
+  // The audit trail does not prove for this report that the token is live.
   await access.tokens.confirm(token)
   await requireGrantedNow(access, token)
   return {

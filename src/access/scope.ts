@@ -7,7 +7,7 @@ export function outsideScope(field: ScopeField, own: string | null): Fault {
   return new Fault('scope_required', {
     message:
       own === null
-        ? `The token leaves the ${field} open: name one.`
+        ? `The token is not limited to one ${field}: name one.`
         : `The token is for the ${field} ${own} only.`,
   })
 }

@@ -32,7 +32,7 @@ export type TokenRow = {
   hosts: readonly string[] | null
   /** Names; null for every secret that it was granted. */
   secrets: readonly string[] | null
-  /** How much it may do; null without limits. */
+  /** Its limits; null without limits. */
   limits: TokenLimits | null
   verifier: Uint8Array
   registrationId: string | null
@@ -47,7 +47,7 @@ export type TokenTerms = { label: string; publicKey: string; expiresAt: number |
 
 /** A verified token: its row, and the presented secret. */
 export type LiveToken = TokenRow & {
-  /** Whether it only authenticates, and opens nothing. */
+  /** Whether it only authenticates, and cannot decrypt. */
   isSealed: boolean
   /** The secret part, which opens the envelopes stored for the token. */
   secret(): Uint8Array
@@ -57,7 +57,7 @@ export type LiveToken = TokenRow & {
 
 type Proof = { row: TokenRow; isSealed: boolean }
 
-/** Token kinds that act for themselves, with the kinds of rows that fit. A sealed token has the kind of its row. */
+/** Token kinds in the token text, with the matching kinds of rows. A sealed token has the kind of its row. */
 const KINDS: Record<TokenKind, readonly TokenRow['kind'][]> = {
   agt: ['agent'],
   wkl: ['workload'],
@@ -108,7 +108,7 @@ export class TokenCache {
     throw new Fault('invalid_token')
   }
 
-  /** Without a row, this takes as long as for a wrong secret. */
+  /** Takes as long without a row as for a wrong secret. */
   #fits(presented: ParsedToken, row: TokenRow | null): row is TokenRow {
     const verifier = presentedVerifier(presented)
     const match = this.#pepper.matchVerifier(
@@ -121,7 +121,7 @@ export class TokenCache {
     return true
   }
 
-  /** Stores the token under the first SECRET_KEY, in the background: should it fail, it fits as it is. */
+  /** Rehashes the token with the first SECRET_KEY in the background. If this fails, the old verifier stays valid. */
   #renew(row: TokenRow, verifier: Uint8Array): void {
     const renewed = this.#pepper.sealVerifier(identityOf(row), verifier)
     this.#read`

@@ -17,7 +17,7 @@ type Parts = {
   notices: Notices
 }
 
-/** Releases of one call that were used: more than a process sees in the quarter of an hour that they are good. */
+/** Remembered releases that were used: more than a process sees in the 15 minutes of their validity. */
 const MAX_USED = 100_000
 
 export class Approvals {
@@ -25,7 +25,7 @@ export class Approvals {
   readonly #store: RequestStore
   readonly #outer: OuterLayer
   readonly #notices: Notices
-  /** Whether the release was this call's; a database that forgets a use cannot repeat it. */
+  /** Whether the release was for this call. A database that forgets a use cannot repeat it. */
   readonly #used = new LruMap<string, string>({ max: MAX_USED })
 
   constructor({ sql, outer, timers, log, notices }: Parts) {
@@ -38,7 +38,7 @@ export class Approvals {
   lookUp: RequestStore['lookUp'] = (asked, policyVersion) =>
     this.#store.lookUp(asked, policyVersion)
 
-  /** Returns whether it was stored, and not an equal one before. @throws Fault `rate_limited` */
+  /** Returns false if an equal one was already stored. @throws Fault `rate_limited` */
   async request(request: NewRequest): Promise<boolean> {
     const { id, workspaceId } = request
     const row = [{ uuid: id }]

@@ -23,10 +23,7 @@ export type NewRequest = {
   details: Uint8Array
 }
 
-/**
- * `changed`: a release may fit that the version which the caller decided by has not. `absent`: nothing is stored that
- * decides about the call.
- */
+/** `changed`: a release that is newer than the caller's version may fit. `absent`: there is no request for the call. */
 export type RequestState =
   | { kind: 'changed' }
   | { kind: 'absent' }
@@ -121,8 +118,7 @@ export class RequestStore {
   }
 
   /**
-   * Stores a request, or finds that an equal one is pending by now. Requests of one workspace are counted one after the
-   * other.
+   * Stores a request, unless an equal one is already pending. Requests of one workspace are counted sequentially.
    *
    * @throws Fault `rate_limited`
    */
@@ -177,12 +173,12 @@ function valuesOf(request: NewRequest) {
 
 function requireRoom(counts: { pending: number; hourly: number; all_pending: number }): void {
   if (counts.pending >= MAX_PENDING)
-    throw tooMany(`An agent has at most ${MAX_PENDING} requests for approval pending.`)
+    throw tooMany(`An agent can have at most ${MAX_PENDING} pending approval requests.`)
   if (counts.hourly >= MAX_AN_HOUR)
-    throw tooMany(`An agent makes at most ${MAX_AN_HOUR} requests for approval an hour.`)
+    throw tooMany(`An agent can make at most ${MAX_AN_HOUR} approval requests per hour.`)
   if (counts.all_pending >= MAX_PENDING_IN_WORKSPACE)
     throw tooMany(
-      `A workspace has at most ${MAX_PENDING_IN_WORKSPACE} requests for approval pending.`,
+      `A workspace can have at most ${MAX_PENDING_IN_WORKSPACE} pending approval requests.`,
     )
 }
 

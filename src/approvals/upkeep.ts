@@ -4,11 +4,11 @@ import { sql } from 'drizzle-orm'
 import { describeError, type Log } from '../core/log.ts'
 import type { Database } from '../database/open.ts'
 
-/** When a row ended: it was used or decided against, or its time is over. */
+/** When a row ended: it was used, denied, revoked, or expired. */
 const ENDED = sql`case status when 'used' then used_at when 'denied' then decided_at
   when 'revoked' then decided_at else expires_at end`
 
-/** A statement each, so that no row is locked for long. */
+/** Separate statements, so that no row is locked for long. */
 export async function sweepApprovals(db: Database): Promise<void> {
   await db.execute(sql`update approvals set details = null, envelopes = null
     where (details is not null or envelopes is not null) and ${ENDED} < now() - interval '24 hours'`)
@@ -23,7 +23,7 @@ export function scheduleApprovalUpkeep({ db, log }: { db: Database; log: Log }):
     try {
       await sweepApprovals(db)
     } catch (error) {
-      log.warning('ended approvals were not removed', describeError(error))
+      log.warning('ended approvals could not be removed', describeError(error))
     }
   })
 }

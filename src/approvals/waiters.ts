@@ -1,6 +1,6 @@
 /**
- * Calls that wait for a member's decision. They hold no database connection: one statement looks for all of a
- * workspace's, when the workspace changed and every few seconds.
+ * Calls that wait for a member's decision. They use no database connection: one statement checks all of a workspace's
+ * calls, after each change and every few seconds.
  */
 import type { PendingTimer, Timers } from '../core/async/timers.ts'
 import { describeError, type Log } from '../core/log.ts'
@@ -46,7 +46,7 @@ export class Waiters {
     return ofToken < MAX_OF_TOKEN && ofWorkspace < MAX_OF_WORKSPACE
   }
 
-  /** Resolves when the request is decided or over, after `ms` milliseconds, or when the caller leaves. */
+  /** Resolves when the request is decided or expired, after `ms` milliseconds, or when the caller disconnects. */
   async wait({
     signal,
     ms,
@@ -67,7 +67,7 @@ export class Waiters {
     }
   }
 
-  /** Looks whether something that waits was decided, in a workspace that changed or in all. One look runs at a time. */
+  /** Checks for decisions on waiting requests, in one workspace or in all. One check runs at a time. */
   async look(workspaceId?: string): Promise<void> {
     const isConcerned = [...this.#waiting].some(
       (waiter) => workspaceId === undefined || waiter.workspaceId === workspaceId,
@@ -97,7 +97,7 @@ export class Waiters {
         const decided = new Set(await this.#parts.decided(ids))
         for (const { id, wake } of this.#waiting) if (decided.has(id)) wake()
       } catch (error) {
-        this.#parts.log.warning('waiting approvals could not be read', describeError(error))
+        this.#parts.log.warning('pending approvals could not be read', describeError(error))
       }
     } while (this.#isLookDue)
   }

@@ -1,7 +1,7 @@
 /**
  * Records what people changed and viewed: a change in its own transaction, so that both happen or neither; a view
- * before its answer. A row of `audit_changes` is cheap. `settle` moves many together to `audit_logs`, whose indexes and
- * counts are the main cost of a record. Any control plane moves all rows, so none is lost with its process.
+ * before its response. A row of `audit_changes` is cheap. `settle` moves many together to `audit_logs`, whose indexes
+ * and counts are the main cost of a record. Any control plane moves all rows, so none is lost with its process.
  */
 import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'
@@ -40,8 +40,8 @@ const MOVE = `with moved as (
 /** Milliseconds between moves of this process's rows, and between checks for rows that other processes left. */
 const INTERVAL_MS = 250
 const LOOK_MS = 5_000
-/** Rows that were moved, after which their room is given back. */
-const MUCH = 20_000
+/** Moved rows after which the table is vacuumed. */
+const VACUUM_AFTER_ROWS = 20_000
 /** Reads whose records share one statement. */
 const SHOWN_AT_ONCE = 64
 /** Moves after the last record, because its transaction commits later than it is stored. */
@@ -107,12 +107,12 @@ export class ChangeRecords {
 
   async #tick(): Promise<void> {
     if (this.#movesLeft > 0 && !this.#current) await this.#begin()
-    if (this.#moved < MUCH) return
+    if (this.#moved < VACUUM_AFTER_ROWS) return
     this.#moved = 0
     try {
       await this.#sql.unsafe('vacuum (skip_locked, truncate false) audit_changes')
     } catch (error) {
-      this.#log.warning('room of records of changes could not be given back', describeError(error))
+      this.#log.warning('audit_changes could not be vacuumed', describeError(error))
     }
   }
 
@@ -133,7 +133,7 @@ export class ChangeRecords {
       } while (count === MOVED)
     } catch (error) {
       this.#movesLeft = MOVES_AFTER
-      this.#log.warning('records of changes wait', describeError(error))
+      this.#log.warning('audit records of changes are delayed', describeError(error))
     }
   }
 }

@@ -1,11 +1,11 @@
 /**
- * Lists the hours in which requests ended with a decision, by their counts. A list of refused calls then reads those
- * hours only, and not all calls between two of them.
+ * Lists the hours in which requests ended with a decision, by their counts. A list of refused calls then reads only
+ * those hours.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Reading } from '../database/open.ts'
 
-/** Requests that are counted together: all of them, or those of names. */
+/** Requests to count: all of them, or those of the given names. */
 export type Counted = {
   dimension: 'total' | 'agent' | 'domain' | 'credential'
   /** Empty for the total. */

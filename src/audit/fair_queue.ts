@@ -28,14 +28,14 @@ export class FairQueue<T> {
     return true
   }
 
-  /** About `count`, to which each workspace has its part, in its own order. */
+  /** Takes about `count` entries, a share of each workspace, in their order. */
   take(count: number): T[] {
     const part = Math.ceil(count / this.#queues.size)
     const taken: T[] = []
     for (const [workspaceId, queue] of this.#queues) {
       if (taken.length >= count) break
       taken.push(...queue.splice(0, part))
-      // The rest of the queue moves behind all others.
+      // The rest of the queue moves to the end.
       this.#queues.delete(workspaceId)
       if (queue.length > 0) this.#queues.set(workspaceId, queue)
     }

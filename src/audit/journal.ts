@@ -11,7 +11,7 @@ import { readIntents } from './stored_intents.ts'
 /** One row; `isUnconfirmed` if its commit may have failed. */
 export type JournalGroup = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }
 
-/** A text and not a template: the driver would put it together again each time. */
+/** A string, because the driver would assemble a template again each time. */
 const INSERT = `insert into audit_journal (id, live, intents)
   select $1::uuid, string_agg(p.number::text, ' '), $5
   from unnest($2::text::uuid[], $3::text::uuid[], $4::text::bigint[]) with ordinality
@@ -64,7 +64,7 @@ const NAMES = [
 /** Fields that a proof covers. */
 const PROVED = ['token_id', 'workspace_id', 'policy_version'] as const
 
-/** Groups entries: those of one token and one version share a proof. */
+/** Groups entries: entries with the same token and version share a proof. */
 export function groupOf(entries: readonly Entry[]): JournalGroup {
   const ofToken = new Map<string, Intent[]>()
   let proofs = 0
@@ -159,7 +159,7 @@ function rowOf({ entry, proof }: Intent): unknown[] {
   ]
 }
 
-/** An intent by itself. */
+/** A single intent. */
 export function intentText({ entry, proof }: Intent): string {
   return JSON.stringify({ ...entry, proof })
 }

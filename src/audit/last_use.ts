@@ -1,16 +1,16 @@
 /**
- * When tokens were last used, to ten seconds: a statement only for tokens without a note in that time. The notes have
- * their own table: a user who may write it may lock its rows, and a lock in `tokens` would hold off a revoke.
+ * When tokens were last used, to ten seconds: a statement only for tokens without a note in that time. They have their
+ * own table: a database user who can write it can lock its rows, and a lock in `tokens` would block a revoke.
  */
 import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'
 import type { Database } from '../database/open.ts'
 
 const INTERVAL_MS = 10_000
-/** Tokens remembered at most; beyond that some are noted more often, which changes nothing. */
+/** Maximum remembered tokens. Beyond that, some are written more often, which is harmless. */
 const MAX_NOTED = 10_000
 
-/** In one order, so that no two processes wait for each other. */
+/** Always in the same order, so that processes cannot deadlock. */
 const UPSERT = `insert into token_uses as known (token_id, last_used_at)
   select token_id, at from json_to_recordset($1::text::json) as u(token_id uuid, at timestamptz) order by token_id
   on conflict (token_id) do update set last_used_at = excluded.last_used_at
@@ -36,7 +36,7 @@ export class LastUse {
 
   /**
    * Writes due uses. A failed use is noted again with the token's next use after ten seconds. Only one statement runs
-   * at a time: if somebody keeps rows locked, only one connection waits.
+   * at a time: if rows stay locked, only one connection waits.
    */
   async write(): Promise<void> {
     if (!this.#current && this.#due.size > 0) this.#current = this.#upsert()
@@ -60,7 +60,7 @@ export class LastUse {
   }
 }
 
-/** Forgets the uses of deleted tokens. Rows that somebody keeps locked stay until the next time. */
+/** Forgets the uses of deleted tokens. Locked rows stay until the next time. */
 export async function sweepUses(db: Database): Promise<void> {
   await db.execute(sql`delete from token_uses where token_id = any (array(
     select token_id from token_uses u where not exists (select from tokens t where t.id = u.token_id)

@@ -11,10 +11,10 @@ import type { Entry, RecordedOutcome } from './entry.ts'
 import { type JournalGroup, type Row, readGroups } from './journal.ts'
 import { storeRefused, storeUnreadable, type Unwritten, writeRecords } from './write_records.ts'
 
-/** Records, and characters, of a batch: other statements wait for it in an embedded database. */
+/** Maximum records, and characters, of a batch: it blocks other statements in the embedded database. */
 const BATCH_SIZE = 500
 const BATCH_LENGTH = 1_048_576
-/** Milliseconds after which a call is put on record without its outcome. */
+/** Milliseconds after which a call is recorded without its outcome. */
 const LONG_MS = 1_000
 /** Milliseconds that a statement gets before it is tried again. */
 const TIMEOUT_MS = 5_000
@@ -87,7 +87,7 @@ export class Records {
 
   /**
    * Writes the records of groups that have been in the journal for more than `seconds`, or of all: their process has
-   * ended. Checks do not overlap: a stalled database must not collect them.
+   * ended. Checks do not overlap, so that they do not pile up on a stalled database.
    */
   adopt(seconds: number | null): Promise<void> {
     this.#look ??= this.#adopt(seconds).finally(() => {
@@ -113,9 +113,9 @@ export class Records {
     try {
       await storeUnreadable(this.#sql, row)
       this.#onRefused()
-      this.#log.error('a row of the journal cannot be read', { row: row.id })
+      this.#log.error('a journal row cannot be read', { row: row.id })
     } catch (error) {
-      this.#log.warning('a row of the journal waits', { row: row.id, ...describeError(error) })
+      this.#log.warning('a journal row is delayed', { row: row.id, ...describeError(error) })
     }
   }
 
@@ -139,7 +139,7 @@ export class Records {
     }
   }
 
-  /** Open records that are old enough to be shown, and are not yet. */
+  /** Running calls that are old enough to be recorded, and are not yet. */
   *#unseen(since: number): Iterable<Pending> {
     for (const pending of this.#open.values()) {
       if (pending.since > since) return
@@ -157,11 +157,11 @@ export class Records {
         this.emptied += emptied.length
         return true
       }
-      this.#log.warning('audit records wait', { records: items.length })
+      this.#log.warning('audit records delayed', { records: items.length })
     } catch (error) {
       restore(items)
       if (UNFIT.test(codeOf(error))) return this.#divide(items, error)
-      this.#log.warning('audit records wait', { records: items.length, ...describeError(error) })
+      this.#log.warning('audit records delayed', { records: items.length, ...describeError(error) })
       return false
     }
     restore(items)
@@ -184,7 +184,7 @@ export class Records {
       await storeRefused(this.#sql, pending, { code: codeOf(error), emptied })
     } catch (failure) {
       restore([pending])
-      this.#log.warning('audit records wait', { records: 1, ...describeError(failure) })
+      this.#log.warning('audit records delayed', { records: 1, ...describeError(failure) })
       return false
     }
     pending.group = null
@@ -201,7 +201,7 @@ function pendingOf({ id, intents, isUnconfirmed }: JournalGroup, since: number):
   return intents.map(({ entry }) => ({ entry, conclusion: entry, unconfirmed, since, group }))
 }
 
-/** Counts the records out of their groups, and returns the groups of which none is left. */
+/** Removes the records from their groups, and returns the groups that became empty. */
 function release(items: readonly Pending[]): string[] {
   return items.flatMap(({ group }) => {
     if (!group) return []

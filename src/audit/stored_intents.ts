@@ -62,7 +62,7 @@ export function readIntents(text: string, live: string): Intent[] {
   const intents = stored
     .map((one) => storedIntent.parse(one) as unknown as Entry & { proof: number })
     .filter(({ proof }) => numbers.has(proof))
-  if (intents.length === 0) throw new Error('a row of the journal without an intent')
+  if (intents.length === 0) throw new Error('a journal row has no intent')
   return intents.map(intentOf)
 }
 

@@ -53,7 +53,7 @@ const INTERVAL_MS = 250
 const LOOK_SECONDS = 5
 const LEFT_SECONDS = 10
 /** Groups that left the journal, after which their space is reclaimed. */
-const MUCH = 2_000
+const VACUUM_AFTER_ROWS = 2_000
 
 export class AuditTrail {
   readonly #sql: postgres.Sql
@@ -85,7 +85,7 @@ export class AuditTrail {
   /**
    * Makes an entry durable.
    *
-   * @throws Fault `audit_unavailable` when the database does not confirm in time; nothing may be sent
+   * @throws Fault `audit_unavailable` when the database does not confirm in time. Do not send then.
    */
   record(entry: Entry): Promise<Verdict> {
     return traced('audit write', {}, () => this.#record(entry))
@@ -126,7 +126,7 @@ export class AuditTrail {
   /** Writes all records of this process, including open calls without an outcome. Failed writes are retried. */
   async flush(): Promise<void> {
     await this.#records.flush()
-    await this.#attempt('last use could not be noted', () => this.#lastUse.flush())
+    await this.#attempt('last use could not be recorded', () => this.#lastUse.flush())
   }
 
   /** Writes records of groups that have been in the journal for more than `seconds`, or of all. */
@@ -152,8 +152,8 @@ export class AuditTrail {
   #tick(): void {
     this.#expire(performance.now() - TIMEOUT_MS + INTERVAL_MS)
     void this.#records.tick()
-    void this.#attempt('last use could not be noted', () => this.#lastUse.write())
-    if (this.#records.emptied < MUCH) return
+    void this.#attempt('last use could not be recorded', () => this.#lastUse.write())
+    if (this.#records.emptied < VACUUM_AFTER_ROWS) return
     this.#records.emptied = 0
     const vacuum = 'vacuum (skip_locked, truncate false) audit_journal'
     void this.#attempt('the journal could not be vacuumed', () => this.#sql.unsafe(vacuum))
@@ -187,8 +187,8 @@ export class AuditTrail {
         this.#log.error('audit could not be written', { ...count, ...describeError(error) })
         for (const waiting of members)
           if (this.#waiting.delete(waiting)) waiting.refuse(unavailable(error))
-        // Perhaps only the confirmation was lost: then the intents are stored, and nothing was sent.
-        this.hold({ ...group, intents: group.intents.map(disowned), isUnconfirmed: true })
+        // If only the confirmation was lost, the intents are stored, and nothing was sent.
+        this.hold({ ...group, intents: group.intents.map(asUnused), isUnconfirmed: true })
       },
     )
     await endsWithin(TIMEOUT_MS, stored)
@@ -201,7 +201,7 @@ export class AuditTrail {
       // In the same order, without those that were not stored.
       const isStored = intent?.entry === waiting.entry
       const isAwaited = this.#waiting.delete(waiting)
-      if (isStored) held.push(isAwaited ? intent : disowned(intent))
+      if (isStored) held.push(isAwaited ? intent : asUnused(intent))
       if (isAwaited) waiting.confirm(isStored ? 'recorded' : 'stale')
     }
     this.hold({ id, intents: held })
@@ -229,7 +229,7 @@ export class AuditTrail {
 }
 
 /** The outcome of an intent that was stored after its request had been refused: nothing was sent for it. */
-function disowned(intent: Intent): Intent {
+function asUnused(intent: Intent): Intent {
   const outcome = {
     decision: 'error' as const,
     reason: 'audit_unavailable',

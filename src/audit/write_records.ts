@@ -89,7 +89,7 @@ export async function writeRecords(
   await sql.unsafe(WRITE, parameters, { prepare: true })
 }
 
-/** A record without its outcome has its own id there: one with an outcome is added, and nothing is rewritten. */
+/** A record without its outcome has its own ID there. One with an outcome is added without a rewrite. */
 const REFUSE = `with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1)
   insert into audit_refused (id, code, intent)
   select case when $5 then md5($2 || ' without outcome')::uuid else $2::uuid end, $3, $4
@@ -113,7 +113,7 @@ const UNREADABLE = '22032'
 /** More than any that a process writes. */
 const MAX_KEPT = 1_048_576
 
-/** Takes a row that holds no intents out of the journal, as it was; of a very long one the beginning. */
+/** Moves an unreadable row out of the journal, unchanged. A very long row is truncated. */
 export async function storeUnreadable(sql: postgres.Sql, { id, ...row }: Row): Promise<void> {
   const kept = JSON.stringify(row).slice(0, MAX_KEPT).toWellFormed()
   await sql.unsafe(REFUSE, [`{${id}}`, id, UNREADABLE, kept, false])

@@ -1,7 +1,6 @@
 /**
- * The addresses that a command may talk to. Whose project file names an address would receive what proves
- * a password, a session or a token: so it counts only after this user said yes for that folder and that
- * address, no matter who wrote the file.
+ * The addresses that a command may connect to. An address in a project file would receive password proofs, sessions and
+ * tokens, so this user must first trust that address for that folder.
  */
 import { dirname } from 'node:path'
 import { faultOfAddress } from '../client/http/address.ts'
@@ -42,7 +41,7 @@ export function openAddresses(place: Place): (name: AddressName) => Promise<stri
   }
 }
 
-/** @throws CliError for what is no address, or one that would be talked to in clear */
+/** @throws CliError for an invalid or unencrypted address */
 export function demandSafeAddress(address: string, insecureHttp: boolean, what: string): void {
   const fault = faultOfAddress(address, insecureHttp)
   if (fault === 'not an address') {

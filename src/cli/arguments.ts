@@ -26,13 +26,13 @@ const email: Form = (text) => {
   if (address.safeParse(text).success) return null
   if (FINGERPRINT_GROUP.test(text))
     return [
-      `${text} is not an email address. Is it a part of a fingerprint?`,
+      `${text} is not an email address. Is it part of a fingerprint?`,
       'put the whole in quotes: --fingerprint "ada@example.com=FINGERPRINT"',
     ]
   const shown = asOne(text).slice(0, 100)
   return ASCII.test(text)
     ? [`${shown} is not an email address.`, 'give it in full: ada@example.com']
-    : [`${shown} has characters that addresses of accounts cannot have.`, 'use an address in ASCII']
+    : [`${shown} has characters that are not allowed in account addresses.`, 'use an ASCII address']
 }
 
 const domain: Form = (text) => {
@@ -56,7 +56,7 @@ export const USUAL_ENVIRONMENTS = ['development', 'staging', 'production'] as co
 
 type Naming = { what: string; schema: z.ZodType; known?: readonly string[]; joint?: string }
 
-/** The rule is the contract's; `joint` makes of what was typed a name that fits it. */
+/** The rule comes from the contract. `joint` turns the typed text into a valid name. */
 function nameForm({ what, schema, known = [], joint = '-' }: Naming): Form {
   return (text) => {
     const checked = schema.safeParse(text)
@@ -123,7 +123,7 @@ const STREAMS = new Set(['pull path', 'push path', '--from-file', '--in-file', '
 function pathForm(place: string): Form | undefined {
   return (text) =>
     text === '-' && !STREAMS.has(place)
-      ? ['- is no file here.', 'give a file; for a file named -, use ./-']
+      ? ['- is not accepted here.', 'give a file; for a file named -, use ./-']
       : (forms.path?.(text) ?? null)
 }
 

@@ -79,7 +79,7 @@ type AuditRecord = Awaited<ReturnType<typeof page>>[number]
 export function auditRow(record: AuditRecord, projects: ReadonlyMap<string, string>) {
   const { action, resource, target_url, target_domain, target_path, project_id, environment } =
     record
-  // With its port where that is not 443.
+  // With a port other than 443.
   const host = URL.parse(target_url ?? '')?.host ?? target_domain ?? ''
   const project = project_id === null ? null : (projects.get(project_id) ?? project_id.slice(0, 8))
   return {

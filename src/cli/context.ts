@@ -43,7 +43,7 @@ export type Context = {
   insecureHttp: boolean
   /** The PEM file with additional certificate authorities. */
   caFile: string | undefined
-  /** The token that the environment gives. @throws CliError where its file cannot be read */
+  /** The token from the environment. @throws CliError if its file cannot be read */
   givenToken(): string | undefined
   /** The value of a setting that has a default. @throws CliError where a broken project file hides it */
   setting(name: Exclude<SettingName, AddressName>): string
@@ -90,7 +90,7 @@ export function openContext(host: Host, options: GlobalOptions): Context {
       const { resumeSession } = await import('./session/session.ts')
       const { openChains } = await import('./trust/chains.ts')
       const choice = await accounts.chosen(await server()).catch((error: unknown) => {
-        throw besideToken(error, env)
+        throw withTokenHint(error, env)
       })
       const { account } = choice
       const store = await accounts.store(account.slot)
@@ -116,7 +116,7 @@ export function openContext(host: Host, options: GlobalOptions): Context {
 }
 
 /** Adds a hint about the commands that work with a token. */
-function besideToken(error: unknown, env: Context['env']): unknown {
+function withTokenHint(error: unknown, env: Context['env']): unknown {
   const variable = tokenVariable(env)
   if (!(error instanceof CliError) || error.code !== 'not_logged_in' || variable === undefined) {
     return error
@@ -194,7 +194,7 @@ type Env = Record<string, string | undefined>
 
 const VARIABLE = 'SERVICE_TOKEN'
 
-/** Reads the file once, when somebody asks. @throws CliError, with its path and nothing of what is in it */
+/** Reads the file once, on first use. @throws CliError with its path, but no content */
 function openGivenToken(env: Env, warn: (...lines: string[]) => void) {
   let read: { token: string | undefined } | undefined
   return (): string | undefined => {

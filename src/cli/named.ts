@@ -57,7 +57,7 @@ export function continued(hint: string, otherwise: string): string {
   return `${hint.replace(/[^?]$/, '$&;')} ${otherwise}`
 }
 
-/** Names that somebody who typed this may have meant, each once. */
+/** Similar names, unique. */
 export function nearNames(typed: string, known: readonly string[]): string[] {
   const near = [...new Set(known)].filter((name) => isNear(name, typed))
   return near.slice(0, MAX_NAMES)

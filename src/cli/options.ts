@@ -1,4 +1,7 @@
-/** Options that several commands share. The word in brackets says what completes the value (`completion/sources.ts`). */
+/**
+ * Options that several commands share. The word in brackets selects the completion of the value
+ * (`completion/sources.ts`).
+ */
 
 /** Accepted before and after the command's name. */
 export const globalOptions = [

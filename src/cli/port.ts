@@ -1,14 +1,14 @@
 /** A port of this machine, as it was typed. */
 import { CliError } from './terminal/cli_error.ts'
 
-/** @throws CliError for what is no port */
+/** @throws CliError for an invalid port */
 export function portFrom(typed: string): number {
   const number = /^\d{1,5}$/.test(typed) ? Number(typed) : Number.NaN
   if (number <= 65_535) return number
   throw new CliError('usage', '--port is a number from 0 to 65535', '0 picks a free one')
 }
 
-/** Returns what listens there. @throws CliError where another program does */
+/** Returns the listener. @throws CliError if the port is in use */
 export async function listening<T>(port: number, listen: () => T | Promise<T>): Promise<T> {
   try {
     return await listen()

@@ -1,4 +1,4 @@
-/** A project file that cannot be used: what it would have chosen is not guessed. */
+/** An unusable project file, for which no defaults are guessed. */
 import { type ParseError, parse } from 'jsonc-parser'
 import { z } from 'zod'
 import { readProjectText } from './files/read.ts'

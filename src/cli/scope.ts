@@ -30,7 +30,7 @@ export function placeOf({ session, workspace }: WorkspaceScope): WorkspacePlace 
   return { api: session.api, workspace: workspace.open }
 }
 
-/** For what reads and writes its secrets. */
+/** For commands that read and write its secrets. */
 export function environmentOf(scope: ProjectScope): EnvironmentPlace {
   return { ...placeOf(scope), projectId: scope.project.id, environment: scope.environment }
 }
@@ -41,7 +41,7 @@ export async function workspaceScope(context: Context): Promise<WorkspaceScope> 
   return chosenWorkspace(context)
 }
 
-/** For what writes the project file again: it need not be in order. @throws CliError */
+/** For commands that rewrite the project file, which may be invalid. @throws CliError */
 export async function chosenWorkspace(context: Context): Promise<WorkspaceScope> {
   const session = await context.session()
   return { session, workspace: await session.workspace(context.settings.workspace?.value) }
@@ -64,7 +64,7 @@ export async function projectScope(
   return { ...scope, project, environment: context.setting('environment') }
 }
 
-/** Asks for the place that the names stood for when they were seen last; what they stand for is found out as ever. */
+/** Requests the last known IDs of the names in advance. The names are resolved as usual. */
 function askForPlace({ settings }: Context, session: Session, reading?: SecretsReading): void {
   const { knownNames, askAhead, chains } = session
   const idOf = (typed: string | undefined, named: NameList, usual: NameList) =>

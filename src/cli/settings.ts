@@ -30,7 +30,7 @@ export const addressNames = ['server', 'resolver'] as const
 export type AddressName = (typeof addressNames)[number]
 
 export type Origin = 'flag' | 'environment' | 'project file' | 'account' | 'global file' | 'default'
-/** `from` names the variable, where it came from one. */
+/** `from` names the variable, if any. */
 export type Setting = { value: string; origin: Origin; from?: string }
 export type Settings = { [name in SettingName]?: Setting }
 
@@ -217,7 +217,7 @@ function readFile(path: string, warn: (text: string) => void = () => {}): Settin
   return Object.fromEntries(usable.map((name) => [name, String(present[name])]))
 }
 
-/** `null` for what is no object of JSON; a file that is not there says nothing. @throws CliError */
+/** `null` for invalid JSON. A missing file counts as empty. @throws CliError */
 function parseFile(path: string): Record<string, unknown> | null {
   const text = isProjectFile(path) ? readProjectText(path) : readOwnFile(path)
   if (text === null) return {}

@@ -6,10 +6,7 @@ import { nearNames, notFound } from './named.ts'
 import { type ProjectScope, projectScope } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
 
-/**
- * A sentence about the environments with secrets if the selected one has none; `null` where
- * there is nothing to say: there are some, or none anywhere.
- */
+/** A sentence about the environments with secrets if the selected one has none; otherwise `null`. */
 export async function onlyElsewhere(scope: ProjectScope): Promise<string | null> {
   const counts = countsOf(await coverageOf(scope))
   if (counts.size === 0 || counts.has(scope.environment)) return null
@@ -25,10 +22,8 @@ function meant(typed: string, known: readonly string[]): string {
 }
 
 /**
- * A mistyped environment must not empty a file, nor start a program without its credentials. What is empty
- * on purpose passes --allow-empty. A project without any secrets needs no hint.
- *
- * @throws CliError where only other environments have secrets
+ * A mistyped environment must not empty a file, nor start a program without its credentials. Pass --allow-empty to
+ * allow it. A project without any secrets needs no hint. @throws CliError if only other environments have secrets
  */
 export async function refuseEmpty(
   scope: ProjectScope,
@@ -43,7 +38,7 @@ export async function refuseEmpty(
   )
 }
 
-/** Does the work on one secret; where the server knows no such secret, the error says more than that. */
+/** Runs work on one secret, and adds hints to the error for an unknown one. */
 export async function onSecret<T>(scope: ProjectScope, key: string, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -53,7 +48,7 @@ export async function onSecret<T>(scope: ProjectScope, key: string, work: Promis
   }
 }
 
-/** Before several are changed: all of them are there. @throws CliError that names those that are not */
+/** Checks that all secrets exist before they are changed. @throws CliError that names the missing ones */
 export async function demandSecrets(scope: ProjectScope, keys: readonly string[]): Promise<void> {
   const names = await coverageOf(scope)
   const missing = keys.filter((key) => !isIn(scope, key, names))
@@ -65,7 +60,7 @@ export async function demandSecrets(scope: ProjectScope, keys: readonly string[]
   throw new CliError('not_found', `there are no secrets ${missing.join(', ')} in ${here}`, hint)
 }
 
-/** The error for a secret that is not there; `null` where it is. */
+/** The error for a missing secret; `null` if it exists. */
 export async function absence(
   scope: ProjectScope,
   ...keys: readonly string[]

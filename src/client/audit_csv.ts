@@ -1,4 +1,4 @@
-/** Records of the audit as a table for spreadsheets, which would run what begins like a formula. */
+/** Audit records as CSV for spreadsheets. Escapes values that a spreadsheet would run as formulas. */
 import type { z } from 'zod'
 import { listUnfilled } from '../core/policy/unfilled.ts'
 import type { auditRecord } from '../features/audit/contract.ts'

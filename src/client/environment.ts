@@ -1,7 +1,6 @@
 /**
- * The secrets of an environment, read and written. In a signed workspace nothing is used that its manifest does
- * not cover, and each write goes with the manifest of its result: of two people who write at once the second
- * reads again, and signs again.
+ * The secrets of an environment, read and written. In a signed workspace, only secrets in the manifest are used, and
+ * each write includes a new manifest. After a concurrent write, the second writer reads and signs again.
  */
 import { getSecret, listSecrets } from '../features/secrets/contract.ts'
 import { type Chain, manifestRoot, Refusal, type Rows, type SignedText } from '../sigchain/index.ts'

@@ -1,7 +1,7 @@
 /**
- * Pins the workspace, project or agent of each name when it is first seen. Names are not signed: who may rename, or
- * writes the database, could lead a person who chooses by name to another place. So a known name always means
- * what it stood for, until the person accepts another. A new name of what is known is learned.
+ * Pins the workspace, project or agent of each name when it is first seen. Names are not signed: anyone who can rename,
+ * or write to the database, could redirect a person who chooses by name. So a known name keeps its ID until the person
+ * accepts another one. New names of known IDs are added.
  */
 import { z } from 'zod'
 import { appearance } from '../core/names/appearance.ts'
@@ -37,7 +37,7 @@ export type NameLists = z.output<typeof nameLists>
 /** The store of one server. */
 export type NameStore = {
   read(): NameLists
-  /** Asks `act` with what is there by then; nothing is written where it returns undefined. */
+  /** Calls `act` with the current content. Writes nothing if it returns undefined. */
   change(act: (lists: NameLists) => NameLists | undefined): void
 }
 
@@ -45,17 +45,17 @@ export type KnownNames = {
   idsOf(list: NameList, name: string): readonly string[]
   /** The place of a known item, and its name. */
   placesOf(id: string): readonly { list: string; name: string }[]
-  /** Ids of all that has a name there, with it. */
+  /** All IDs with their names. */
   allOf(list: NameList): readonly Named[]
-  /** Keeps the names of which nothing was known. */
+  /** Adds unknown names. */
   learn(list: NameList, seen: readonly Named[]): void
-  /** In the place of what the name stood for. */
+  /** Replaces the ID of a name. */
   accept(list: NameList, name: string, ids: readonly string[]): void
   /** The IDs of items that this person deleted. */
   forget(id: string): void
 }
 
-/** Reads what is kept at each call: another process may have changed it. */
+/** Reads the store at each call, because another process may have changed it. */
 export function knownNames({ read, change }: NameStore): KnownNames {
   return {
     idsOf: (list, name) => {
@@ -112,7 +112,7 @@ export class ChangedName extends UntrustedKey {
   constructor(message: string, list: NameList, named: Named, before: readonly string[]) {
     super(message)
     this.list = list
-    // Nothing of a key that may stand beside it.
+    // Without a key in the same object.
     this.named = { id: named.id, name: named.name }
     this.before = before
   }

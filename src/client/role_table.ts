@@ -18,7 +18,7 @@ export const permissionTexts: Record<Permission, string> = {
   'approval.read': 'see requests for approval and proposals',
   'audit.read': 'read the audit log',
   'secret.write': 'set, delete, restore and roll back secrets',
-  'approval.decide': 'allow, deny and revoke uses of held secrets, close proposals',
+  'approval.decide': 'approve, deny and revoke uses of held secrets, close proposals',
   'project.write': 'create and rename projects, create environments',
   'project.delete': 'delete and restore projects, delete environments',
   'agent.manage': 'manage agents and tokens',
@@ -40,7 +40,7 @@ const memberTexts: readonly (readonly [what: string, change: MemberChange])[] = 
 const heldText = 'change secrets whose uses an admin approves'
 const heldByAdmin = { approval: { by: 'admin', ttl_seconds: 0 } }
 
-/** From what everyone may do to what only owners may. */
+/** From rights of all roles to rights of owners only. */
 export function roleRows(): RoleRow[] {
   const permitted = Object.entries(permissionTexts) as [Permission, string][]
   return [

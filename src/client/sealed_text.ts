@@ -21,7 +21,7 @@ export function sealText(
   return toBase64(concat(nonce, sealGcm(key, nonce, bound, utf8(text))))
 }
 
-/** `null` for what was altered, or sealed by another holder. */
+/** `null` for altered text, or text sealed by another holder. */
 export function openText(secret: Uint8Array, binding: Binding, sealed: string): string | null {
   const [salt, bytes] = [fromBase64(binding.salt), fromBase64(sealed)]
   if (salt?.length !== KEY_BYTES || bytes === null || bytes.length < NONCE_BYTES) return null

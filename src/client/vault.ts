@@ -71,7 +71,7 @@ export function openSecret(
 
 type Recipient = { id: string; publicKey: string }
 
-/** The key of one environment for a token, as PUT …/envelopes/ takes it. Nobody signs in a plain workspace. */
+/** The body of PUT …/envelopes/: a token's key for one environment. Unsigned in a plain workspace. */
 export async function grantEnvironment(
   signer: MemberSigner | null,
   { id: workspaceId, epoch, key }: WorkspaceKey,

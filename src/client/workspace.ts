@@ -1,6 +1,6 @@
 /**
- * An opened workspace. Whether it is plain or signed is decided here, by its ID, and nowhere else: both have the same
- * methods, and a plain one has no chain, nobody who signs, and changes without links.
+ * An opened workspace. Only this module distinguishes plain and signed workspaces, by ID. Both have the same methods;
+ * plain ones have no chain, signer or links.
  */
 import type { Permission } from '../core/grant.ts'
 import { type Chain, type Identity, isSignedId, Refusal } from '../sigchain/index.ts'
@@ -13,7 +13,7 @@ import type { MemberSigner } from './signed/statements.ts'
 import type { WorkspaceKey } from './workspace_key.ts'
 
 type Methods = {
-  /** The verified chain, as it was when it was read first. @throws UntrustedChain */
+  /** The verified chain, as first read. @throws UntrustedChain */
   chain(): Promise<Chain | null>
   /** The chain with the links that came since. @throws UntrustedChain */
   newestChain(): Promise<Chain | null>
@@ -21,7 +21,7 @@ type Methods = {
   signer(permission?: Permission): Promise<MemberSigner | null>
   /** The result of `check` on the chain, checked again if someone signed meanwhile. @throws UntrustedChain */
   verify<T>(check: (chain: Chain) => Promise<T>): Promise<T | null>
-  /** Makes a change, with the link that `judge` wants. @throws ApiError, UntrustedChain */
+  /** Makes a change, with the link from `judge`. @throws ApiError, UntrustedChain */
   change<T>(judge: Judge, send: Send<T>): Promise<T>
 }
 
@@ -79,7 +79,7 @@ export function signedWorkspace<W extends Named>(
   }
 }
 
-/** A list and a chain are read one after the other, and somebody may sign in between: what does not verify is read again. */
+/** A list and a chain are read separately, with possible changes in between, so failed verifications are repeated. */
 async function verifyWithChain<T>(
   { chains, workspace }: ChainSigner,
   check: (chain: Chain) => Promise<T>,

@@ -1,8 +1,7 @@
 /**
- * The key of a workspace, as a client saw it before. The server hands out the envelope that a member opens,
- * and could return an envelope with a foreign key, or one of an ended epoch: what is stored or granted
- * under such a key is not closed to it. So no other key is taken for an epoch that is known, and none of an
- * earlier one. The first key, and that of a new epoch, are believed.
+ * The known key of a workspace. The server could return an envelope with its own key, or one of an ended epoch, and
+ * read everything sealed with it. So a known epoch never changes its key, and earlier epochs are rejected. The first
+ * key, and the key of a new epoch, are trusted.
  */
 import { fromBase64 } from '../core/crypto/encoding.ts'
 import { fingerprint } from '../core/crypto/fingerprint.ts'
@@ -43,16 +42,16 @@ export function isKnownKey(workspace: WorkspaceKey, known: KnownKey | undefined)
 /** The keys that a client saw. */
 export type KnownWorkspaceKeys = {
   of(workspaceId: string): KnownKey | undefined
-  /** Remembers a first key, and one of a new epoch, which is said. Returns what speaks against a key. */
+  /** Stores a first key, and reports the key of a new epoch. Returns the objection to a key. */
   check(workspace: WorkspaceKey): UntrustedKey | null
-  /** In the place of what was known. */
+  /** Replaces the known key. */
   remember(workspace: WorkspaceKey): void
 }
 
 /** The store of the keys. */
 export type KnownKeys = {
   of(workspaceId: string): KnownKey | undefined
-  /** Asks `change` with what is there by then; nothing is written where it returns undefined. */
+  /** Calls `change` with the current content. Writes nothing if it returns undefined. */
   put(workspaceId: string, change: (before: KnownKey | undefined) => KnownKey | undefined): void
 }
 

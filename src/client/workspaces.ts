@@ -26,7 +26,7 @@ export type WorkspaceReader = Pick<AccountKeys, 'privateKey' | 'publicKey'> & {
   identity: () => Promise<Identity>
 }
 
-/** The list and the chains are read one after the other, and somebody may rekey in between. */
+/** The list and the chains are read separately, and a rekey may happen in between. */
 const MOST_READS = 3
 
 /** Every workspace, invited ones too. */

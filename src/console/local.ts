@@ -70,7 +70,7 @@ export async function openLocalConsole(
     if (pathname === '/') return Response.redirect('/console/', 302)
     if (!/^\/(api|v1|local)\//.test(pathname)) return new Response(null, { status: 404 })
     if (!consoleCookies(request.headers))
-      return refusal(403, 'forbidden', 'Only its page may call this.')
+      return refusal(403, 'forbidden', 'Only the console page can call this.')
     // Streams have no time limit.
     listener.timeout(request, 0)
     if (pathname.startsWith('/local/')) return answerConnection(request, connections)
@@ -143,7 +143,7 @@ async function handOn(request: Request, server: string, suffix: string): Promise
     })
     if (!DATA.test(answer.headers.get('content-type') ?? 'application/json')) {
       await answer.body?.cancel()
-      return refusal(502, codeFor(request), `${server} did not answer as Cloakroom does.`)
+      return refusal(502, codeFor(request), `${server} is not a Cloakroom server.`)
     }
     const returned = only(answer.headers, RESPONSE_HEADERS)
     returned.set('x-content-type-options', 'nosniff')

@@ -1,6 +1,6 @@
 /**
- * Memory of bodies that are held whole: those of callers and those of upstreams (protocol 6.2). A body is counted
- * before its first byte is read, so that many slow ones cannot fill the process together.
+ * Memory of buffered bodies, of callers and upstreams (protocol 6.2). A body is counted before its first byte is read,
+ * so that many slow ones cannot fill the process together.
  */
 import { Fault } from './fault.ts'
 

@@ -43,7 +43,7 @@ export async function runHelper(
   // Do not wait for the pipes of a killed program: its children may hold them open.
   ended.catch(() => {})
   const late = () =>
-    new HelperFailed(`${name} did not answer within ${limitMs / 1_000} seconds`, true)
+    new HelperFailed(`${name} did not respond within ${limitMs / 1_000} seconds`, true)
   try {
     const [out, err, code] = await withTimeout(limitMs, ended, late, timers)
     return { code, out, err }
@@ -71,7 +71,7 @@ function start(
 }
 
 /** Starts a program that runs by itself, such as a browser, and waits for nothing of it. */
-export function startAside(
+export function startDetached(
   command: readonly [string, ...string[]],
   env?: Record<string, string | undefined>,
 ): void {

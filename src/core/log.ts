@@ -32,7 +32,7 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
 
 const MAX_REMEMBERED = 50
 
-/** The same log, with its last warnings and errors. */
+/** A log that keeps its last warnings and errors. */
 export function remembering(log: Log): { log: Log; problems: string[] } {
   const problems: string[] = []
   const keep =
@@ -55,7 +55,7 @@ function now(): string {
 }
 
 /**
- * Returns what may be logged of an unexpected error: its class, code and stack frames. Messages are left out, because
+ * Returns the loggable parts of an unexpected error: its class, code and stack frames. Messages are left out, because
  * drivers quote parameters and `fetch` quotes URLs in them.
  */
 export function describeError(error: unknown): Fields {

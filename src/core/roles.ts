@@ -29,7 +29,7 @@ export const matrix: Record<Permission, readonly Role[]> = {
   'audit.export': admins,
 }
 
-/** The role needed and the role held, as a sentence each. `where` is the name of the workspace, where it is known. */
+/** The required and the current role, as sentences. `where` is the name of the workspace, if known. */
 export function roleSentences(needed: readonly string[], held: string, where?: string): string {
   const place = where === undefined ? '' : ` in ${where}`
   return `This needs the role ${alternatives(needed)}${place}. Yours is ${held}.`

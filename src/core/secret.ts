@@ -1,6 +1,6 @@
 /**
- * Plaintext credentials travel in this type only. It prints as `[redacted]` in logs, templates,
- * JSON and inspectors, so that a careless line of code cannot leak what it holds.
+ * Plaintext credentials travel in this type only. It prints as `[redacted]` in logs, templates, JSON and inspectors, so
+ * that code cannot accidentally leak the value.
  */
 const REDACTED = '[redacted]'
 

@@ -8,7 +8,7 @@ import { ServerUnreachable } from './reach.ts'
 
 const ADVISORY_LOCK = 6_021_023_022
 
-/** Holds the lock until the end of the transaction. Returns whether nobody else has it. */
+/** Holds the lock until the end of the transaction. Returns false if another session has it. */
 export async function blockStartups(tx: TransactionSql): Promise<boolean> {
   const [row] = await tx<{ mine: boolean }[]>`
     select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as mine`
@@ -23,6 +23,6 @@ export async function demandNotMoving(sql: Sql): Promise<void> {
   const holder = await lockHolder(sql, ADVISORY_LOCK)
   const whose = holder ? ` (backend ${holder.pid} of ${holder.user})` : ''
   throw new ServerUnreachable(
-    `the rows of this database are being moved or restored${whose}: start the server when that has ended`,
+    `this database is being moved or restored${whose}: start the server afterwards`,
   )
 }

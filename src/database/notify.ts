@@ -65,7 +65,7 @@ function listeningBus(options: Options & Surroundings): Bus {
       else listener = new Listener(options, { channel, subscriber })
     },
     // Delivers immediately in this process. Other processes receive it through the triggers.
-    publish: (channel, payload) => listener?.hear(channel, payload),
+    publish: (channel, payload) => listener?.deliver(channel, payload),
     close: async () => listener?.close(),
   }
 }
@@ -79,8 +79,8 @@ class Listener {
   readonly #subscriptions: Subscription[]
   readonly #timer: PendingTimer
   #client: postgres.Sql
-  #hasHeard = true
-  #isDeaf = false
+  #hasReceived = true
+  #isFailing = false
   #pulse: Promise<unknown> | undefined
 
   constructor(options: Options & Surroundings, first: Subscription) {
@@ -96,7 +96,7 @@ class Listener {
     this.#listenOn(this.#client, subscription)
   }
 
-  hear(channel: string, payload: string): void {
+  deliver(channel: string, payload: string): void {
     for (const { channel: own, subscriber } of this.#subscriptions)
       if (own === channel) subscriber.onNotice(payload)
   }
@@ -113,27 +113,27 @@ class Listener {
   }
 
   #listenOn(client: postgres.Sql, { channel, subscriber }: Subscription): void {
-    const hear = (payload: string) => {
-      this.#hasHeard = true
+    const deliver = (payload: string) => {
+      this.#hasReceived = true
       if (payload !== '') subscriber.onNotice(payload)
     }
     // A confirmed LISTEN proves the connection. It does not receive earlier notices.
     const begin = () => {
-      this.#hasHeard = true
+      this.#hasReceived = true
       subscriber.onGap()
     }
-    client.listen(channel, hear, begin).catch((error) => this.#complain(error))
+    client.listen(channel, deliver, begin).catch((error) => this.#complain(error))
   }
 
   /** Reconnects if the last pulse was not received. */
   #check(): void {
     const { sql } = this.#options
-    if (!this.#hasHeard) {
-      this.#complain(new Error('nothing was heard'))
+    if (!this.#hasReceived) {
+      this.#complain(new Error('no notification arrived'))
       this.#client.end({ timeout: 0 }).catch(() => {})
       this.#client = this.#listen()
-    } else this.#isDeaf = false
-    this.#hasHeard = false
+    } else this.#isFailing = false
+    this.#hasReceived = false
     // Send one pulse at a time: a stalled database must not collect them.
     this.#pulse ??= sql
       .notify(this.#channel, '')
@@ -152,7 +152,7 @@ class Listener {
   #complain(error: unknown): void {
     const { log } = this.#options
     const about = { channel: this.#channel, ...describeError(error) }
-    if (!this.#isDeaf) log.warning('notices do not arrive', about)
-    this.#isDeaf = true
+    if (!this.#isFailing) log.warning('database notifications do not arrive', about)
+    this.#isFailing = true
   }
 }

@@ -19,7 +19,7 @@ type Keys = Pick<Config, 'ENCRYPTION_KEY' | 'SECRET_KEY' | 'SECRET_KEY_LOST'>
 type OpenedKeys = { outer: OuterLayer; pepper: Pepper; preloginKey: Uint8Array | null }
 
 /**
- * A resolver on PostgreSQL only looks: its user may write nothing of this, and read no accounts.
+ * A resolver on PostgreSQL only checks: its user can neither write these rows nor read accounts.
  *
  * @throws ConfigError when ENCRYPTION_KEY does not open the data, or SECRET_KEY did not make it; SchemaError;
  *   ServerUnreachable while its rows are moved
@@ -35,7 +35,7 @@ export async function prepareDatabase(
     if (pending !== 0) throw new OlderSchema(pending)
     return await requireKeys(db, { ...keys, ROLE }, log)
   }
-  const onWait = () => log.warning('a migration waits for other transactions')
+  const onWait = () => log.warning('a migration is blocked by other transactions')
   const applied = await migrate(sql, migrations, { onWait })
   if (applied > 0) log.info('migrated', { applied })
   return await checkKeys(db, keys, log)

@@ -1,6 +1,6 @@
 /**
- * Statements that are put together once. drizzle ties a statement to the connection or transaction that it was made
- * with; here it runs in any, and its text is not made again, which takes longer than to send it.
+ * Statements that are built once. drizzle ties a statement to the connection or transaction that it was made with; here
+ * it runs in any, and its text is not built again, which takes longer than sending it.
  */
 import type postgres from 'postgres'
 import type { Reading } from './open.ts'

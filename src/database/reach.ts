@@ -1,4 +1,4 @@
-/** Waits until PostgreSQL can be used, and logs why while it cannot. Nothing is left to the driver without a deadline. */
+/** Waits until PostgreSQL is usable, and logs the reason meanwhile. Each attempt has a deadline. */
 import postgres from 'postgres'
 import { withTimeout } from '../core/async/timeout.ts'
 import { type Config, ConfigError } from '../core/config/config.ts'
@@ -11,7 +11,7 @@ const ATTEMPT_MS = 5_000
 const PAUSE_MS = 500
 /** Milliseconds after which the same reason is reported again. */
 const REMIND_MS = 5_000
-const LATE = `no answer within ${ATTEMPT_MS / 1000} seconds`
+const LATE = `no response within ${ATTEMPT_MS / 1000} seconds`
 
 /** Transient problems: the server starts, stops or is full. People have to correct all others. */
 const TRANSIENT = new Set(['57P01', '57P02', '57P03', '53300'])
@@ -27,8 +27,8 @@ export class ServerRefuses extends ServerUnreachable {
     const password = DB_PASSWORD === undefined ? 'DB_PASSWORD, which is not set' : 'DB_PASSWORD'
     const why =
       code === '3D000'
-        ? `there is no database ${DB_NAME} (${code}): check DB_NAME, or make it`
-        : `PostgreSQL refuses the user ${DB_USER}, or the password (${code}): check DB_USER and ${password}${code === '28000' ? ', and pg_hba.conf' : ''}`
+        ? `the database ${DB_NAME} does not exist (${code}): check DB_NAME, or create it`
+        : `PostgreSQL rejected the user ${DB_USER} or the password (${code}): check DB_USER and ${password}${code === '28000' ? ', and pg_hba.conf' : ''}`
     super(why)
     this.code = code
   }
@@ -89,7 +89,7 @@ async function attempt(config: Config, host: string, log: Log): Promise<string |
 function passingReason(code: string): string | null {
   if (/^E[A-Z]+$|^CONN|^SASL/.test(code) && code !== CLEAR && code !== NO_TLS)
     return `${WORDS[code] ?? 'the connection failed'} (${code})`
-  return TRANSIENT.has(code) ? `it does not accept us yet (${code})` : null
+  return TRANSIENT.has(code) ? `it does not accept connections yet (${code})` : null
 }
 
 function refusalOf(code: string, config: Config): Error | null {
@@ -103,19 +103,19 @@ const CLEAR = 'CONNECTION_CLEAR_PASSWORD'
 const NO_TLS = 'CONNECTION_NO_TLS'
 
 function unverified(code: string): string {
-  return `DB_SSLMODE: verify-full, and PostgreSQL's certificate is not of an authority that is trusted, or not for this host (${code}); DB_CA_FILE names the authority (example: /etc/cloakroom/database_ca.pem)`
+  return `DB_SSLMODE: PostgreSQL's certificate is not trusted, or is for another host (${code}); set DB_CA_FILE to its certificate authority (example: /etc/cloakroom/database_ca.pem)`
 }
 
 const WORDS: Record<string, string> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOENT: 'there is no such socket',
-  ENOTFOUND: 'the name is not known',
-  EAI_AGAIN: 'the name cannot be looked up',
+  ECONNREFUSED: 'connection refused',
+  ENOENT: 'the socket does not exist',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name cannot be resolved',
   ECONNRESET: 'it closed the connection',
   CONNECTION_CLOSED: 'it closed the connection',
-  CONNECTION_UNPROVEN: 'it did not prove that it knows the password',
-  SASL_SIGNATURE_MISMATCH: 'it did not prove that it knows the password',
-  CONNECTION_MESSAGE_TOO_LONG: 'it sends more than PostgreSQL does',
+  CONNECTION_UNPROVEN: 'it could not prove that it knows the password',
+  SASL_SIGNATURE_MISMATCH: 'it could not prove that it knows the password',
+  CONNECTION_MESSAGE_TOO_LONG: 'it sent a message that is too long',
 }
 
 function codeOf(error: unknown): string {
@@ -125,10 +125,10 @@ function codeOf(error: unknown): string {
 }
 
 const WITHOUT_TLS =
-  'DB_SSLMODE: demands TLS, which the PostgreSQL server does not offer (example: prefer)'
+  'DB_SSLMODE: requires TLS, which the PostgreSQL server does not offer (example: prefer)'
 
 const CLEAR_PASSWORD =
-  'DB_SSLMODE: the PostgreSQL server asked for the password in clear, which is sent only with verify-full or to this machine; use verify-full, or scram-sha-256 on the server (example: verify-full)'
+  'DB_SSLMODE: the PostgreSQL server requested a cleartext password, which is sent only with verify-full or to this machine; use verify-full, or scram-sha-256 on the server (example: verify-full)'
 
 async function logInOnce(config: Config, host: string, log: Log): Promise<void> {
   const late = new AbortController()
@@ -139,7 +139,7 @@ async function logInOnce(config: Config, host: string, log: Log): Promise<void> 
   if (!wasAsked) log.warning(NOT_ASKED, { host, port: config.DB_PORT })
 }
 
-const NOT_ASKED = 'PostgreSQL did not ask for DB_PASSWORD: anybody may be it'
+const NOT_ASKED = 'PostgreSQL did not request DB_PASSWORD, so its identity is not verified'
 
 /** Returns false if a password was available but not requested, and nothing else proved the server's identity. */
 async function logIn(config: Config, host: string, late: AbortSignal): Promise<boolean> {

@@ -71,34 +71,34 @@ export async function transactNoting<T>(
     await Promise.all(demanded)
     return result
   }
-  const result = await inTurn(services.db, changer, () => transactTelling(services, act))
+  const result = await inTurn(services.db, changer, () => transactWithLockReport(services, act))
   for (const note of noted) services.onSigned?.(note)
   return result
 }
 
 /** Milliseconds until the log names the holder of the lock that a change waits for; after five seconds it ends. */
-const TELL_MS = 2_500
+const REPORT_MS = 2_500
 
 /**
  * A database user may keep a lock for as long as they like: then requests end as unavailable, do not take all
  * connections (connection/pool.ts), and the log names the session.
  */
-function transactTelling<T>(
+function transactWithLockReport<T>(
   { db, log }: { db: Database; log: Log },
   change: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
-    const telling = untraced(() => setTimeout(() => void tellHolders(db, log), TELL_MS))
+    const reportTimer = untraced(() => setTimeout(() => void reportLockHolders(db, log), REPORT_MS))
     try {
       return await change(tx)
     } finally {
-      clearTimeout(telling)
+      clearTimeout(reportTimer)
     }
   })
 }
 
 /** Logs the locks' holders. If waiting statements hold every connection, this runs when the first times out. */
-async function tellHolders(db: Database, log: Log): Promise<void> {
+async function reportLockHolders(db: Database, log: Log): Promise<void> {
   try {
     const holders = await db.execute<{ pid: number; user: string }>(sql`
       select distinct holder.pid, holder.usename as "user" from pg_stat_activity waiting
@@ -109,8 +109,8 @@ async function tellHolders(db: Database, log: Log): Promise<void> {
       order by 1`)
     if (holders.length === 0) return
     const sessions = holders.map(({ pid, user }) => `${pid} of ${user}`).join(', ')
-    log.warning('changes wait for locks of other sessions of the database', { sessions })
+    log.warning('changes are blocked by locks of other database sessions', { sessions })
   } catch (error) {
-    log.warning('who holds a lock could not be asked', describeError(error))
+    log.warning('the sessions that hold locks could not be listed', describeError(error))
   }
 }

@@ -18,7 +18,7 @@ import type { AwsRoleRoot } from './root.ts'
 const VERSION = '2011-06-15'
 const SESSION_NAME = 'cloakroom'
 
-/** Errors of STS, and those that all services of AWS have, which no retry cures. */
+/** Permanent errors of STS and of all AWS services. */
 const FINAL_ERRORS = [
   'AccessDenied',
   'AccessDeniedException',

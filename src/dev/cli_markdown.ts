@@ -139,13 +139,13 @@ function commandText(
 /** The examples that have an option that no earlier one has, or redirect. A plain call adds nothing to the heading. */
 function worthShowing({ examples, options }: Spec): readonly string[] {
   const seen = new Set<string>()
-  const telling = examples.filter((example) => {
+  const shown = examples.filter((example) => {
     const marks = example.match(/ (?:--?\w[\w-]*|--|[<>|]|\S+=)(?= |$|\S)/g) ?? []
     const isNew = marks.some((mark) => !seen.has(mark))
     for (const mark of marks) seen.add(mark)
     return isNew
   })
-  return telling.slice(0, options.length < MANY_OPTIONS ? 1 : 2)
+  return shown.slice(0, options.length < MANY_OPTIONS ? 1 : 2)
 }
 
 const longName = (flags: string) => /--[\w-]+/.exec(flags)?.[0] ?? flags

@@ -54,7 +54,7 @@ export function recall(
   }
 }
 
-/** @throws Fault `not_found` where no secret is set, `invalid_token` */
+/** @throws Fault `not_found` without CRON_SECRET, `invalid_token` */
 function checkCronSecret(secret: string | undefined, headers: Headers): void {
   if (!secret) throw new Fault('not_found')
   const [, presented = ''] = /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '') ?? []

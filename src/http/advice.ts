@@ -1,6 +1,6 @@
 /**
- * The fields of an error besides its code (protocol 2): `docs`, the place in the documentation that explains the code, and
- * `fix`, what removes the cause. One table serves both listeners, forward mode, the OpenAPI document and MCP.
+ * The fields of an error besides its code (protocol 2): `docs`, the section of the documentation for the code, and
+ * `fix`, the remedy. One table serves both listeners, forward mode, the OpenAPI document and MCP.
  */
 import {
   type Fault,

@@ -14,7 +14,7 @@ export const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 /** The tokens in the page's cookies; null for missing ones. */
 export type ConsoleCookies = { access: string | null; refresh: string | null }
 
-/** The cookies of a request that the console's own page made; null for any other, whatever it carries. */
+/** The cookies of a request by the console's own page; null for all other requests. */
 export function consoleCookies(headers: Headers): ConsoleCookies | null {
   if (headers.get(MARK) !== '1' || !isOfOwnPage(headers)) return null
   return { access: cookieOf(headers, NAMES.access), refresh: cookieOf(headers, NAMES.refresh) }
@@ -36,7 +36,7 @@ function isOwn(origin: string, headers: Headers): boolean {
   return origin === `https://${host}` || (isHere && origin === `http://${host}`)
 }
 
-/** Two of a name: one of them was put there by somebody else, so neither counts. */
+/** Ignores duplicates, because one of them may be injected. */
 function cookieOf(headers: Headers, name: string): string | null {
   const cookies = (headers.get('cookie') ?? '').split(/; ?/)
   const [found, second] = cookies.filter((cookie) => cookie.startsWith(`${name}=`))

@@ -30,7 +30,7 @@ export type Tenant =
 export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'query.workspace_id' | 'active'>
 
 export type EndpointAccess =
-  /** With `console` only the console's own page: what it is given is put into cookies. */
+  /** With `console`, only for the console's own page: tokens are set as cookies. */
   | { kind: 'public'; rate?: 'register' | 'login'; console?: true }
   /** With `instanceOwner` only the owner of the installation. */
   | { kind: 'session'; instanceOwner?: true }
@@ -92,7 +92,7 @@ export type Endpoint = {
   /** The fields of a list besides `data`, about all of its pages. */
   beside?: z.ZodObject
   bare?: true
-  /** The result may come with 503 as well: it then says what is wrong. */
+  /** 503 has the same result, with the unhealthy parts. */
   degradable?: true
   /** The media type of a response that is not JSON. It has no `result`. */
   mediaType?: string
@@ -101,18 +101,18 @@ export type Endpoint = {
   /** It returns values of secrets, or may: that is put on record like a change. */
   reveals?: true
   /**
-   * Why a request that is no GET leaves no record of a change. All others must (`recorder.ts`), but for
-   * those of tokens, whose calls the trail records before they are made.
+   * Why a non-GET request is not recorded as a change. All others are (`recorder.ts`), except for calls of tokens,
+   * which the audit trail records before they are made.
    */
   unrecorded?: string
   /**
-   * It passes a request on and the answer back, of any kind; its refusals have the shape that SDKs of
-   * other APIs look for (protocol 2). The fields are those of its `X-Service-…` headers.
+   * Forwards requests and responses of any kind. Errors have a form that SDKs of other APIs understand (protocol 2).
+   * The fields are those of its `X-Service-…` headers.
    */
   forwards?: z.ZodObject
   /** The quotas that it may exceed, which is 409 `quota_exceeded`. */
   quotas?: readonly (QuotaName | keyof typeof hourlyQuotas)[]
-  /** Codes besides those that access, parameters and body imply. */
+  /** Error codes in addition to those implied by access, parameters and body. */
   faults?: readonly FaultCode[]
 }
 
@@ -122,7 +122,7 @@ export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
   return endpoint
 }
 
-/** Whether an endpoint must say what it changed; the type and the function are the same rule. */
+/** Whether an endpoint must record its changes. The type and the function implement the same rule. */
 export type MustRecord<E extends Endpoint> = E extends { reveals: true }
   ? true
   : E extends { method: 'GET' | 'OPTIONS' } | { access: { kind: 'token' } } | { unrecorded: string }

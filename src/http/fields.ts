@@ -136,7 +136,7 @@ export function exampleToken(kind: 'agt' | 'ses' | 'ref'): string {
   return `svc_${kind}_${'0'.repeat(60)}EXAMPLEtoken`
 }
 
-/** A placeholder that went out as text, and where it was. */
+/** A placeholder that was sent as text, and its place. */
 export const unfilledPlaceholder = z
   .object({
     name: line(128).meta({ examples: ['STRIPE_API_KEY'] }),
@@ -144,5 +144,5 @@ export const unfilledPlaceholder = z
   })
   .meta({ id: 'UnfilledPlaceholder' })
 
-/** The body of a request that says nothing besides its path. */
+/** The body of a request without fields. */
 export const emptyBody = z.strictObject({}).meta({ id: 'Nothing' })

@@ -15,10 +15,7 @@ const TRANSIENT: readonly FaultCode[] = [
 /** As APIs write errors: most, Amazon S3, Azure storage, its tables, and endpoints for tokens. */
 export type RefusalFormat = 'json' | 'xml' | 'azure' | 'odata' | 'oauth'
 
-/**
- * The same where a program speaks to an API through us: SDKs look for the error and for whether to retry
- * where that API would put them.
- */
+/** The response for forward mode: SDKs expect the error and the retry hint where their API puts them. */
 export function presentForwardFault(
   fault: Fault,
   requestId: string,
@@ -27,7 +24,7 @@ export function presentForwardFault(
   const { code, status } = fault
   const { headers } = presentFault(fault, 'resolver', requestId)
   const message = inWords(fault.message, fault.fields)
-  // Clients such as git send their Basic credentials only where they are asked for them.
+  // Clients such as git send Basic credentials only after a challenge.
   if (status === 401) headers.append('www-authenticate', 'Basic realm="cloakroom"')
   if (!TRANSIENT.includes(code)) headers.set('x-should-retry', 'false')
   if (format === 'azure' || format === 'odata') headers.set('x-ms-error-code', code)

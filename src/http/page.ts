@@ -13,7 +13,7 @@ const MAC_BYTES = 16
 /** `after` is the sort key of the last row before the page, and empty for the first page. */
 export type Page = { after: readonly string[]; limit: number }
 
-/** The rows of a page, with what the endpoint has beside `data`. */
+/** The rows of a page, and fields of the endpoint in addition to `data`. */
 export type PageRows<Row> = { rows: readonly Row[]; hasMore: boolean; beside?: object }
 
 /** How a list is read. Without `open`, rows are shown as they are. */
@@ -21,7 +21,7 @@ export type Listing<Row, Data> = {
   /** The list of the cursors: a cursor of another list is refused. */
   name: string
   sortKey(row: Row): readonly string[]
-  /** The most rows of a page, whatever the query's limit. */
+  /** Maximum rows of a page, for any limit in the query. */
   maxRows?: number
   /** Called with the rows that are shown. */
   record?(rows: readonly Row[]): void

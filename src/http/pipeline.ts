@@ -1,8 +1,7 @@
 /**
- * One request through its contract, in the order of protocol 2: rate,
- * authentication, path and tenant, role, body, state. Nothing of a body is read before the caller is
- * known, and every handler that touches a tenant receives a transaction and a grant, never less. What
- * changes something says so to the audit, or fails.
+ * One request through its contract, in the order of protocol 2: rate, authentication, path and tenant, role, body,
+ * state. No body is read before the caller is authenticated. Every handler for a tenant receives a transaction and a
+ * grant. Changes must be recorded in the audit log, or the request fails.
  */
 import { transactWhenRead, UnreadBefore } from '../core/async/unread.ts'
 import { Fault } from '../core/fault.ts'
@@ -38,7 +37,7 @@ export async function perform(
   return present(route.endpoint, result, headers, received.putOff)
 }
 
-/** A caller who is not authenticated yet, or whose rights have changed. */
+/** An unauthenticated caller, or one with changed rights. */
 async function actAuthenticated(
   services: Services,
   route: Route,
@@ -52,8 +51,8 @@ async function actAuthenticated(
 }
 
 /**
- * For a member whose session and role an earlier request found: both are asked about in one statement, and what only reads
- * begins meanwhile. `null` where nothing is remembered or it no longer holds; then nothing was shown or changed.
+ * For a member with a cached session and role: one statement confirms both, while reads already begin. `null` if they
+ * are not cached or changed. Nothing was returned or changed then.
  */
 async function actRemembered(
   services: Services,
@@ -123,7 +122,7 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
       const { storeDenial, db, log } = services
       const stored = storeDenial(db, error.member, endpoint.name)
       await stored.catch(
-        onlyLogged(log, 'recording a refusal failed', endpoint.name, (failure) =>
+        onlyLogged(log, 'a refusal could not be recorded', endpoint.name, (failure) =>
           Boolean(unavailableFault(failure)),
         ),
       )
@@ -161,7 +160,7 @@ async function actWithGrant(
     )
     return { result, changed: isUnchanged ? undefined : grant.workspaceId }
   }
-  // Each statement sees what is committed when it begins, in a transaction or not: to read, none is needed.
+  // Each statement sees data committed before it begins, so reads need no transaction.
   if (endpoint.method === 'GET')
     return (await actIn(db, early ?? (await authoriseIn(db, body)))).result
   let known = early ?? identity.recallGrant(caller, permission, resourceIn(body))
@@ -199,7 +198,7 @@ async function naming<T>(grant: Grant, act: () => T): Promise<Awaited<T>> {
   }
 }
 
-/** The handler opens its transaction, if it needs one; where it must leave a record, through here. */
+/** The handler opens its own transaction, if needed. Recorded changes must use this one. */
 async function actWithoutGrant(
   services: Services,
   endpoint: Endpoint,

@@ -26,7 +26,7 @@ export async function recorded<T>(
   // A database that is lost may come back without this record: then nothing is shown.
   await (isEager
     ? stored
-    : stored.catch(onlyLogged(log, 'recording a read failed', name, isUnwilling)))
+    : stored.catch(onlyLogged(log, 'a read could not be recorded', name, isUnwilling)))
   return { result, isUnchanged }
 }
 

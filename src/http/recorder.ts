@@ -1,7 +1,7 @@
 /**
- * The audit of a request that changes something or shows values, bound to its transaction. A handler says
- * what it changed or showed, or that it did not; one that says neither fails, and its transaction is rolled
- * back. So no endpoint can forget its record.
+ * The audit of a request that changes something or shows values, bound to its transaction. A handler must report its
+ * changes and reads, or that there are none. Otherwise it fails, and its transaction is rolled back. So no endpoint can
+ * forget its record.
  */
 
 import type { Grant } from '../core/grant.ts'
@@ -51,7 +51,7 @@ export function aboutToken(
 /** The actor of the record: a grant, or a person without one (accepting an invitation). */
 export type Actor = Pick<Grant, 'workspaceId' | 'userId' | 'email'>
 
-/** Implemented by the audit: stores the changes in the transaction that made them, or what was shown without one. */
+/** Implemented by the audit: stores changes in their transaction, and reads without one. */
 export type StoreChanges = (tx: Reading, actor: Actor, changes: readonly Change[]) => Promise<void>
 
 /** Stores a refusal by role in a separate transaction. `action` is the endpoint's name. */
@@ -91,7 +91,7 @@ export class Recorder {
   #hasChanges = false
   #isUnchanged = false
 
-  /** `isEager`: what a handler records is sent with its own statements, and not when it has returned. */
+  /** `isEager`: records are sent with the handler's statements, not after it returns. */
   constructor(
     endpoint: string,
     store: StoreNow,
@@ -118,7 +118,7 @@ export class Recorder {
     if (length === 0 && this.#isEager) queueMicrotask(() => this.#send())
   }
 
-  /** Says that nothing was changed or shown, such as when what was asked for is there already. */
+  /** Reports that nothing was changed or returned, for example because the requested state already exists. */
   unchanged(): void {
     this.#isUnchanged = true
   }

@@ -86,8 +86,8 @@ export function headersWith(requestId: string, others: Record<string, string>): 
 }
 
 /**
- * Shapes a handler's result by the contract. What the schema does not name does not leave; what it
- * demands and is missing is a defect of the server, hence 500. `onPiece` is called for each piece of a download.
+ * Shapes a handler's result by the contract. Fields outside of the schema are removed. Missing required fields are a
+ * server bug, so 500. `onPiece` is called for each piece of a download.
  */
 export function present(
   endpoint: Endpoint,
@@ -175,7 +175,7 @@ function shaped({ name }: Endpoint, schema: z.ZodType | undefined, result: unkno
   if ('data' in outcome) return outcome.data
   const paths = outcome.error.issues.map((issue) => issue.path.join('.')).join(', ')
   throw new Fault('internal_error', {
-    cause: new Error(`${name} answered badly at: ${paths}`),
+    cause: new Error(`the response of ${name} violates its contract at: ${paths}`),
   })
 }
 

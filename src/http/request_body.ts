@@ -13,7 +13,7 @@ import { type ReadJson, readJsonBytes } from './json/read.ts'
 import { SMALL_BODY } from './json/read_small.ts'
 import { validateLarge } from './validation/validate_large.ts'
 
-/** 1 MiB, the limit where nothing else is said (protocol 2). */
+/** 1 MiB, the default limit (protocol 2). */
 export const DEFAULT_BODY_LIMIT = 1_048_576
 
 /**
@@ -32,7 +32,7 @@ export async function readBody<S extends z.ZodType>(
   if (read.tooLong.length > 0) throw new Fault('validation_error', { fields: read.tooLong })
   const data =
     read.size > SMALL_BODY ? await parseLarge(schema, read.value) : parsePart(schema, read.value)
-  // The schema admits more than it documents: what was left out must not pass as accepted.
+  // The schema accepts more than the documented bounds, so dropped parts must be rejected.
   if (read.cut.length > 0) throw new Fault('validation_error', { fields: read.cut })
   return data as z.output<S>
 }
@@ -84,7 +84,7 @@ function checkMediaType(headers: Headers): void {
   throw new Fault('unsupported_media_type')
 }
 
-/** A body that breaks off is the caller's fault, whatever the runtime throws for it. */
+/** An incomplete body is the caller's fault, whatever error the runtime throws. */
 async function readBounded(
   request: Request,
   limit: number,
@@ -105,8 +105,8 @@ async function readBounded(
 }
 
 /**
- * The runtime reads the text after the last chunk later, and answers trailers with 400: what was refused is not to
- * be done all the same.
+ * The runtime reads the text after the last chunk later, and answers trailers with 400: a refused request must not be
+ * executed.
  */
 async function demandEnd({ signal }: Request): Promise<void> {
   await new Promise(setImmediate)

@@ -1,6 +1,6 @@
 /**
- * Routes: a contract and the function that keeps it. What a function receives follows from the
- * contract's type, so that none touches a tenant without a grant.
+ * Routes: a contract and its handler. The handler's arguments follow from the contract's type, so that no handler
+ * accesses a tenant without a grant.
  */
 
 import type { BodyAccount, BodyMemory } from '../core/body_memory.ts'
@@ -28,8 +28,7 @@ export type RequestContext = {
   /** Before a body of at most so many bytes is read: gives it the time that a slow line needs. */
   expectBytes(count: number): void
   /**
-   * Counts what is held of bodies, until the response begins. `owner` is a workspace, or a person or network
-   * outside of one.
+   * Counts buffered bodies until the response begins. `owner` is a workspace, or a person or network outside of one.
    */
   countBodies(owner: string): BodyAccount
   /** The route's own deadline takes over from the limit on idle connections. */
@@ -96,7 +95,7 @@ type Handler<E extends Endpoint> = (context: Context<E>) => Promise<Answer<E>> |
 export type Route = {
   endpoint: Endpoint
   handle: ((context: Context<Endpoint>) => unknown) | null
-  /** Runs before the transaction; what it returns is the handler's `prepared`. */
+  /** Runs before the transaction. Its result is the handler's `prepared`. */
   prepare: ((context: { body: unknown; grant: Grant; db: Database }) => Promise<unknown>) | null
   /** Set for routes that do all of it themselves: the resolver and delivery. */
   raw: RawHandler | null
@@ -110,8 +109,8 @@ export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>
 }
 
 /**
- * For large changes: everything slow is done before the transaction, for which
- * others wait. What was prepared may be out of date by then, and the handler has to see to it.
+ * For large changes: slow work is done before the transaction, which blocks others. The handler must check that the
+ * prepared data is still current.
  */
 export function preparedRoute<const E extends Endpoint, Prepared>(
   endpoint: E,
@@ -126,7 +125,7 @@ export function preparedRoute<const E extends Endpoint, Prepared>(
   }
 }
 
-/** A list that is read by pages: the function tells how. */
+/** A paginated list, read by the function. */
 export function listRoute<const E extends Endpoint & { paged: true }, Row>(
   endpoint: E,
   describe: (context: Context<E>) => Listing<Row, ResultOf<E>> | Promise<Listing<Row, ResultOf<E>>>,
@@ -137,7 +136,7 @@ export function listRoute<const E extends Endpoint & { paged: true }, Row>(
   return { endpoint, handle: handle as Route['handle'], prepare: null, raw: null }
 }
 
-/** Outside the pipeline: only where no grant is needed and no change could go unrecorded. */
+/** Outside of the pipeline: only for routes without a grant and without changes. */
 type RawEndpoint = TokenEndpoint | (Endpoint & { method: 'GET' })
 
 export function rawRoute(endpoint: RawEndpoint, raw: RawHandler): Route {
@@ -192,12 +191,12 @@ export type Services = {
   cronSecret?: string | undefined
   /** Called after each transaction in which something of a workspace changed, or may have. */
   onChange?: ((workspaceId: string) => void) | undefined
-  /** Called with what members signed and a transaction stored, after its commit. */
+  /** Called after a commit with the stored signed statements. */
   onSigned?: ((note: SignedNote) => void) | undefined
   /** Called after each response. */
   onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined
   readPage: ReadPage
-  /** Absent where nothing is traced. */
+  /** Absent without tracing. */
   tracer?: Tracer | null | undefined
   log: Log
   /** Whether this process received a stop signal. */

@@ -1,7 +1,6 @@
 /**
- * One listener: finds the route of a request, checks its Host first, and turns every outcome into a
- * response and a line of the log. Besides the reference page this is the only file that
- * knows Elysia.
+ * One listener: finds the route of a request, checks its Host first, and turns every outcome into a response and a line
+ * of the log. Only this file and the reference page use Elysia.
  */
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
@@ -34,7 +33,7 @@ const PARAMETER = /\{(\w+)\}/g
 export type Listener = {
   /** Starts to accept, `shared` with the other workers; returns the origin, `http://host:port`. */
   open(socket: { hostname: string; port: number; shared?: boolean; idleSeconds?: number }): string
-  /** Stops accepting and waits for what runs, at most `drainMs`. */
+  /** Stops accepting, and waits for running requests, at most `drainMs`. */
   close(drainMs: number): Promise<void>
 }
 
@@ -42,9 +41,9 @@ export type Listener = {
 export function serve(services: Services): Listener {
   const app = new Elysia({
     name: services.surface,
-    // Development prints the errors of streams, which quote upstream URLs with credentials in them.
-    // The runtime would answer what is over its own limit without a word, and before all our checks.
-    // Unread data is not accepted: it waits in the network.
+    // Development prints the errors of streams, which quote upstream URLs with credentials in them. The runtime would
+    // reject bodies above its own limit without an error, before all our checks. Unread data is not accepted: it waits
+    // in the network.
     serve: { maxRequestBodySize: Number.MAX_SAFE_INTEGER, development: false },
     websocket: socketOptions,
   })
@@ -108,7 +107,7 @@ type Received = [
   server: Server<unknown> | null,
 ]
 
-/** In a span, where it is traced. */
+/** In a span, if tracing is on. */
 function respond(...received: Received): Promise<Response | undefined> {
   const [{ tracer, surface }, routes, { headers }] = received
   const route = routes[0]?.endpoint.path
@@ -165,7 +164,7 @@ function linger(request: Request, response: Response, server: Server<unknown> | 
   else if (declared > AT_ONCE) server?.timeout(request, LINGER_SECONDS)
 }
 
-/** Adds what is known of the connection, and what can be done with it. */
+/** Adds data and methods of the connection. */
 function contextOf(
   { networkOf, originOf, bodies }: Services,
   { request, requestId, params }: Pick<RequestContext, 'request' | 'requestId' | 'params'>,
@@ -177,7 +176,7 @@ function contextOf(
     request,
     requestId,
     params,
-    // Worked out where it is asked for: agents are limited by token, not by network.
+    // Computed on demand: agents are limited by token, not by network.
     get network() {
       return networkOf(request, peer())
     },

@@ -1,4 +1,4 @@
-/** WebSockets of callers: what every listener allows on one. */
+/** WebSockets of callers: the common settings of all listeners. */
 
 /** Bytes of one message, and bytes that may wait for a slow reader. */
 export const MAX_MESSAGE_BYTES = 1_048_576

@@ -122,7 +122,7 @@ class Runs {
       const full = ((counts + MISSING) | 0) & FULL
       if (full === 0) continue
       this.full = full
-      // Full counters begin again, so that none runs over.
+      // Full counters restart, so that none overflows.
       this.#counts = counts & ~((full << 1) - (full >>> (BITS - 1)))
       return at
     }

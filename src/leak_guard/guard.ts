@@ -31,7 +31,7 @@ const STEP = 16_384
 const PER_VALUE = 64
 
 /** Header names that a guard keeps, and the length of one. */
-const MAX_INNOCENT = 256
+const MAX_CLEAN = 256
 const MAX_NAME = 64
 
 /** Lets other tasks run for a moment. */
@@ -110,7 +110,7 @@ export class Guard {
   /** The only data of values kept between calls: fingerprints, lengths and names. */
   readonly retained: GuardParts
   /** Names of headers that hold no prepared value: most answers have the same ones. */
-  readonly #innocent = new Set<string>()
+  readonly #clean = new Set<string>()
 
   /** Orders for calls that add no values, which are most calls. */
   readonly #prepared: Orders
@@ -132,8 +132,8 @@ export class Guard {
       const name = all.find((each) => used.some((value) => value.name === each)) ?? all[0]
       return name === undefined ? '[REDACTED]' : standsFor(name, isEscaped, sent)
     }
-    const innocent = orders === this.#prepared ? this.#innocent : new Set<string>()
-    return new CallGuard({ order: orders.body, naming }, orders.names, innocent)
+    const clean = orders === this.#prepared ? this.#clean : new Set<string>()
+    return new CallGuard({ order: orders.body, naming }, orders.names, clean)
   }
 
   #ordersWith(added: readonly Pattern[], { holdsEscape }: Collection): Orders {
@@ -153,14 +153,14 @@ async function runInSteps<T>(steps: Generator<void, T>, pause: Pause): Promise<T
 export class CallGuard {
   readonly #sought: SoughtInCall
   readonly #names: SearchOrder
-  readonly #innocent: Set<string>
+  readonly #clean: Set<string>
   #isRedacted = false
 
-  /** @param innocent known names of headers in which `names` finds nothing */
-  constructor(sought: SoughtInCall, names: SearchOrder, innocent: Set<string>) {
+  /** @param clean known names of headers in which `names` finds nothing */
+  constructor(sought: SoughtInCall, names: SearchOrder, clean: Set<string>) {
     this.#sought = sought
     this.#names = names
-    this.#innocent = innocent
+    this.#clean = clean
   }
 
   /** Whether anything has been replaced or dropped so far. Streams report it themselves. */
@@ -210,11 +210,11 @@ export class CallGuard {
 
   /** Whether a header's name holds a guarded value, compared without case: it must be dropped. */
   isGuardedName(name: string): boolean {
-    if (this.#innocent.has(name)) return false
+    if (this.#clean.has(name)) return false
     const isFound = holdsAny(this.#names, Buffer.from(name.toLowerCase(), 'latin1'))
     this.#isRedacted ||= isFound
-    if (!isFound && this.#innocent.size < MAX_INNOCENT && name.length <= MAX_NAME) {
-      this.#innocent.add(name)
+    if (!isFound && this.#clean.size < MAX_CLEAN && name.length <= MAX_NAME) {
+      this.#clean.add(name)
     }
     return isFound
   }

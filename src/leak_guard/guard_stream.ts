@@ -74,7 +74,7 @@ export class GuardStream {
     return complete(this.pushInSteps(chunk, chunk.length))
   }
 
-  /** The same a step at a time. */
+  /** One step at a time. */
   *pushInSteps(chunk: Uint8Array, step: number): Generator<void, Uint8Array> {
     this.#hold.read(chunk)
     this.#release.append(chunk)

@@ -1,7 +1,7 @@
 /**
  * Decides how much of a stream is sent at the end of a chunk. Syntax and fixed lengths decide it, never the guarded
- * values: if only the beginnings of values waited, somebody who makes an upstream repeat texts would learn from the
- * wait how values begin. So all text waits, until the following text has been seen (protocol 6.1).
+ * values: if only beginnings of values were held back, an attacker who makes an upstream repeat texts could learn them
+ * from the delay. So all text is held back until the following text has arrived (protocol 6.1).
  */
 
 /** Minimum bytes that wait: decoders need fewer to continue, and most values are shorter. */

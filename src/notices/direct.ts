@@ -13,7 +13,7 @@ export type Direct = {
   fields: NoticeFields
 }
 
-/** The sweep of upkeep.ts deletes the row later. Nothing but the last notice is sent to the target from now on. */
+/** The sweep of upkeep.ts deletes the row later. From now on, only the last notice is sent to the target. */
 export async function endTarget(tx: Transaction, goodbye: Direct): Promise<void> {
   const target = sql`${goodbye.targetId}::text::uuid`
   await tx.execute(sql`

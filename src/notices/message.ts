@@ -65,7 +65,7 @@ export function composeMessage(
 
 const TEXTS = [...LABELS.map(([name]) => name), 'page'] as const
 
-/** The known fields of a stored body. A row that was written into the database adds no others. */
+/** The known fields of a stored body. A row inserted into the database cannot add others. */
 export function readFields(body: unknown): NoticeFields {
   if (typeof body !== 'object' || body === null) return {}
   const stored = body as Record<string, unknown>

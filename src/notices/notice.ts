@@ -1,6 +1,6 @@
 /**
  * A notice informs people outside of the product about an event (protocol 14.5). It has names, hosts and links, and
- * never values, bodies, queries or paths of calls. It decides nothing.
+ * never values, bodies, queries or paths of calls. Notices cannot make decisions.
  */
 import { printable } from '../core/printable.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The entry of the queue: one row for each target that wants the event. A target that does not answer cannot fill the
- * queue of the others, because each target has its own share of it.
+ * Enqueues notices: one row for each subscribed target. Each target has its own share of the queue, so an unavailable
+ * target cannot fill it.
  */
 import { sql } from 'drizzle-orm'
 import type { Clock } from '../core/clock.ts'
@@ -9,7 +9,7 @@ import { describeError, type Log } from '../core/log.ts'
 import type { Reading, Transaction } from '../database/open.ts'
 import { boundedFields, MAX_CAUSE, type Notice } from './notice.ts'
 
-/** Processes that send are woken by this channel. */
+/** The channel that wakes sending processes. */
 export const QUEUED_NOTICES = 'cloakroom_notices'
 
 /** Milliseconds between two lines of the log about refused notices. */
@@ -35,7 +35,7 @@ export class Notices {
 
   /**
    * Queues a notice. With `tx` it is queued if the transaction commits, and an error is thrown. Without, an error is
-   * logged only: no call waits or fails because a notice could not be stored.
+   * logged only: no call is delayed or fails because a notice could not be stored.
    */
   async announce(workspaceId: string, notice: Notice, tx?: Transaction): Promise<void> {
     try {
@@ -43,7 +43,7 @@ export class Notices {
     } catch (error) {
       if (tx) throw error
       const { event } = notice
-      this.#parts.log.warning('a notice was not queued', { event, ...describeError(error) })
+      this.#parts.log.warning('a notice could not be queued', { event, ...describeError(error) })
     }
   }
 
@@ -73,7 +73,7 @@ export class Notices {
     this.#refused += count
     const now = clock.now()
     if (now - this.#loggedAt < LOG_EVERY_MS) return
-    log.warning('the queue of notices is full: new ones are dropped', {
+    log.warning('the notice queue is full: new notices are dropped', {
       workspace_id: workspaceId,
       count: this.#refused,
       setting: 'QUOTA_NOTICES',

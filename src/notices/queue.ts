@@ -27,7 +27,7 @@ export type Claimed = {
   attempted_at: number
 }
 
-/** Claims the notice that waited longest of each target that is not `busy`, at most `most`. */
+/** Claims the oldest due notice of each target that is not `busy`, at most `most`. */
 export async function claimDue(
   db: Reading,
   { most, busy }: { most: number; busy: readonly string[] },

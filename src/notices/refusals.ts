@@ -18,7 +18,7 @@ type Refusal = {
   code: string
 }
 
-/** Refusals that a person decides about. Others are mistakes of a request. */
+/** Refusals that a person should review. Others are invalid requests. */
 const ANNOUNCED = new Set([
   'domain_blocked',
   'address_blocked',
@@ -44,7 +44,7 @@ export class RefusalNotices {
     this.#clock = clock
   }
 
-  /** Returns immediately. */
+  /** Does not wait. */
   note({ code, host, ...caller }: Refusal): void {
     if (!ANNOUNCED.has(code)) return
     const hour = Math.floor(this.#clock.now() / HOUR_MS)

@@ -86,7 +86,7 @@ export class NoticeSender {
     this.#wake = this.#parts.timers.setTimer(WAKE_MS, wake, { isBackground: true })
   }
 
-  /** One statement at a time: a slow database must not collect them. */
+  /** One statement at a time, so that they do not pile up on a slow database. */
   #lookNow(): void {
     if (this.#isClosed) return
     this.#isAskedAgain = this.#looking !== null
@@ -112,7 +112,7 @@ export class NoticeSender {
     const sending = this.#deliver(notice)
       .catch((error) => {
         const { id } = notice
-        this.#parts.log.warning('a notice was not marked', { id, ...describeError(error) })
+        this.#parts.log.warning('a notice status was not stored', { id, ...describeError(error) })
       })
       .finally(() => {
         this.#busy.delete(notice.target_id)
@@ -159,7 +159,7 @@ function storedOf(claimed: Claimed) {
   }
 }
 
-/** A gone address is final. Slack and Discord answer 404 for a deleted webhook. */
+/** 410 is final. Slack and Discord return 404 for a deleted webhook. */
 function outcomeOf({ type }: TargetSecret, { status, headers }: PostAnswer, now: number): Outcome {
   if (status >= 200 && status < 300) return { error: null }
   const isDeleted = status === 404 && (type === 'slack' || type === 'discord')

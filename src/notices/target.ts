@@ -1,5 +1,5 @@
 /**
- * Targets of notices. The URL and the signing key are secrets: a Slack URL alone lets its holder post. Both are stored
+ * Targets of notices. The URL and the signing key are secrets: anyone with a Slack URL can post to it. Both are stored
  * under the outer layer, bound to the target's row, so that a row inserted into the database is unusable.
  */
 import { fromUtf8, utf8 } from '../core/crypto/encoding.ts'

@@ -8,7 +8,7 @@ export type TargetType = (typeof targetTypes)[number]
 
 const MAX_URL_BYTES = 2_048
 
-/** The reason why a URL cannot be one of a target, without the URL; `null` for a good one. */
+/** The reason why a URL cannot be one of a target, without the URL; `null` for a valid one. */
 export function objectionToUrl(type: TargetType, url: string): string | null {
   if (utf8(url).length > MAX_URL_BYTES) return `must have at most ${MAX_URL_BYTES} bytes`
   try {

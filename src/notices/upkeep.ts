@@ -10,9 +10,9 @@ import type { Notices } from './notices.ts'
 
 type Parts = { db: Database; log: Log; notices: Notices }
 
-/** Rows that one statement deletes or announces, so that others do not wait for long. */
+/** Maximum rows per statement, so that others do not wait for long. */
 const BATCH = 1_000
-/** Days for which notices that ended are in the delivery log. */
+/** Days for which ended notices stay in the delivery log. */
 const KEPT_DAYS = 7
 
 export function scheduleNotices(parts: Parts): { stop(): void } {
@@ -25,7 +25,7 @@ export async function keepNotices({ db, log, notices }: Parts): Promise<void> {
     await announceRekeys(db, notices)
     await sweepNotices(db)
   } catch (error) {
-    log.warning('upkeep of notices failed', describeError(error))
+    log.warning('notice maintenance failed', describeError(error))
   }
 }
 
@@ -81,7 +81,7 @@ async function announceRekeys(db: Database, notices: Notices): Promise<void> {
 }
 
 async function sweepNotices(db: Database): Promise<void> {
-  // Without a sending process, nothing else ends them.
+  // Needed if no sending process runs.
   await db.execute(sql`
     update notices set status = 'failed', next_at = now(), last_error = coalesce(last_error, 'not_sent')
     where id in (select id from notices where status = 'queued' and created_at < now() - interval '25 hours'

@@ -17,7 +17,7 @@ import { MAX_DAYS } from '../features/metrics/contract.ts'
 import { showDay } from '../features/metrics/index.ts'
 import { withConnection } from './connection.ts'
 
-/** Nothing that is counted is opened. */
+/** Counting needs no decryption. */
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
 /** Prints one JSON line per day, newest first; `days` as typed on the command line. */
@@ -43,7 +43,7 @@ function problemsOf(error: unknown): readonly string[] {
   if (error instanceof SchemaError) return [`${error.code}: ${error.message}`]
   if (!(error instanceof DataDirectoryError)) throw error
   return [
-    `${error.message} A running server computes by itself, or when asked: POST /telemetry/internal/compute-metrics/`,
+    `${error.message} A running server computes them itself, or on POST /telemetry/internal/compute-metrics/`,
   ]
 }
 

@@ -1,6 +1,6 @@
 /**
  * Connects an operator's commands to the process that has the embedded database open, which no other process can open:
- * a socket in DATA_DIR, for the server's user alone.
+ * a socket in DATA_DIR, accessible only to the server's user.
  */
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -25,7 +25,7 @@ export function serveOperators(
   const path = socketIn(resolve(config.DATA_DIR))
   if (path === null) {
     log.warning(
-      'no backup, rekey-outer or doctor while it runs: the path of DATA_DIR is too long for a socket',
+      'backup, rekey-outer and doctor are unavailable while the server runs: the path of DATA_DIR is too long for a socket',
     )
     return null
   }
@@ -51,10 +51,10 @@ export function serveOperators(
 }
 
 export function notUnderstood(): Response {
-  return new Response('not understood', { status: 400 })
+  return new Response('invalid request', { status: 400 })
 }
 
-/** @returns the answer of the server that has the directory, or `null` if none listens. */
+/** @returns the response of the server that uses the directory, or `null` if none listens. */
 export async function askServer(
   dataDir: string,
   name: string,

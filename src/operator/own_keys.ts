@@ -1,6 +1,6 @@
 /**
  * The embedded mode needs no configuration: it creates its own keys once and keeps them beside the data, readable by
- * their owner only. Lost keys are never replaced silently, because new ones could not open the data.
+ * their owner only. Lost keys are never replaced silently, because new ones could not decrypt the data.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -35,7 +35,7 @@ export function readOwnKeys(dataDir: string, notice: (text: string) => void): Ow
   if (!existsSync(file)) {
     if (existsSync(join(dataDir, CLUSTER))) throw missing(file)
     writeOnce(dataDir, file)
-    notice(`made SECRET_KEY and ENCRYPTION_KEY in ${file}: back this file up apart from the data`)
+    notice(`created SECRET_KEY and ENCRYPTION_KEY in ${file}: back it up separately from the data`)
   }
   const { SECRET_KEY, ENCRYPTION_KEY } = parse(read(file))
   if (!SECRET_KEY || !ENCRYPTION_KEY) throw missing(file)
@@ -66,7 +66,7 @@ function read(file: string): string {
   } catch (error) {
     const { uid } = statSync(file)
     throw new ConfigError([
-      `DATA_DIR: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}): it belongs to user ${uid}, and this is user ${process.getuid?.()} (run it as that user, or chown what is in DATA_DIR)`,
+      `DATA_DIR: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}): it belongs to user ${uid}, but this is user ${process.getuid?.()} (run the command as that user, or chown the files in DATA_DIR)`,
     ])
   }
 }
@@ -77,6 +77,6 @@ function parse(text: string): Record<string, string> {
 
 function missing(file: string): ConfigError {
   return new ConfigError([
-    `ENCRYPTION_KEY: ${file} is missing or damaged, but there is data that needs it (restore the file, or set SECRET_KEY and ENCRYPTION_KEY)`,
+    `ENCRYPTION_KEY: ${file} is missing or damaged, but stored data needs it (restore the file, or set SECRET_KEY and ENCRYPTION_KEY)`,
   ])
 }

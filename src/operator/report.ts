@@ -42,7 +42,7 @@ const WATCHED_MS = 200
 const MAX_NAMES = 500
 const FILE = /^cloakroom-report-\d+-\d+\.json$/
 
-/** Writes one with each signal, at most one in ten seconds. */
+/** Writes a report for each signal, at most one per ten seconds. */
 export function reportOnSignal(reported: Reported): void {
   let last = Number.NEGATIVE_INFINITY
   process.on('SIGUSR1', () => {
@@ -64,15 +64,15 @@ export async function writeReport(reported: Reported): Promise<string | null> {
     // Never an existing file: in a shared folder it may be another user's link.
     writeWhole(path, text)
     removeOld(directory, KEPT * config.WORKERS)
-    log.info('a report was written', { path })
+    log.info('an error report was written', { path })
     return path
   } catch (error) {
-    log.warning('a report could not be written', describeError(error))
+    log.warning('an error report could not be written', describeError(error))
     return null
   }
 }
 
-/** A full disk leaves nothing of it. */
+/** On a full disk, the partial file is removed. */
 function writeWhole(path: string, text: string): void {
   writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
   try {

@@ -1,7 +1,7 @@
 /**
  * Refuses browsers in forward mode and in the local proxy's base URLs, which are for programs (protocol 6.3). A browser
- * sends its stored data for an address by itself: cookies, which are shared by all ports, and Basic credentials. And a
- * page that it shows from there acts in that address's origin. So both refuse requests that a browser opens or embeds.
+ * automatically sends its stored data for an address: cookies, which all ports share, and Basic credentials. And a page
+ * from there runs in that address's origin. So both refuse requests that a browser opens or embeds.
  */
 import { Fault } from '../core/fault.ts'
 import { CONSOLE_COOKIE_PREFIX } from '../http/console_cookies.ts'
@@ -17,7 +17,7 @@ const REPORTING = [
 ] as const
 
 /**
- * @param hasToken whether the request has a token that its sender put there, not a browser by itself
+ * @param hasToken whether the request has a token that its sender set, not the browser automatically
  * @throws Fault `forbidden` for a navigation, an embedding, and another site's request without a token
  */
 export function refuseBrowsers(headers: Headers, hasToken: boolean): void {
@@ -26,16 +26,16 @@ export function refuseBrowsers(headers: Headers, hasToken: boolean): void {
     headers.get('sec-fetch-mode')?.toLowerCase().endsWith('navigate') ||
     (destination !== null && !DESTINATIONS_OF_SCRIPTS.includes(destination))
   ) {
-    throw refusal('Open the API itself, not this address: it is for programs.')
+    throw refusal('This address is for programs. Open the API itself in your browser.')
   }
   if (headers.get('sec-fetch-site')?.toLowerCase() === 'cross-site' && !hasToken) {
     throw refusal(
-      "A page of another site needs a token: call the resolver's /v1/forward/ with the header X-Service-Token.",
+      'A page of another site needs a token: call /v1/forward/ of the resolver with the header X-Service-Token.',
     )
   }
 }
 
-/** Has a browser that shows the answer all the same give it an origin of no use, and report nothing. */
+/** Makes a browser that shows the response anyway use an opaque origin, and report nothing. */
 export function sandboxAnswer(response: Response): Response {
   for (const name of REPORTING) response.headers.delete(name)
   response.headers.set('content-security-policy', 'sandbox')

@@ -6,7 +6,7 @@ import type { LinkBase } from './links.ts'
 import type { RequestSigning } from './signing/sign.ts'
 import { headerOf } from './signing/signature.ts'
 
-/** Bytes of a body that is held whole: the caller's, and an upstream's decoded one. */
+/** Maximum bytes of a buffered body: the caller's, and a decoded upstream body. */
 export const BODY_LIMIT = 10 * 1024 * 1024
 
 /** A complete body, or one that still arrives; `length` in bytes if the caller declared it. */
@@ -22,7 +22,7 @@ export type Call = {
   body: CallBody
   /** Wrapped in JSON, passed on as it arrives, gRPC, or a WebSocket. */
   answer: 'whole' | 'streamed' | 'grpc' | 'socket'
-  /** Checks each message of gRPC before it is sent. @throws Fault of one that must not be */
+  /** Checks each gRPC message before it is sent. @throws Fault for a message that must not be sent */
   checkMessage?: (message: Uint8Array) => void
   signing: RequestSigning | null
   /** The base of links in the answer; `null` leaves them unchanged. */

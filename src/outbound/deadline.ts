@@ -1,6 +1,6 @@
 /**
- * A deadline that signs of life extend, and that leaves no timer behind. Work that is no longer wanted or permitted
- * also ends with it.
+ * A deadline that activity extends, and that leaves no timer behind. It also ends work that is cancelled or no longer
+ * permitted.
  */
 
 import { type PendingTimer, systemTimers } from '../core/async/timers.ts'
@@ -29,12 +29,12 @@ export class CallDeadline {
     return this.#controller.signal
   }
 
-  /** Whether the work was ended because the caller does not want it, and not because it took too long. */
+  /** Whether the work was cancelled by the caller, not by the timeout. */
   get isUnwanted(): boolean {
     return this.#unwanted
   }
 
-  /** Whether the time is over, and not the wish for the work. */
+  /** Whether the work timed out, and was not cancelled. */
   get isLate(): boolean {
     return this.signal.aborted && !this.#unwanted && this.#refusal === null
   }
@@ -44,12 +44,12 @@ export class CallDeadline {
     return this.#refusal
   }
 
-  /** Counts again from now. */
+  /** Restarts the timeout. */
   putOff(): void {
     if (!this.signal.aborted) this.#timer.restart()
   }
 
-  /** Stops counting until the returned function is called, which begins the whole time again. */
+  /** Pauses the timeout until the returned function is called, which restarts it. */
   pause(): () => void {
     this.#timer.cancel()
     return () => {
@@ -57,7 +57,7 @@ export class CallDeadline {
     }
   }
 
-  /** Returns the body. Each piece of it is a sign of life. */
+  /** Returns the body. Each chunk restarts the timeout. */
   watch(body: CallBody): CallBody {
     if (body === null || 'bytes' in body) return body
     const transform = (chunk: Uint8Array, controller: TransformStreamDefaultController) => {
@@ -81,13 +81,13 @@ export class CallDeadline {
     else signal.onabort = () => this.abort()
   }
 
-  /** Calls back once, when the work is done, late or no longer wanted, or now if it already is. */
+  /** Calls back once when the work is done, late or cancelled, or immediately if it already is. */
   afterwards(callback: () => void): void {
     if (this.#over) callback()
     else this.#afterwards.push(callback)
   }
 
-  /** Runs work that is no longer wanted when it fails; also releases an answer that is refused half-way. */
+  /** Runs work, and cancels it if it fails. Also releases a partially received response. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -103,15 +103,15 @@ export class CallDeadline {
     this.#end()
   }
 
-  /** Ends work that is no longer wanted. */
+  /** Cancels the work. */
   abort(): void {
     this.clear()
     if (this.signal.aborted) return
     this.#unwanted = true
-    this.#controller.abort(new DOMException('not wanted', 'AbortError'))
+    this.#controller.abort(new DOMException('not requested', 'AbortError'))
   }
 
-  /** Ends work that is no longer permitted; has no effect if it is done. */
+  /** Ends work that is no longer permitted. Has no effect after it is done. */
   refuse(fault: Fault): void {
     if (this.#over) return
     this.#refusal = fault

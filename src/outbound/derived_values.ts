@@ -21,15 +21,15 @@ export function scansBodies({ policy }: { policy: Policy | null }): boolean {
 export function derivedValues(name: string, value: Uint8Array, policy: Policy | null): MadeBytes[] {
   const parts = partNames.flatMap((part) => {
     const bytes = partOf(value, part)
-    const isGuarded = bytes && (part !== 'USER' || isTelling(bytes))
+    const isGuarded = bytes && (part !== 'USER' || isDistinctive(bytes))
     return isGuarded ? [{ name: `${name}__${part}`, bytes }] : []
   })
   const signatures = fixedSignatures(value, policy ?? {})
   return [...parts, ...signatures.map((bytes) => ({ name, bytes, hasFragments: true }))]
 }
 
-/** A user name such as `postgres` is a word of ordinary answers, which must stay. */
-function isTelling(bytes: Uint8Array): boolean {
+/** A user name such as `postgres` is a common word in responses and must not be redacted. */
+function isDistinctive(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes).toString('latin1')
   return /[0-9]/.test(text) && /[A-Za-z]/.test(text)
 }

@@ -72,7 +72,7 @@ export function isBinary(name: string): boolean {
   return name.endsWith('-bin')
 }
 
-/** Whether all of it decodes, and none is the name of a secret, whose letters would do so, too. */
+/** Whether all of it decodes, and no part is a secret name, whose letters are also valid base64. */
 export function isBase64(value: string): boolean {
   const texts = value.match(BETWEEN_COMMAS) ?? []
   return !value.includes(PLACEHOLDER_PREFIX) && texts.every((text) => BASE64.test(text))

@@ -19,7 +19,7 @@ const ESCAPED = new RegExp(
   'g',
 )
 const ESCAPE = new RegExp(`(?:${PERCENT}|${BACKSLASH})([0-9a-fA-F]{2})`, 'g')
-/** Bytes that take a few milliseconds. */
+/** Bytes to search, which takes a few milliseconds. */
 const MAX_SEARCHED = 1_048_576
 const PLACEHOLDER = new RegExp(`^${PLACEHOLDER_PREFIX}(${SECRET_NAME})$`)
 

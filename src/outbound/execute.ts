@@ -3,10 +3,9 @@
  * the next begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all use this; they run step 1, which
  * identifies the caller.
  *
- * Values exist in the clear only from step 5 to step 10. They are opened at the end of step 5, because only that proves
- * the policies of step 6, inserted into the request in step 7, used for signing in step 8, and revealed to the wire in
- * step 10. The request is dropped there. The guard of the answer keeps fingerprints. Everything that holds values
- * prints as its name.
+ * Plaintext values exist only from step 5 to step 10. They are decrypted at the end of step 5, because only that proves
+ * the policies of step 6. They are inserted in step 7, used for signing in step 8, and sent in step 10. The request is
+ * dropped there. The guard of the answer keeps fingerprints. Objects with values print as their names.
  */
 import type { BodyAccount } from '../core/body_memory.ts'
 import type { Clock } from '../core/clock.ts'
@@ -53,8 +52,8 @@ export type Outbound = {
 /** The caller: its permissions, and its record in the audit. */
 export type Principal = {
   /**
-   * Calls `attempt` with the current permissions, and again whenever they changed meanwhile. Returns the decision once
-   * its record is durable.
+   * Calls `attempt` with the current permissions, and again if they change meanwhile. Returns the decision once its
+   * record is durable.
    *
    * @throws Fault of the decision, or `audit_unavailable`
    */
@@ -65,7 +64,7 @@ export type Principal = {
   traffic?: Traffic | undefined
   /** Called with an answer's head. */
   received?(response: Response): void
-  /** Adds to the record how the call ended. */
+  /** Adds the call's outcome to the record. */
   conclude(conclusion: Conclusion): void
   /** The owner of its connections to upstreams. */
   owner: Owner

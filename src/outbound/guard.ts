@@ -39,7 +39,7 @@ export interface AnswerGuard {
   readonly redacted: boolean
   /** A whole body, or one message of a WebSocket. */
   redactBody(body: Uint8Array, kind?: GuardedBodyKind): Uint8Array | Promise<Uint8Array>
-  /** Headers without values in them, encoded ones too; one whose name holds a value is dropped. */
+  /** Redacts values in headers, including encoded ones. Headers with a value in their name are dropped. */
   redactHeaders(headers: Record<string, string>): Record<string, string>
   /** Returns a guard for the one body that arrives in chunks. */
   openStream(kind?: GuardedBodyKind): StreamGuard
@@ -79,7 +79,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
 
   redactHeaders(headers: Record<string, string>): Record<string, string> {
     let isNamed = false
-    // A bar ends a possible value, and completes nothing.
+    // A `|` ends a possible value, and cannot complete one.
     let values = ''
     for (const name in headers) {
       isNamed = this.#guard.isGuardedName(name) || isNamed
@@ -87,7 +87,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
       if (isBinary(name)) values += decodedOf(headers[name] ?? '')
     }
     if (values === '') return headers
-    // Hardly any answer has a value in its headers: one test of all of them is far cheaper.
+    // Values in response headers are rare, so one test of all headers is far cheaper.
     if (!isNamed && this.#guard.headerValue(values) === values) return headers
     const kept = Object.entries(headers).filter(([name]) => !this.#guard.isGuardedName(name))
     return withoutPrototype(kept.map(([name, value]) => [name, this.#redactHeader(name, value)]))
@@ -125,7 +125,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
   }
 }
 
-/** Returns all decoded values of a header, with bars between them. */
+/** Returns all decoded values of a header, separated by `|`. */
 function decodedOf(value: string): string {
   let texts = ''
   changeBinary(value, (bytes) => {

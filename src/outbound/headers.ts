@@ -59,10 +59,9 @@ export function checkCallerHeaders(
     checkName(name)
     checkNotForbidden(key)
     if (RANGE_HEADERS.has(key) && key !== range?.header) checkRange(value, method)
-    checkNotTakenApart(key, method)
-    if (seen.has(key)) throw invalidHeader('A header is given twice in different case.')
-    if (!isSendable(value))
-      throw invalidHeader('A header value has a character that cannot be sent.')
+    refuseParts(key, method)
+    if (seen.has(key)) throw invalidHeader('A header is repeated with different case.')
+    if (!isSendable(value)) throw invalidHeader('A header value has an invalid character.')
     seen.add(key)
   }
   if (headerBytes(pairs) > MAX_HEADER_BYTES) throw invalidHeader('The headers are too large.')
@@ -77,7 +76,7 @@ export function checkCallerHeaders(
 /** Checks the headers that a signature adds, which follow all others. */
 export function checkSignatureHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
   const unfit = headers.map(([name]) => name.toLowerCase()).find((key) => NOT_SIGNED_INTO.has(key))
-  if (unfit !== undefined) throw forbidden(`No signature can stand in the header ${unfit}.`)
+  if (unfit !== undefined) throw forbidden(`The header ${unfit} cannot contain a signature.`)
   return checkCallerHeaders(Object.fromEntries(headers))
 }
 
@@ -98,7 +97,7 @@ export function checkHeaderText(name: string, text: string): void {
   }
   if (text.trim() !== text) {
     throw new Fault('unusable_secret', {
-      message: `The secret ${name} begins or ends with whitespace and cannot be sent in a header: store it again without.`,
+      message: `The secret ${name} begins or ends with whitespace and cannot be sent in a header. Store it again without whitespace.`,
     })
   }
 }
@@ -123,13 +122,13 @@ export function presentHeaders(received: ReceivedHeaders): Record<string, string
   return presented
 }
 
-/** Returns the headers of an answer that its caller may expect and does not get. */
+/** Returns the response headers that the caller may expect but that were removed. */
 export function droppedHeaders(received: ReceivedHeaders): string[] {
   return received['set-cookie']?.length ? ['set-cookie'] : []
 }
 
 function checkName(name: string): void {
-  if (!TOKEN.test(name)) throw invalidHeader('A header name is not a token.')
+  if (!TOKEN.test(name)) throw invalidHeader('A header name is invalid.')
   if (PLACEHOLDER.test(name)) throw invalidHeader('A header name contains a placeholder.')
 }
 
@@ -137,19 +136,18 @@ function checkNotForbidden(key: string): void {
   if (!isHopByHop(key) && !SET_BY_RESOLVER.has(key)) return
   // `proxy-` is open-ended, so only the fixed names are repeated to the caller.
   const shown = key.startsWith('proxy-') ? 'proxy-*' : key
-  throw forbidden(`Only the resolver may set the header ${shown}.`)
+  throw forbidden(`Only the resolver can set the header ${shown}.`)
 }
 
 /**
- * Refuses parts of an answer by bytes: two parts could be cut so that each holds too little of a value to recognise it,
- * and a guard that recognised a few characters at an edge would confirm guesses one by one. Other units count an
- * upstream's own items, such as rows.
+ * Refuses byte ranges of a response: each of two parts could have too little of a value to recognise it, and matching a
+ * few characters at an edge would confirm guesses. Other units count an upstream's own items, such as rows.
  */
 function checkRange(value: string, method: string): void {
   if (!BYTE_RANGE.test(value) || method === 'GET' || method === 'HEAD') return
   throw new Fault('forbidden_header', {
     message:
-      'Byte ranges are not possible: a part of an answer cannot be searched for credentials.',
+      'Byte ranges are not supported: part of a response cannot be searched for credentials.',
   })
 }
 
@@ -163,16 +161,16 @@ function withoutRanges(pairs: HeaderPair[], range: AskedRange | null): HeaderPai
   return pairs.filter((pair) => !isDropped(pair) && pair[0].toLowerCase() !== 'if-range')
 }
 
-function checkNotTakenApart(key: string, method: string): void {
+function refuseParts(key: string, method: string): void {
   if (SOURCE_RANGE.test(key)) {
     throw forbidden(
-      'A part of an object cannot be copied, since it cannot be searched for credentials: copy the object whole (command line and SDK of AWS: multipart_threshold = 5GB).',
+      'Part of an object cannot be copied because it cannot be searched for credentials. Copy the whole object (AWS CLI and SDKs: multipart_threshold = 5GB).',
     )
   }
   // With `PUT` and `PATCH`, it describes the sent body.
   if (key === STRUCTURED && method !== 'PUT' && method !== 'PATCH') {
     throw forbidden(
-      `The header ${key} is not possible: such an answer cannot be searched for credentials.`,
+      `The header ${key} is not supported: its response cannot be searched for credentials.`,
     )
   }
 }
@@ -203,7 +201,7 @@ export function isHandshake({ method, headers }: Request): boolean {
     headers.get('sec-websocket-version') === '13' &&
     /^[A-Za-z0-9+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '')
   if (isWhole) return true
-  throw new Fault('invalid_header', { message: 'The WebSocket handshake is not complete.' })
+  throw new Fault('invalid_header', { message: 'The WebSocket handshake is incomplete.' })
 }
 
 function forbidden(message: string): Fault {
@@ -214,7 +212,7 @@ function invalidHeader(message: string): Fault {
   return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
 }
 
-/** Headers that are set again for the upstream, meant for the resolver, or about the caller. */
+/** Headers that the resolver sets itself, that are for the resolver, or that describe the caller. */
 const OURS =
   /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$|^sec-websocket-(key|version|extensions|accept)$/
 
@@ -228,7 +226,7 @@ export function headersPassedOn(given: Headers): [name: string, value: string][]
   })
 }
 
-/** Whether a request's headers announce a body. */
+/** Whether a request's headers declare a body. */
 export function isBodyAnnounced(headers: Headers): boolean {
   const declared = headers.get('content-length')
   return declared === null ? headers.has('transfer-encoding') : Number(declared) > 0

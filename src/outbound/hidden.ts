@@ -1,5 +1,5 @@
 /**
- * Prints as a name in every way of printing, so that a careless line of code cannot leak opened values. Subclasses keep
+ * Prints only its name in every format, so that code cannot accidentally log decrypted values. Subclasses keep
  * everything in private fields.
  */
 export abstract class Unprintable {
@@ -29,7 +29,7 @@ export class Hidden<T> extends Unprintable {
     this.#content = content
   }
 
-  /** Call it only to pass the values on towards the wire. */
+  /** Call it only to send the values. */
   reveal(): T {
     return this.#content
   }

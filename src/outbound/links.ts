@@ -1,7 +1,7 @@
 /**
  * Rewrites links in an answer. An SDK that follows a link with its API key would bypass resolver and proxy, and send
- * the key to any host that the upstream names. So links lead back, where allowlist and policies decide again. A link to
- * another host gets an address under which the first host's credentials do not count.
+ * the key to any host that the upstream names. So links are rewritten to Cloakroom, which checks allowlist and policies
+ * again. A link to another host gets an address that ignores the first host's credentials.
  */
 
 /** Path of forward mode. The second one is for SDKs that remove every `/v1` from their base URL. */
@@ -208,7 +208,7 @@ function ownBase(host: string, { link, from }: LinkBase): string {
   return `${link}${fromStep(from)}${host}`
 }
 
-/** Returns the step before a host that another host linked to. */
+/** Returns the path prefix for a host that another host linked to. */
 export function fromStep(from: string | null): string {
   return from === null ? '' : `${FROM}${from}/`
 }

@@ -1,7 +1,7 @@
 /**
- * Tokens that an API handed out for a secret's signature (protocol 6.5). A call that uses one may store it at an API,
- * and a later call may read it back, so the guard of every call that may use the secret covers them too. Kept is the
- * ticket, which only the secret's value opens, and a fingerprint of the value.
+ * Tokens that an API issued for a secret's signature (protocol 6.5). A call that uses one may store it at an API, and a
+ * later call may read it back, so the guard of every call that may use the secret covers them too. Only the ticket,
+ * which only the secret's value decrypts, and a fingerprint of the value are stored.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { Fault } from '../core/fault.ts'

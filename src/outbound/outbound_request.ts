@@ -1,6 +1,6 @@
 /**
- * The request to the upstream with every value in its place. It exists from step 8 until it is sent, shows its value
- * only to `reveal`, and prints as its name.
+ * The request to the upstream with every value in its place. It exists from step 8 until it is sent, exposes its values
+ * only through `reveal`, and prints as its name.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -24,7 +24,7 @@ import type { Target } from './target.ts'
 
 /** The request as sent. */
 export type WireRequest = {
-  /** Already judged. */
+  /** Already checked. */
   address: string
   host: string
   port: number
@@ -89,7 +89,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
     for (const [name, value] of values) {
       if (!settings.has(name)) used.push({ name, bytes: value.reveal() })
     }
-    // A part of a value is not guarded as one.
+    // Parts of values are not guarded separately.
     const cut = used.filter(({ name }) => partNamed(name))
     const signed = signatures.map((signature) => ({ ...signature, hasFragments: true }))
     const made = [...parts.injection.reveal().derived, ...signed, ...cut].filter(isSecret)
@@ -190,7 +190,7 @@ function without(own: readonly HeaderPair[], headers: readonly HeaderPair[]) {
     : headers.filter(([name]) => own.every(([one]) => one !== name.toLowerCase()))
 }
 
-/** Adds the resolver's headers. An upstream that is asked not to compress cannot send a bomb. */
+/** Adds the resolver's headers. An upstream that is asked not to compress cannot send a decompression bomb. */
 function completeHeaders(
   callers: readonly HeaderPair[],
   signatures: readonly HeaderPair[],

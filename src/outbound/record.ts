@@ -1,6 +1,6 @@
 /**
- * The known facts about one call or delivery, collected during its steps: names and ids, never a value. One place per
- * destination turns them into audit records.
+ * The known facts about one call or delivery, collected during its steps: names and ids, never a value. Each
+ * destination turns them into audit records in one place.
  */
 import type { Fault, RefusedBy } from '../core/fault.ts'
 import type { Unfilled } from '../core/policy/unfilled.ts'
@@ -99,7 +99,7 @@ export class CallRecord {
     this.#placeholders = placeholders
   }
 
-  /** Without a project in its scope it names the one that its secrets turned out to be of. */
+  /** Without a project in its scope, it names the project of its secrets. */
   finds(secrets: Iterable<{ projectId: string }>): void {
     if (this.#projectId !== null) return
     const [first, ...others] = [...secrets].map(({ projectId }) => projectId)
@@ -140,7 +140,7 @@ export class CallRecord {
     return { ...this.outcome(fault.status, redacted), decision: 'error', ...reasonOf(fault) }
   }
 
-  /** The caller left before there was an answer: 499, which is never received. */
+  /** The caller disconnected before the response: 499, which is never received. */
   abandonment(): Conclusion {
     return { ...this.outcome(499, false), decision: 'error', reason: 'caller_gone' }
   }

@@ -5,7 +5,7 @@
 import { Fault } from '../core/fault.ts'
 
 const REPEATABLE = ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']
-/** A connection that was there can end with it, too. */
+/** An established connection can also end with it. */
 const MAYBE_SENT = 'ETIMEDOUT'
 
 /** Returns the fault of an allowed call, marked if the call may have reached the API. */
@@ -18,14 +18,14 @@ export function mayRepeat(method: string): boolean {
   return REPEATABLE.includes(method)
 }
 
-/** The same fault, which no SDK answers with the same call. */
+/** Marks the fault so that no SDK retries the call. */
 export function withoutRetry(fault: Fault): Fault {
   const { code, message, fields, refusedBy, cause } = fault
   const headers = { ...fault.headers, 'x-should-retry': 'false' }
   return new Fault(code, { message, fields, headers, refusedBy: refusedBy ?? undefined, cause })
 }
 
-/** No connection was made. */
+/** No connection was established. */
 function wasNotSent({ code, cause }: Fault): boolean {
   const isOfConnection = code === 'upstream_unreachable' || code === 'upstream_tls_error'
   return isOfConnection && !(cause instanceof Error && 'code' in cause && cause.code === MAYBE_SENT)

@@ -6,7 +6,7 @@
  * machine).
  */
 
-/** Less than a millisecond of work. */
+/** Units per turn: less than a millisecond of work. */
 const PER_TURN = 4
 
 type Waiting = { weight: number; resolve: () => void }

@@ -5,7 +5,7 @@
 import { Fault } from '../core/fault.ts'
 import type { Owner } from './connection/session_pool.ts'
 
-/** Lets others run between two steps; throws when the work is not to go on. */
+/** Lets other work run between two steps. Throws if the work was cancelled. */
 export type StepPause = () => Promise<void>
 
 export class Steps {
@@ -42,7 +42,7 @@ export class Steps {
     if (!first) return
     const [workspaceId, waiting] = first
     const resolve = waiting.shift()
-    // Behind all others, for its next one.
+    // Queued behind all others for its next step.
     this.#waiting.delete(workspaceId)
     if (waiting.length > 0) this.#waiting.set(workspaceId, waiting)
     if (this.#waiting.size > 0) this.#schedule()

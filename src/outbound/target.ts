@@ -74,7 +74,7 @@ function targetOf(host: string, port: number, path: string, search: string): Tar
   }
 }
 
-const NO_HOST_NAME = 'names a host that is neither a valid name nor an address'
+const NO_HOST_NAME = 'has an invalid host'
 
 function readUrl(text: string): URL {
   const objection = objectionTo(text)
@@ -92,7 +92,7 @@ function objectionTo(text: string): string | null {
   if (text.length > MAX_URL_BYTES || utf8(text).length > MAX_URL_BYTES) {
     return `is longer than ${MAX_URL_BYTES} bytes`
   }
-  if (!text.isWellFormed()) return 'has half of a surrogate pair'
+  if (!text.isWellFormed()) return 'has an unpaired surrogate'
   if (WHITE_OR_CONTROL.test(text)) return 'has white space or a control character: escape it with %'
   if (text.includes('\\')) return 'has a backslash: write /, or %5C'
   const authority = ABSOLUTE.exec(text)?.[1]
@@ -101,7 +101,7 @@ function objectionTo(text: string): string | null {
 
 /** Returns the problem with a text that does not begin with `https://` and a host. */
 function objectionToStart(text: string): string {
-  if (/^https:\/\//i.test(text)) return 'names no host after https://'
+  if (/^https:\/\//i.test(text)) return 'has no host after https://'
   if (/^http:/i.test(text)) return 'begins with http: credentials are only sent over https'
   if (/^wss?:/i.test(text)) {
     return 'begins with ws: a WebSocket is opened in forward mode, where its URL is https'
@@ -114,7 +114,7 @@ function objectionToAuthority(authority: string): string | null {
   if (authority.includes('@')) {
     return 'has user information before an @: put credentials into a header'
   }
-  if (authority.startsWith(':')) return 'names no host after https://'
+  if (authority.startsWith(':')) return 'has no host after https://'
   const [, port = '443'] = /:([^:\]]+)$/.exec(authority) ?? []
   const isPort = /^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= MAX_PORT
   return isPort ? null : `has a port that is not a number from 1 to ${MAX_PORT}`

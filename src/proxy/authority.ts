@@ -1,8 +1,8 @@
 /**
- * The proxy's own certificate authority. With its key one can impersonate any https host to the
- * programs that trust it, so the key is made here, readable by its owner only, never leaves this
- * machine, and is for nothing but host names: it may sign no further authority and no IP address.
- * Nothing installs it system-wide; a program trusts it by its own environment (src/proxy/trust.ts).
+ * The proxy's own certificate authority. With its key one can impersonate any https host to the programs that trust it,
+ * so the key is made here, readable by its owner only, never leaves this machine, and only signs host names, no further
+ * authorities or IP addresses. It is never installed system-wide; programs trust it through their environment
+ * (src/proxy/trust.ts).
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -80,7 +80,7 @@ async function readStored(directory: string): Promise<Stored | null> {
   const [certificateFile, keyFile] = [join(directory, 'ca.pem'), join(directory, 'ca.key')]
   if (!existsSync(certificateFile) || !existsSync(keyFile)) return null
   if ((statSync(keyFile).mode & 0o077) !== 0) {
-    throw new Error(`${keyFile} can be read by others: remove it, and a new one is made`)
+    throw new Error(`${keyFile} is readable by other users: remove it to create a new one`)
   }
   const certificate = new X509Certificate(readFileSync(certificateFile, 'utf8'))
   if (certificate.notAfter.getTime() - Date.now() < RENEW_DAYS * DAY_MS) return null
@@ -170,7 +170,7 @@ function validity(days: number): { notBefore: Date; notAfter: Date } {
   }
 }
 
-/** Replaces a file as a whole or not at all. Two proxies that start together both end with a checked pair. */
+/** Replaces a file atomically. Two proxies that start together both get a valid pair. */
 export function swapFile(path: string, content: string | Uint8Array, mode: number): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {

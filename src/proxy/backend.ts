@@ -37,7 +37,7 @@ export type ProxyCredential = Shaped & {
 export type Backend = {
   /** Returns all credentials that a placeholder may name. @throws ApiError, Fault */
   credentials(): Promise<readonly ProxyCredential[]>
-  /** Whether requests to this host have to be read at all. Never throws. */
+  /** Whether to intercept requests to this host. Never throws. */
   covers(host: string, port: number): Promise<boolean>
   /**
    * The sanitised answer; `null` when the connection became a WebSocket.
@@ -47,7 +47,7 @@ export type Backend = {
   execute(inbound: Inbound): Promise<Response | null>
   /** Records that a host was refused, if that is the proxy's task. */
   refused(asked: { host: string; port: number; method: string }): Promise<void>
-  /** The memory for bodies that this proxy holds. */
+  /** The memory for this proxy's buffered bodies. */
   bodies: BodyMemory
   /** Waits a short while for requests in progress. */
   close(): Promise<void>

@@ -58,7 +58,7 @@ async function baseUrl(
   const [, authority = '', rest = '/'] = /^([^/?]*)([/?].*)?$/.exec(target) ?? []
   const canonical = canonicalAuthority(authority)
   if (canonical === null) {
-    const message = 'After the password the path must name a host, with or without a port.'
+    const message = 'The path after the password must begin with a host, such as api.example.com.'
     return presentFault(new Fault('invalid_target', { message }), 'resolver', requestId)
   }
   const pathAndQuery = rest.startsWith('/') ? rest : `/${rest}`
@@ -94,7 +94,7 @@ async function otherHost({ password, strict }: Options, request: Request): Promi
     answered.headers.set('proxy-authenticate', 'Basic realm="cloakroom"')
     return answered
   }
-  if (strict) return textResponse(403, 'plain http does not pass a strict proxy')
+  if (strict) return textResponse(403, 'a strict proxy does not allow plain http')
   try {
     const response = await fetch(url, {
       method,
@@ -111,7 +111,7 @@ async function otherHost({ password, strict }: Options, request: Request): Promi
     })
     return breakingQuietly(answered)
   } catch {
-    const answered = textResponse(502, 'the host cannot be reached')
+    const answered = textResponse(502, 'the host is unreachable')
     if (!mayRepeat(method)) answered.headers.set('x-should-retry', 'false')
     return answered
   }

@@ -1,7 +1,6 @@
 /**
- * A look at the first bytes of a TLS connection (RFC 8446, section 4.1.2): which protocols the client
- * offers (ALPN, RFC 7301). Nothing is decided by it but which of our own listeners is used; the
- * handshake itself is left to the TLS library.
+ * Reads the offered protocols (ALPN, RFC 7301) from a TLS ClientHello (RFC 8446, section 4.1.2). It only selects one of
+ * our own listeners; the TLS library performs the handshake.
  */
 
 const HANDSHAKE = 22
@@ -66,7 +65,7 @@ class Reader {
   }
 
   take(size: number): Uint8Array {
-    if (size > this.left) throw new RangeError('the hello ends early')
+    if (size > this.left) throw new RangeError('the ClientHello is truncated')
     this.#at += size
     return this.#bytes.subarray(this.#at - size, this.#at)
   }

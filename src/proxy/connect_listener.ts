@@ -77,7 +77,7 @@ async function serve(
     return refuse(socket, NO_PROXY_AUTHORIZATION, 'the proxy password is missing or wrong')
   }
   const target = readTarget(line)
-  if (!target) return refuse(socket, 'HTTP/1.1 400 Bad Request\r\n', 'the target is no host:port')
+  if (!target) return refuse(socket, 'HTTP/1.1 400 Bad Request\r\n', 'the target is not host:port')
   const { host, port, method, ownLine } = target
   const name = canonicalHost(host)
   if (name !== null && (await backend.covers(name, port))) {
@@ -129,7 +129,7 @@ async function pass(socket: Socket, host: string, port: number, rest: Buffer): P
   far.once('error', () => connected.resolve(false))
   far.once('close', () => connected.resolve(false))
   if (!(await connected.promise)) {
-    return refuse(socket, 'HTTP/1.1 502 Bad Gateway\r\n', 'the host cannot be reached')
+    return refuse(socket, 'HTTP/1.1 502 Bad Gateway\r\n', 'the host is unreachable')
   }
   socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
   join(socket, far, rest)
@@ -209,7 +209,7 @@ export function isAuthorised(header: string | null | undefined, password: string
   return isSame(decoded.slice(decoded.indexOf(':') + 1), password)
 }
 
-/** In constant time, whatever the lengths. */
+/** In constant time for any lengths. */
 export function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))

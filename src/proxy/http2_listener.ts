@@ -1,7 +1,7 @@
 /**
- * The listener of a host for programs that offer nothing but HTTP/2: clients of gRPC, whose trailers and messages
- * both ways the runtime's own server does not have, and few others. Requests become those that all listeners
- * hand on, answers of gRPC have their trailers put behind them, and refusals its form.
+ * A host's listener for programs that only support HTTP/2, mainly gRPC clients: the runtime's own server has neither
+ * trailers nor bidirectional messages. It converts requests to the common form, appends trailers to gRPC responses, and
+ * formats refusals for gRPC.
  */
 import http2, {
   type IncomingHttpHeaders,
@@ -117,7 +117,7 @@ function requestOf(
 /** Yields chunks on demand. Further data of the program waits in its window. */
 async function* chunksFrom(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array, void> {
   yield* stream
-  if (stream.aborted) throw new Error('the program broke off')
+  if (stream.aborted) throw new Error('the client disconnected')
 }
 
 /** A program that has not ended its half by then receives a reset (RFC 9113, section 8.1). */
@@ -146,7 +146,7 @@ async function sendCall(stream: ServerHttp2Stream, response: Response): Promise<
     await response.body?.cancel()
     return sendOnlyHead(stream, headOf(response))
   }
-  let trailers = grpcRefusal({ code: 'unavailable', message: 'The answer broke off.' })
+  let trailers = grpcRefusal({ code: 'unavailable', message: 'The response was cut off.' })
   stream.once('wantTrailers', () => {
     stream.sendTrailers(trailers)
     stream.close(NGHTTP2_NO_ERROR)
@@ -191,6 +191,6 @@ function headOf({ status, headers, body }: Response) {
 
 /** Resolves when the program accepts more. @throws Error if it disconnected */
 async function write(stream: ServerHttp2Stream, chunk: Uint8Array): Promise<void> {
-  if (stream.destroyed) throw new Error('the program is gone')
+  if (stream.destroyed) throw new Error('the client disconnected')
   if (!stream.write(chunk)) await hasRoom(stream)
 }

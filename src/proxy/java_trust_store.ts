@@ -1,6 +1,6 @@
 /**
- * A trust store of Java in its oldest form, JKS, which every version reads: a list of certificates, and a
- * digest against damage. It holds nothing secret; the password in the digest is the usual one.
+ * A trust store of Java in its oldest form, JKS, which every version reads: a list of certificates, and a checksum. It
+ * has no secrets; the password in the checksum is Java's default.
  */
 import { createHash } from 'node:crypto'
 

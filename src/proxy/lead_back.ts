@@ -1,8 +1,8 @@
 /**
- * Rewrites links in answers that come through the resolver. The resolver knows their targets, and has guarded them. In
- * place of this proxy's address, which it does not know, it writes a name drawn for one call, so that no upstream can
- * write it. An API that learned the address, for example from a callback URL, could send the client with the API's
- * credentials to another host. So an address that the API wrote is marked as a link from that API.
+ * Rewrites links in answers that come through the resolver. The resolver knows their targets, and has guarded them. It
+ * does not know this proxy's address, so it writes a random host name per call, which no upstream can forge. An API
+ * that learned the address, for example from a callback URL, could send the client with the API's credentials to
+ * another host. So an address that the API wrote is marked as a link from that API.
  */
 import { randomBytes } from 'node:crypto'
 import type { BodyMemory } from '../core/body_memory.ts'

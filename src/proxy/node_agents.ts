@@ -5,7 +5,7 @@
 import { dirname, join } from 'node:path'
 import { swapFile } from './authority.ts'
 
-/** Agents of classes derived from these do their own proxying, as those of https-proxy-agent. */
+/** Agents of derived classes, such as https-proxy-agent, handle proxies themselves. */
 const PRELOAD = `// Written by cloakroom: agents follow HTTPS_PROXY as the global one does (option proxyEnv of Node.js).
 const { env: proxyEnv } = require('node:process')
 for (const module of [require('node:http'), require('node:https')]) {

@@ -56,7 +56,7 @@ export function remoteBackend(options: RemoteOptions): Backend {
   }
 }
 
-/** Reads the allowlist once, however many want to know, and keeps to the last one while there is no answer. */
+/** Reads the allowlist once for all simultaneous requests, and keeps the last one while the resolver is unavailable. */
 function reader({ resolver, token, notice }: RemoteOptions): Backend['covers'] {
   let domains: readonly Domain[] = []
   let readAt = Number.NEGATIVE_INFINITY
@@ -122,15 +122,15 @@ async function noteRefusal(
 }
 
 function late(): Error {
-  return new Error('no answer in time')
+  return new Error('no response in time')
 }
 
 function complaintOf(error: unknown): string {
   const reason =
-    error instanceof ApiError ? `says: ${error.message}` : 'cannot be reached: is it running?'
+    error instanceof ApiError ? `returned: ${error.message}` : 'cannot be reached: is it running?'
   if (error instanceof UntrustedCertificate)
-    return `nothing is intercepted until the resolver is trusted: ${error.message}`
-  return `nothing is intercepted until the resolver tells the allowlist. It ${reason}`
+    return `no calls are intercepted until the resolver is trusted: ${error.message}`
+  return `no calls are intercepted until the resolver returns the allowlist. It ${reason}`
 }
 
 async function forward(options: RemoteOptions, inbound: Inbound): Promise<Response> {
@@ -171,7 +171,7 @@ async function send(
   try {
     return await fetch(url, { ...init, ...serverTrust() })
   } catch (cause) {
-    const fault = new Fault('unavailable', { message: 'The resolver cannot be reached.', cause })
+    const fault = new Fault('unavailable', { message: 'The resolver is unreachable.', cause })
     throw mayRepeat(init.method) || isNotConnected(cause) ? fault : withoutRetry(fault)
   }
 }

@@ -46,7 +46,7 @@ export async function relayThrough(
   const chosen = far.protocol ? { 'sec-websocket-protocol': far.protocol } : {}
   if (upgrade(handlers, chosen as Record<string, string>)) return null
   far.close()
-  throw new Fault('invalid_header', { message: `No handshake: ${request.method}.` })
+  throw new Fault('invalid_header', { message: `Not a WebSocket handshake: ${request.method}.` })
 }
 
 function opened(far: WebSocket): Promise<void> {

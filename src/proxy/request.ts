@@ -35,9 +35,9 @@ export function checkMethod(request: Request): string {
 }
 
 /**
- * The body as it arrives, or whole if `isNeeded`, and if `isScanned` and it is, or may be, JSON, a form or GraphQL.
+ * The body as a stream. It is buffered if `isNeeded`, or if `isScanned` and it may be JSON, a form or GraphQL.
  *
- * @throws Fault `payload_too_large` for one that would have to be held whole and is too large for it
+ * @throws Fault `payload_too_large` if it must be buffered but is too large
  */
 export async function bodyOf(
   request: Request,
@@ -60,8 +60,8 @@ export async function bodyOf(
 }
 
 /**
- * Counts an answer with a declared length that is short enough to be held whole. Returns `null` for any other one, and
- * if bodies hold too much memory: it must be streamed.
+ * Reserves memory for a response whose declared length is short enough to buffer. Returns `null` for any other one, and
+ * if bodies use too much memory: it must be streamed.
  */
 export function holdShort({ headers, body }: Response, bodies: BodyMemory): BodyAccount | null {
   const length = Number(headers.get('content-length') ?? Number.NaN)
@@ -70,7 +70,7 @@ export function holdShort({ headers, body }: Response, bodies: BodyMemory): Body
   return new BodyMeter(account).mayRead(length) ? account : null
 }
 
-/** Whether a request's body is known to fit the limit for whole bodies: it is searched, if only for a notice. */
+/** Whether a request's body has a known length within the buffer limit. It is then searched, at least for a warning. */
 export function isDeclaredShort(request: Request): boolean {
   const length = declaredLength(request)
   return length !== null && length <= BODY_LIMIT
@@ -89,7 +89,7 @@ export async function wholeOf(
   return new Response(bytes, { status: response.status, headers: known })
 }
 
-/** `null` for a body that is chunked, and for none. */
+/** `null` for a chunked body, and without a body. */
 export function declaredLength({ headers }: Request): number | null {
   const declared = headers.get('content-length')
   return declared === null ? null : Number(declared)

@@ -120,10 +120,7 @@ export async function answer(backend: Backend, inbound: Inbound): Promise<Respon
   }
 }
 
-/**
- * The runtime prints the reason why a stream broke off, with its source, on a terminal that belongs to
- * another program: so it is given none.
- */
+/** Gives no reason: the runtime would print it, with source code, on the terminal of another program. */
 export function breakingQuietly(response: Response): Response {
   const { status, headers } = response
   const reader = response.body?.getReader()
@@ -146,7 +143,7 @@ export function breakingQuietly(response: Response): Response {
 export function requestPath({ url }: Request): string {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   if (!URL.canParse(url) || from < 0) {
-    throw new Fault('invalid_target', { message: 'The Host header names no host.' })
+    throw new Fault('invalid_target', { message: 'The Host header has no valid host.' })
   }
   return url.slice(from)
 }
@@ -156,8 +153,8 @@ function listen(path: string, handler: BackendHandler, leaf: Leaf | null): Serve
     unix: path,
     ...(leaf ? { tls: { cert: leaf.cert, key: leaf.key } } : {}),
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    // The deadline of a call is the backend's. For one request alone the runtime does not lift its own on a
-    // socket of this kind; idle connections end with those of their programs.
+    // The backend sets the deadline of a call. For one request alone the runtime does not lift its own on a socket of
+    // this kind; idle connections end with those of their programs.
     idleTimeout: 0,
     fetch: (request, server) =>
       handler(request, (data, headers) => server.upgrade(request, { data, headers })),

@@ -23,14 +23,14 @@ export const bundleVariables = {
   SSL_CERT_FILE: 'OpenSSL, Go, Ruby, Rust, .NET and most others',
   CURL_CA_BUNDLE: 'curl',
   REQUESTS_CA_BUNDLE: 'Python requests, and pip',
-  HTTPLIB2_CA_CERTS: 'Python httplib2, with which older libraries of Google call',
+  HTTPLIB2_CA_CERTS: 'Python httplib2, used by older Google libraries',
   AWS_CA_BUNDLE: 'AWS command line and boto3',
   CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE: 'gcloud',
   GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: 'gRPC',
   GIT_SSL_CAINFO: 'git',
   CARGO_HTTP_CAINFO: 'cargo',
   npm_config_cafile: 'npm and pnpm, which may otherwise use another bundle',
-  NODE_EXTRA_CA_CERTS: 'Node.js and Bun, and what is built on them',
+  NODE_EXTRA_CA_CERTS: 'Node.js, Bun, and programs built on them',
   DENO_CERT: 'Deno',
   PERL_LWP_SSL_CA_FILE: 'Perl LWP',
 } as const
@@ -64,7 +64,7 @@ export function trustEnvironment(bundle: string): Record<string, string> {
 /** Variables that make a program use the proxy. With `all`, also for http. */
 export function proxyEnvironment(url: string, env: Env, all: boolean): Record<string, string> {
   const kept = (env.NO_PROXY ?? env.no_proxy ?? '').split(',').map((name) => name.trim())
-  // Hosts that bypass another proxy may be just those that need credentials, so only local names stay.
+  // Hosts that bypass another proxy may be the ones that need credentials, so only local names are kept.
   const local = kept.filter((name) => /^(localhost|127\.|::1|\[::1\])/.test(name))
   const noProxy = [...new Set([...NEVER_PROXIED, ...local])].join(',')
   return {
@@ -73,7 +73,7 @@ export function proxyEnvironment(url: string, env: Env, all: boolean): Record<st
     ...(all ? { HTTP_PROXY: url, http_proxy: url } : {}),
     NO_PROXY: noProxy,
     no_proxy: noProxy,
-    // gRPC reads its own before those.
+    // gRPC prefers its own variables.
     grpc_proxy: url,
     no_grpc_proxy: noProxy,
     NODE_USE_ENV_PROXY: '1',
@@ -81,7 +81,7 @@ export function proxyEnvironment(url: string, env: Env, all: boolean): Record<st
   }
 }
 
-/** gcloud reads its own. */
+/** gcloud has its own variables. */
 function cloudEnvironment(url: string): Record<string, string> {
   const { hostname, port, username, password } = new URL(url)
   return {

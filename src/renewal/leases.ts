@@ -168,7 +168,7 @@ export class Leases {
   }
 }
 
-/** Null where nothing explains the refusal: another taker was faster. */
+/** Null without a reason: another process was faster. */
 function readLease(
   row: TakenRow,
   { leaseId, expected }: { leaseId: string; expected: number },

@@ -35,7 +35,7 @@ function reconnectRequired(
   const time = new Date(failedAt)
   const at = Number.isNaN(time.getTime()) ? '' : ` at ${time.toISOString()}`
   const lost = mayHaveLost
-    ? ' An answer of the provider was lost before, and a new refresh token may have been in it.'
+    ? ' An earlier response was lost, and may have contained a new refresh token.'
     : ''
   return new Fault('reconnect_required', {
     message: `The provider refused to renew ${name}${at}.${lost} Connect it again.`,

@@ -84,7 +84,7 @@ export class Renewals {
   renewInBackground(named: NamedDerived, build: () => Renewal): void {
     if (this.#running.has(nameOf(named)) || this.faultOf(named)) return
     const renewing = Promise.try(() => this.renew(build()))
-    renewing.catch((error) => this.#warn('a credential was not renewed', error))
+    renewing.catch((error) => this.#warn('a credential could not be renewed', error))
   }
 
   /** Expires a credential after an API answered 401, if it is old enough (protocol 13.3). */
@@ -93,7 +93,7 @@ export class Renewals {
     const expiring = leases
       .expireCredential({ workspaceId, ...place }, generation)
       .then((isExpired) => (isExpired ? onChange(workspaceId) : undefined))
-    expiring.catch((error) => this.#warn('a rejected credential was not expired', error))
+    expiring.catch((error) => this.#warn('a rejected credential could not be expired', error))
   }
 
   /** Resolves when no renewal is running. */
@@ -134,7 +134,7 @@ export class Renewals {
     )
   }
 
-  /** `null`, or an error, where nothing was sent. */
+  /** `null`, or an error, if nothing was sent. */
   async #sendOnRecord(renewal: Renewal, lease: Taken): Promise<SentRequest | null> {
     const { trail } = this.#parts
     const request = await buildRequest(renewal.root, renewal.state, lease.now)
@@ -149,7 +149,7 @@ export class Renewals {
   /** Gives back the lease, and the mark that this process set, because nothing was sent. */
   async #release(renewal: Renewal, lease: Taken): Promise<void> {
     const releasing = this.#parts.leases.releaseLease(rowOf(renewal), lease)
-    await releasing.catch((error) => this.#warn('a lease was not released', error))
+    await releasing.catch((error) => this.#warn('a lease could not be released', error))
   }
 
   /** `null` where the lease was lost, and nothing was sent. */

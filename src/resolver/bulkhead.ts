@@ -38,7 +38,7 @@ export class Bulkheads {
   }
 
   /**
-   * Takes a place, waiting in order for one. Returns the function that gives it back once. Does not wait if a place is
+   * Takes a slot, or waits for one in order. Returns the function that releases it once. Does not wait if a place is
    * free.
    *
    * @param returning whether the call had a place and gave it back: it is not refused because many wait
@@ -53,14 +53,14 @@ export class Bulkheads {
     this.#bulkheads.set(workspaceId, bulkhead)
     if (bulkhead.running >= this.#width) {
       return this.#wait(bulkhead, deadline, returning).then(() =>
-        this.#wayOut(workspaceId, bulkhead),
+        this.#releaser(workspaceId, bulkhead),
       )
     }
     bulkhead.running += 1
-    return this.#wayOut(workspaceId, bulkhead)
+    return this.#releaser(workspaceId, bulkhead)
   }
 
-  #wayOut(workspaceId: string, bulkhead: Bulkhead): () => void {
+  #releaser(workspaceId: string, bulkhead: Bulkhead): () => void {
     let left = false
     return () => {
       if (!left) this.#leave(workspaceId, bulkhead)
@@ -68,13 +68,13 @@ export class Bulkheads {
     }
   }
 
-  /** Waits for a place. A leaving call hands its place over before this wait ends. */
+  /** Waits for a slot. An ending call hands its slot over before this wait ends. */
   async #wait({ waiting }: Bulkhead, deadline: AbortSignal, returning: boolean): Promise<void> {
     const isFull = !returning && waiting.size >= this.#width
     if (isFull || deadline.aborted) throw busy()
     const place = Promise.withResolvers<void>()
     const giveUp = () => {
-      // Delete it immediately: a place that is handed over at this moment must go to the next call.
+      // Delete it immediately: a slot that is handed over at this moment must go to the next call.
       waiting.delete(place.resolve)
       place.reject(busy())
     }
@@ -104,7 +104,7 @@ export class Bulkheads {
 
 function busy(): Fault {
   return new Fault('rate_limited', {
-    message: 'Too many calls of this workspace are running: wait and try again.',
+    message: 'Too many calls of this workspace are running. Wait and retry.',
     fix: { setting: 'RESOLVER_CONCURRENCY' },
     headers: { 'retry-after': '1' },
   })

@@ -1,4 +1,4 @@
-/** A call's place among those of its workspace, and its deadline: it releases both while it waits for a person. */
+/** A call's concurrency slot and its deadline. Both are released while the call waits for a person. */
 import type { CallDeadline } from '../outbound/deadline.ts'
 import type { Bulkheads } from './bulkhead.ts'
 
@@ -15,14 +15,14 @@ export class CallPlace {
     deadline.afterwards(() => this.#leave())
   }
 
-  /** Takes a place, without a wait if one is free. @throws Fault `rate_limited` */
+  /** Takes a slot, without a wait if one is free. @throws Fault `rate_limited` */
   enter(returning = false): Promise<void> | undefined {
     const place = this.#bulkheads.enter(this.#workspaceId, this.#deadline.signal, returning)
     if (place instanceof Promise) return place.then((leave) => this.#hold(leave))
     this.#hold(place)
   }
 
-  /** Waits without a place and without its deadline. @throws Fault `rate_limited` when there is no place afterwards */
+  /** Waits without a slot, and with the deadline paused. @throws Fault `rate_limited` if no slot is free afterwards */
   async whileWaiting<T>(wait: () => Promise<T>): Promise<T> {
     this.#leave()
     const resume = this.#deadline.pause()
@@ -34,7 +34,7 @@ export class CallPlace {
     }
   }
 
-  /** Keeps a place. After the end of the call, it is given back immediately. */
+  /** Keeps a slot. After the end of the call, it is released immediately. */
   #hold(leave: () => void): void {
     this.#leave = leave
     if (this.#deadline.signal.aborted) leave()

@@ -65,7 +65,7 @@ const outboundCall = z
 
 export type OutboundCall = z.output<typeof outboundCall>
 
-/** Faults that the steps of a call can answer, for every way to make a call. */
+/** Faults of the steps of a call, for every way to make a call. */
 export const outboundFaults = [
   'invalid_target',
   'invalid_header',
@@ -165,7 +165,7 @@ export const listCredentials = defineEndpoint({
 /** Lists the shapes of stand-ins. Includes values only of settings, for tokens that may read. */
 export const listShapes = defineEndpoint({
   name: 'resolver.shapes',
-  summary: 'List the shapes of stand-in values for the credentials of this token',
+  summary: 'List the formats of placeholder values for the credentials of this token',
   method: 'GET',
   path: '/v1/shapes/',
   access: { kind: 'token', capability: 'use', action: 'shapes.read' },

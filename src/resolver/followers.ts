@@ -1,6 +1,6 @@
 /**
  * Calls with an answer that may still arrive while a credential of their token is renewed. Their guards also cover the
- * new credential, because another call may store it where this call's answer comes from (protocol 13.4).
+ * new credential, because another call may store it at the API that this call reads from (protocol 13.4).
  */
 import type { KeyCache } from '../access/keys.ts'
 import { snapshotSince } from '../access/snapshots/snapshot_now.ts'
@@ -58,8 +58,8 @@ export class Followers {
       })
       if (guards.derivedIn(guard) !== guards.derivedIn(following.prepared)) following.follow(guard)
     } catch (error) {
-      // A token that was revoked meanwhile: its open calls end.
-      log.warning('the guard of an open answer was not updated', describeError(error))
+      // The token was revoked meanwhile, so its running calls end.
+      log.warning('the leak guard of a running response could not be updated', describeError(error))
     }
   }
 }

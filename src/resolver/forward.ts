@@ -1,7 +1,7 @@
 /**
  * Forward mode: `ANY /v1/forward/{host}/{path…}`. An SDK needs only `{resolver}/v1/forward/api.openai.com/v1` as its
- * base URL and `svc_agt_….SVC_SECRET_OPENAI_KEY` as its API key. It sends its usual requests, which take the same steps
- * as for POST /v1/resolve.
+ * base URL and `svc_agt_….SVC_SECRET_OPENAI_KEY` as its API key. It sends its usual requests, which go through the same
+ * steps as POST /v1/resolve.
  */
 
 import type { z } from 'zod'
@@ -32,12 +32,12 @@ import { sendsToken, takeToken } from './forwarding/forward_token.ts'
 import { deadlineFor, resolveTokenCall, type TokenCall } from './resolve.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 
-/** Sent by a local proxy, for programs that see the real host's name. Browsers never send it by themselves. */
+/** Sent by a local proxy, for programs that see the real host's name. Browsers never send it automatically. */
 const PROXY_HEADER = 'x-service-proxy'
 
 type Settings = z.output<typeof forwardSettings>
 
-/** Milliseconds that a program waits for an approval: less than most programs wait for an answer. */
+/** Milliseconds to wait for an approval, below the timeout of most programs. */
 const FORWARD_WAIT_MS = 50_000
 
 export async function forward(
@@ -87,7 +87,7 @@ async function readForward(
   const isStrict = settings.strict_placeholders === 'true'
   return {
     call: {
-      // As the caller wrote it: a router's decoded or repaired form is not what the policies judge.
+      // As the caller wrote it: policies do not apply to a router's decoded or normalised form.
       targetUrl: `https://${rest}`,
       method: request.method,
       headers,
@@ -128,14 +128,14 @@ function approvalOf({ approval_wait_ms: waitMs = FORWARD_WAIT_MS, reason }: Sett
   return { waitMs, reason: reason ?? null }
 }
 
-/** A local proxy names a host that it made up, and replaces it by its own address. */
+/** A local proxy sends a made-up host, and replaces it by its own address. */
 function linksFor(rewrite: string | undefined, own: LinkBase): LinkBase | null {
   if (rewrite === 'none') return null
   if (rewrite === undefined || rewrite === 'body') return own
   return proxyLinks(`https://${rewrite}`, own.from)
 }
 
-/** Clients of S3 read nothing but XML. */
+/** S3 clients only parse XML. */
 function formatOf({ headers, url }: Request): RefusalFormat {
   const signing = forwardSettings.shape.sign.safeParse(headers.get('x-service-sign') ?? undefined)
   const isForS3 = signing.data?.type === 'aws-sigv4' && signing.data.service === 's3'
@@ -175,7 +175,7 @@ async function bodyOf(
   account: BodyAccount,
 ): Promise<CallBody> {
   if (!isBodyAnnounced(request.headers)) return null
-  // The runtime drops such a body without a word.
+  // The runtime drops such a body silently.
   if (request.method === 'GET' || request.method === 'HEAD') {
     throw invalidField('body', 'is not possible with GET or HEAD')
   }
@@ -184,18 +184,18 @@ async function bodyOf(
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
   const isScanned = isNeeded || isReadForPolicies(contentType)
-  // A streamed body is held until the upstream has taken it.
+  // A streamed body counts until the upstream has accepted it.
   const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
 }
 
-/** A body that breaks off is the caller's fault, whatever the runtime throws for it. */
+/** An incomplete body is the caller's fault, whatever error the runtime throws. */
 async function wholeOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   try {
     return await new Response(stream).bytes()
   } catch (cause) {
     if (cause instanceof Fault) throw cause
-    throw new Fault('malformed_json', { message: 'The request body did not arrive whole.', cause })
+    throw new Fault('malformed_json', { message: 'The request body is incomplete.', cause })
   }
 }
 

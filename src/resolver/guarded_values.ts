@@ -22,10 +22,10 @@ export type GuardedValueParts = {
 /** A value, and all that a call can derive from it. A root's `value` is one of its secret fields or a derived value. */
 type Guarded = { value: NamedBytes; made: MadeBytes[]; state?: string }
 
-/** Values that are opened between two pauses: well under a millisecond. */
+/** Values decrypted between two pauses: well under a millisecond. */
 const OPENED_AT_ONCE = 32
 
-/** Opens all secrets, except for settings and those that do not open, which cannot be used either. */
+/** Decrypts all secrets, except for settings and damaged ones, which cannot be used either. */
 export async function openAll(
   parts: GuardedValueParts,
   place: Granted,
@@ -37,7 +37,7 @@ export async function openAll(
   const values: Guarded[] = []
   for (let from = 0; from < secrets.length; from += OPENED_AT_ONCE) {
     if (from > 0) await pause()
-    // Look the key up again after each pause, because the cache may have wiped it.
+    // Look the key up again after each pause, because the cache may have erased it.
     const key = await environmentKeyOf(parts, snapshot, token, place)
     const some = secrets.slice(from, from + OPENED_AT_ONCE)
     values.push(...some.flatMap((secret) => open(key.reveal(), secret)))
@@ -45,7 +45,7 @@ export async function openAll(
   return values
 }
 
-/** Returns `null` if the token was not given the present key. */
+/** Returns `null` if the token does not have the current key. */
 export async function openedKeyOf(
   parts: GuardedValueParts,
   place: Granted,

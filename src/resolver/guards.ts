@@ -28,13 +28,13 @@ import { type GuardedValueParts, openAll, openedKeyOf } from './guarded_values.t
  * that it covers.
  */
 type Kept = { guard: Guard; keyNames: readonly string[]; obtained: number }
-/** An environment that a token can open, and which key opens it. */
+/** An environment that a token can decrypt, and the key for it. */
 type Opened = { place: Granted; keyId: string }
 
-/** Under which name the guard of a token is kept, and the names of the keys that it was given. */
+/** The cache name of a token's guard, and the names of the token's keys. */
 type Opening = { name: string; keyNames: readonly string[]; workspaceId: string }
 
-/** The guard of a token that can open nothing. */
+/** The guard of a token that cannot decrypt anything. */
 const UNGUARDED = prepareGuard([])
 const MAX_GUARDS = 256
 /** Workspaces with obtained tokens. */
@@ -48,7 +48,7 @@ export class GuardCache {
   readonly #obtained = new LruMap<string, ObtainedTokens>({ max: MAX_WORKSPACES })
   readonly #derived = new WeakMap<Guard, string>()
   readonly #timer: Timer
-  /** Opened environments by a token's grants in one snapshot. Some may hold no key that opens. */
+  /** Decrypted environments by a token's grants in one snapshot. The keys of some may not decrypt. */
   readonly #openings = new WeakMap<readonly Granted[], Opening>()
   /**
    * Guards in preparation, by the snapshot cache that they read from: a decision under a lock must not wait for one
@@ -79,7 +79,7 @@ export class GuardCache {
 
   /** @throws StaleSnapshot */
   async of(parts: GuardedValueParts, granted: readonly Granted[]): Promise<Guard> {
-    // The preparation reads these without a wait.
+    // The preparation can then read these without a wait.
     await whenRead(() => parts.snapshots.releases(parts.snapshot, parts.token.id))
     const known = this.get(parts, granted)
     if (known) return known
@@ -93,7 +93,7 @@ export class GuardCache {
   }
 
   /**
-   * Has the guards that are used from now on cover tokens that were obtained with secrets of the workspace.
+   * Makes the guards of later calls cover tokens that were obtained with the workspace's secrets.
    *
    * @throws Fault `rate_limited`
    */

@@ -1,4 +1,4 @@
-/** The resolver's parts, put together. */
+/** Assembles the resolver. */
 import { admitToken } from '../access/admission.ts'
 import type { Access } from '../access/index.ts'
 import { snapshotNow } from '../access/snapshots/snapshot_now.ts'
@@ -32,13 +32,13 @@ import { usableShapes } from './shapes.ts'
 
 export type Resolver = {
   routes: Route[]
-  /** Judges open calls again after a change of a workspace's policy, or of any. */
+  /** Rechecks running calls after a policy change of one workspace, or of all. */
   recheck(workspaceId?: string): void
-  /** Resolves when open answers are searched for all derived values, in a workspace or in all. */
+  /** Resolves when running responses are searched for all derived values, in one workspace or in all. */
   follow(workspaceId?: string): Promise<void>
   /** Whether a text holds a value that the token's calls could use. */
   holdsValue(token: LiveToken, text: string): Promise<boolean>
-  /** Streams and WebSockets that are open. */
+  /** Open streams and WebSockets. */
   readonly open: { calls: number; workspaces: number }
   /** Resolves when the tokens' usage is stored. */
   close(): Promise<void>
@@ -111,8 +111,8 @@ export function openResolver(
 }
 
 /**
- * Returns the allowlist for a token: the hosts that a proxy has to read at all. A token could find it out call by call;
- * the list saves these calls, and hides a program's other hosts from the resolver.
+ * Returns the allowlist for a token: the hosts that a proxy must intercept. A token could find the hosts by trying
+ * calls. The list saves these calls, and hides a program's other hosts from the resolver.
  *
  * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and the faults of `snapshotNow`
  */
@@ -128,7 +128,7 @@ async function allowedDomains(
   return present(listDomains, { domains }, headers)
 }
 
-/** A narrowed token needs no more than its hosts. */
+/** A narrowed token needs only its own hosts. */
 function isFor({ hosts }: LiveToken, text: string): boolean {
   if (hosts === null || hosts.includes(text)) return true
   const domain = parseDomain(text)

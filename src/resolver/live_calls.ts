@@ -1,7 +1,7 @@
 /**
- * Ends open calls that would no longer be allowed. Streams and WebSockets are judged again whenever the policy of their
- * workspace changes. They end when their token is no longer live, or when one of steps 3 to 6 refuses. A notice
- * triggers this immediately. A periodic check works without notices, and finds expired tokens.
+ * Ends open calls that would no longer be allowed. Streams and WebSockets are checked again whenever the policy of
+ * their workspace changes. They end when their token is no longer live, or when one of steps 3 to 6 refuses. A
+ * notification triggers this immediately. A periodic check also works without notifications, and finds expired tokens.
  */
 import type { KeyCache } from '../access/keys.ts'
 import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snapshots/snapshots.ts'
@@ -15,7 +15,7 @@ import { Scheduler } from '../outbound/scheduler.ts'
 import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
 
-/** The state on which a call was allowed. */
+/** The state that allowed a call. */
 export type TokenBasis = CallBasis & {
   token: LiveToken
   /** The window of held secrets that allowed the call, if any. */
@@ -25,7 +25,7 @@ export type TokenBasis = CallBasis & {
 type OpenCall = {
   basis: TokenBasis
   end(fault: Fault): void
-  /** The policy version by which it was judged since it opened. */
+  /** The policy version of its last check. */
   judgedBy: number | null
 }
 
@@ -37,15 +37,15 @@ type Services = {
   log: Log
 }
 
-/** Milliseconds between two looks at everything that is open. */
+/** Milliseconds between two checks of all running calls. */
 const SWEEP_MS = 5_000
-/** Attempts to judge by one policy version while the policy keeps changing; then the next look tries. */
+/** Attempts while the policy keeps changing. The next periodic check then tries again. */
 const MAX_ATTEMPTS = 5
 
 export class LiveCalls {
   readonly #services: Services
   readonly #calls = new Map<string, Set<OpenCall>>()
-  /** Workspaces that are being looked at: whether to look again, because something changed meanwhile. */
+  /** Workspaces being checked, and whether to check again because something changed meanwhile. */
   readonly #checks = new Map<string, { again: boolean }>()
   readonly #scheduler = new Scheduler()
   readonly #timer: PendingTimer
@@ -55,7 +55,7 @@ export class LiveCalls {
     this.#timer = timers.setRepeating(SWEEP_MS, () => void this.#sweep())
   }
 
-  /** Holds a call until the returned function is called; `end` gets, once, why it may not go on. */
+  /** Tracks a call until the returned function is called. `end` is called once, with the reason to end it. */
   hold(basis: TokenBasis, end: (fault: Fault) => void): () => void {
     const { workspaceId } = basis.token
     const calls = this.#calls.get(workspaceId) ?? new Set()
@@ -70,13 +70,13 @@ export class LiveCalls {
     }
   }
 
-  /** Streams and WebSockets that are open, and the workspaces that they are of. */
+  /** Open streams and WebSockets, and their workspaces. */
   get counts(): { calls: number; workspaces: number } {
     const calls = [...this.#calls.values()].reduce((sum, { size }) => sum + size, 0)
     return { calls, workspaces: this.#calls.size }
   }
 
-  /** Something changed in a workspace, or may have in any. */
+  /** Call it after a change in one workspace, or possibly in any. */
   check(workspaceId?: string): void {
     const changed = workspaceId === undefined ? [...this.#calls.keys()] : [workspaceId]
     for (const id of changed) void this.#checkWorkspace(id)
@@ -86,7 +86,7 @@ export class LiveCalls {
     this.#timer.cancel()
   }
 
-  /** One statement checks all calls; changed ones are judged. */
+  /** One statement finds the calls with changes, which are then checked. */
   async #sweep(): Promise<void> {
     const calls = [...this.#calls.values()].flatMap((some) => [...some])
     if (calls.length === 0) return
@@ -124,7 +124,7 @@ export class LiveCalls {
     }
   }
 
-  /** Judges all calls of one workspace. Dead tokens come first: they need no policy. */
+  /** Checks all calls of one workspace. Revoked and expired tokens come first: they need no policy. */
   async #judgeAll(calls: readonly OpenCall[]): Promise<void> {
     if (calls.length === 0) return
     const versions = await this.#versionsOf(calls)
@@ -135,7 +135,7 @@ export class LiveCalls {
       const { id, workspaceId } = call.basis.token
       const version = versions.get(id)
       if (version === undefined || version === call.judgedBy) continue
-      // Many streams of one workspace are not judged in one go: others have their turn in between.
+      // Many streams of one workspace are not checked without pauses: other work runs in between.
       await this.#scheduler.take(workspaceId)
       await this.#judge(call, version)
     }
@@ -181,6 +181,6 @@ export class LiveCalls {
   }
 
   #warn(error: unknown): void {
-    this.#services.log.warning('open calls could not be judged again', describeError(error))
+    this.#services.log.warning('running calls could not be rechecked', describeError(error))
   }
 }

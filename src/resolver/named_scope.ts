@@ -1,4 +1,4 @@
-/** The project and environment of a call: its token's, or those that it names. */
+/** The project and environment of a call: those it names, or its token's. */
 import { outsideScope, type ScopeField } from '../access/scope.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { CallScope } from '../outbound/policy/permission.ts'

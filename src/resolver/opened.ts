@@ -1,4 +1,4 @@
-/** The secrets of an environment that a token was given, with their values: a few at a time. */
+/** Decrypts the secrets of an environment for a token, a few at a time. */
 import { environmentKeyOf } from '../access/environment_key.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
@@ -8,13 +8,13 @@ import { openSealed, type SealedSecret } from '../core/crypto/secret_value.ts'
 import type { Secret } from '../core/secret.ts'
 import type { ResolverServices } from './services.ts'
 
-/** Values that are opened between two pauses, at most: small ones take well under a millisecond. */
+/** Maximum values decrypted between two pauses: small ones take well under a millisecond. */
 const OPENED_AT_ONCE = 32
 
 type Parts = Pick<ResolverServices, 'keys' | 'outbound'> & { snapshots: SnapshotCache }
 
 /**
- * Passes the wanted secrets to `take`, with `null` for a value that does not open.
+ * Passes the requested secrets to `take`, with `null` for a value that cannot be decrypted.
  *
  * @throws Fault `key_not_provisioned`
  * @throws StaleSnapshot
@@ -30,7 +30,7 @@ export async function eachOpened(
   const wanted = (sealed ?? []).filter(isWanted)
   for (let at = 0; at < wanted.length; ) {
     if (at > 0) await parts.outbound.steps.pause(snapshot.workspaceId)
-    // Look the key up again after each pause, because the cache may have wiped it.
+    // Look the key up again after each pause, because the cache may have erased it.
     const key = await environmentKeyOf(parts, snapshot, token, place)
     const slice = new TimeSlice()
     const end = at + OPENED_AT_ONCE

@@ -11,7 +11,7 @@ import type { Call, CallBody } from '../outbound/call.ts'
 const BASIC = /^\s*basic +([A-Za-z0-9+/_-]+)/i
 const ESCAPE = /%([0-9A-Fa-f]{2})/g
 
-/** Returns the call, with a body that breaks off before the token's secret part. @throws Fault `invalid_header` */
+/** Returns the call, with a body that fails before the token's secret part. @throws Fault `invalid_header` */
 export function withoutOwnToken(call: Call, sought: string): Call {
   const { targetUrl, headers, body, signing } = call
   const isIn = (text: string) => text.includes(sought)
@@ -28,7 +28,7 @@ export function withoutOwnToken(call: Call, sought: string): Call {
     const { buffer, byteOffset, byteLength } = bytes
     if (Buffer.from(buffer, byteOffset, byteLength).includes(sought)) throw repeated(place)
   }
-  // Whole messages: the next one may depend on this one's answer, so no end of it can be held back.
+  // Whole messages: the next one may depend on the response to this one, so its end cannot be held back.
   if (call.answer === 'grpc') return { ...call, checkMessage: checkFor('A message') }
   if (!('bytes' in body)) return { ...call, body: watched(body, sought) }
   checkFor('The body')(body.bytes)
@@ -47,10 +47,10 @@ function credentialsIn(value: string): string {
 
 type Streamed = Extract<CallBody, { stream: unknown }>
 
-/** Characters that match by no accident. A shorter match is sent on: the client may wait for its answer. */
+/** Characters that cannot match by chance. A shorter match is sent: the client may wait for a response. */
 const HELD_FROM = 8
 
-/** Refuses a body that repeats the token. A possible beginning of the token waits for the bytes after it. */
+/** Refuses a body that repeats the token. A possible beginning of the token is held back until the next bytes. */
 function watched({ stream, length }: Streamed, sought: string): CallBody {
   /** A possible beginning of the token, with first bytes that may already be sent. */
   let begun: Uint8Array = new Uint8Array()
@@ -75,6 +75,6 @@ function watched({ stream, length }: Streamed, sought: string): CallBody {
 }
 
 function repeated(place: string): Fault {
-  const message = `${place} repeats the token where the upstream would see it.`
+  const message = `${place} contains the token, which would reach the API.`
   return new Fault('invalid_header', { message })
 }

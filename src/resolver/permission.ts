@@ -36,9 +36,9 @@ type Parts = {
   snapshot: Snapshot
   token: LiveToken
   guards: Pick<GuardCache, 'get' | 'of' | 'remember'>
-  /** The credential behind a root; without it nothing is opened. */
+  /** Derives a root's credential. Without it, no value is decrypted. */
   derive?: (root: StoredRoot) => Secret
-  /** The approval of the call; without it no held secret opens. */
+  /** The approval of the call. Without it, no held secret can be used. */
   approval?: CallApproval
 }
 
@@ -46,7 +46,7 @@ export class TokenPermission implements CallPermission {
   readonly holder = 'this token'
   readonly #parts: Parts
   readonly #named: NamedScope
-  /** The keys opened for this decision. Caches may not keep them. */
+  /** The keys of this decision. Caches may drop them. */
   readonly #keys = new Map<string, Secret>()
   #guard: Guard | undefined
   #released: ReleasedValues = new Map()
@@ -84,7 +84,7 @@ export class TokenPermission implements CallPermission {
     return (name, style) => isKnown(name, style) || isKnown(partNamed(name)?.base ?? '', style)
   }
 
-  /** Also for a part of a secret that the token is for. */
+  /** Also accepts parts of a secret that the token is limited to. */
   covers(name: string): boolean {
     const { token } = this.#parts
     return coversSecret(token, name) || coversSecret(token, partNamed(name)?.base ?? name)
@@ -141,11 +141,11 @@ export class TokenPermission implements CallPermission {
     const value = this.#released.get(heldName(sealed))
     if (value) return value
     throw new Fault('approval_required', {
-      message: 'A held secret is not filled into messages of a WebSocket.',
+      message: 'Secrets that need approval cannot be used in WebSocket messages.',
     })
   }
 
-  /** Returns a key for immediate use: the next change of the workspace may wipe it. @throws Unread */
+  /** Returns a key for immediate use: the next change of the workspace may erase it. @throws Unread */
   keyOf(place: SealedSecret): Secret {
     const { keys, snapshot, token } = this.#parts
     const name = keyNameOf(snapshot, token, place)
@@ -159,7 +159,7 @@ export class TokenPermission implements CallPermission {
   }
 
   /**
-   * Checks that the token may still open the place, without opening it.
+   * Checks that the token can still decrypt the environment, without decrypting it.
    *
    * @throws Fault `key_not_provisioned`
    * @throws StaleSnapshot
@@ -231,7 +231,7 @@ class TokenSecret implements UsableSecret {
   #derived(root: StoredRoot): Secret {
     const { derive } = this.#permission
     if (derive) return derive(root)
-    throw new Error('a call that is only judged opens no value')
+    throw new Error('a dry run cannot decrypt values')
   }
 
   confirmGrant(): Promise<void> {

@@ -31,7 +31,7 @@ export type TokenCaller = {
   record: CallRecord
   scope: NamedScope
   deadline: CallDeadline
-  /** Whether its answer may take its time. */
+  /** Whether its response may take longer. */
   isLong: boolean
   /** A WebSocket or gRPC. */
   isConversation: boolean
@@ -55,7 +55,7 @@ export class TokenPrincipal implements Principal {
   readonly #caller: TokenCaller
   /** The secrets whose derived credentials the call uses. */
   #derived: readonly SealedSecret[] = []
-  /** The fault if no credential was there in time. */
+  /** The fault if no credential was available in time. */
   #lateFault: Fault | null = null
   readonly #approval: CallApproval
   /** The span from the sending to the end of the answer. */
@@ -183,7 +183,7 @@ export class TokenPrincipal implements Principal {
     return opened
   }
 
-  /** Puts the request on record, beside the call that made it. */
+  /** Records the approval request in addition to its call. */
   async #recordRequest(approvalId: string, { policyVersion }: Snapshot): Promise<void> {
     const { token, record } = this.#caller
     const { projectId, environment, method, target, uses } = record
@@ -198,7 +198,7 @@ export class TokenPrincipal implements Principal {
     await this.#services.trail.record(entry)
   }
 
-  /** A conversation sends more for as long as it lasts, so it ends with its window. */
+  /** A stream can send more data while it lasts, so it ends with its window. */
   #endWith({ until }: { until: number }): void {
     const { timers, outbound } = this.#services
     const { deadline } = this.#caller

@@ -1,7 +1,7 @@
 /**
- * The policies that their authors gave: of the secrets that a token may name, those whose ciphertexts open
- * with them. A description that somebody wrote into the database reaches no agent. Held secrets do not open here, so their
- * policies are unproven (protocol 14.1): whether one is held is proven by its ciphertext, which the manifest covers.
+ * Verified policies of a token's secrets: those that decrypt their ciphertexts. So no agent sees a description that was
+ * inserted into the database. Held secrets cannot be decrypted here, so their policies are unproven (protocol 14.1):
+ * whether one is held is proven by its ciphertext, which the manifest covers.
  */
 import type { Credential } from '../access/credentials.ts'
 import { type Granted, placeNameOf } from '../access/snapshots/snapshot.ts'

@@ -54,7 +54,7 @@ export async function resolve(
   })
 }
 
-/** The rest of step 1, and all others, for whichever way the caller describes its call. */
+/** The rest of step 1 and all other steps, for any form of the call. */
 export async function resolveTokenCall(
   services: ResolverServices,
   context: RequestContext,
@@ -94,7 +94,7 @@ async function performCounted(
   deadline.endWith(request.signal)
   const limited = limitedCall(services, token, call, deadline)
   try {
-    // A place among the calls of its workspace, for as long as it lasts.
+    // A slot among the calls of its workspace, until the call ends.
     const running = new CallPlace(services.bulkheads, workspaceId, deadline)
     const entering = running.enter()
     if (entering) await entering
@@ -106,12 +106,12 @@ async function performCounted(
     const counted = limited ? { ...call, body: limited.metered(call.body) } : call
     const sent = passesTrace ? { ...counted, traceparent: principal.traceparent } : counted
     const answer = await execute(services.outbound, principal, { call: sent, deadline, record })
-    // A caller's next call, to whichever process, finds this one counted.
+    // The caller's next call, in any process, sees this one counted.
     await limited?.settled()
     return answer
   } catch (error) {
     const isLate = deadline.isLate
-    // Ends an answer that was refused half-way, too.
+    // Also ends a partially received response that was refused.
     deadline.abort()
     limited?.settle(null)
     await limited?.settled()
@@ -128,7 +128,7 @@ function limitedCall(
   return own && new LimitedCall({ limits, token: { id, limits: own }, call, deadline })
 }
 
-/** Before the body is read. Refused calls count as well. @throws Fault `budget_exceeded`, on record */
+/** Runs before the body is read. Refused calls count as well. @throws Fault `budget_exceeded`, which is recorded */
 async function requireMinute(
   services: ResolverServices,
   token: LiveToken,
@@ -143,12 +143,12 @@ async function requireMinute(
   }))
 }
 
-/** Whether the answer may take its time, and whether more is sent meanwhile. */
+/** Whether the response may take longer, and whether more is sent meanwhile. */
 function lengthOf({ answer }: Call) {
   return { isLong: answer !== 'whole', isConversation: answer === 'socket' || answer === 'grpc' }
 }
 
-/** Names the setting that ended a call, unless the call named a shorter time, or the setting can be no longer. */
+/** Names the setting that ended a call, unless the call set a shorter time, or the setting is at its maximum. */
 function withLimit(
   error: unknown,
   { answer }: Call,

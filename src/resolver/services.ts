@@ -15,7 +15,7 @@ import type { GuardCache } from './guards.ts'
 import type { CallLimits } from './limits/call_limits.ts'
 import type { LiveCalls } from './live_calls.ts'
 
-/** Milliseconds for a whole answer, and for the silence of one that is passed on as it arrives. */
+/** Milliseconds for a whole response, and for the idle time of a streamed one. */
 export type Deadlines = { wholeMs: number; silenceMs: number }
 
 /** Tokens whose listing was recorded. */
@@ -38,10 +38,10 @@ export type ResolverServices = Access & {
   guards: GuardCache
   /** Calls with guards that cover values derived meanwhile. */
   followers: Followers
-  /** Streams and WebSockets, for as long as they last. */
+  /** Open streams and WebSockets. */
   liveCalls: LiveCalls
   listings: Listings
-  /** Deadlines for calls that name none, and the longest silence of a stream. */
+  /** Default deadlines, and the longest idle time of a stream. */
   deadlines: Deadlines
   timers: Timers
   log: Log

@@ -1,6 +1,6 @@
 /**
- * GET /v1/shapes/ (protocol 6.8): the shapes of stand-ins for a token's credentials. Values are opened for it and none
- * is returned, except for settings to tokens that may read. It is recorded with the names, before the answer is sent,
+ * GET /v1/shapes/ (protocol 6.8): the shapes of stand-ins for a token's credentials. Values are decrypted for it but
+ * not returned, except for settings to tokens that may read. It is recorded with the names, before the answer is sent,
  * by a statement that proves that the token is live.
  */
 import type { z } from 'zod'
@@ -120,7 +120,7 @@ async function addShapes(
       },
     )
   } catch (error) {
-    // Nothing of an environment whose present key it was not given.
+    // Skips environments without the current key for the token.
     if (!(error instanceof Fault && error.code === 'key_not_provisioned')) throw error
   }
 }

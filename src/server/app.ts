@@ -58,7 +58,7 @@ export type AppOptions = {
   timers?: Timers
   /** Cost of the password hashes; `defaultPasswordCost` unless given. */
   passwordCost?: PasswordCost
-  /** Name resolution of the resolver; DNS unless given. */
+  /** Name resolution of the resolver. Default: DNS. */
   lookup?: Lookup
   /** The index of this process among WORKERS, from 0. */
   worker?: number
@@ -179,7 +179,7 @@ function jobsOf(
   ]
 }
 
-/** Drops state that other processes changed, and judges open streams again. */
+/** Drops state that other processes changed, and rechecks open streams. */
 function followChanges(bus: Bus, access: Access, { resolver, approvals }: OutgoingServices): void {
   const onChange = (workspaceId?: string) => {
     forgetWorkspace(access, workspaceId)
@@ -207,7 +207,7 @@ type Drain = {
   beginStop(): Promise<void>
 }
 
-/** The time between a stop and the end of accepting. Load balancers see it in the health and send requests elsewhere. */
+/** Time between a stop and the end of accepting. Health checks fail, so load balancers send requests elsewhere. */
 export function openDrain(
   { DRAIN_SECONDS }: Pick<Config, 'DRAIN_SECONDS'>,
   timers = systemTimers,

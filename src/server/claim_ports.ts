@@ -1,6 +1,6 @@
 /**
- * Whether the ports can be had, found out before the database is touched: a start that must fail anyway
- * migrates nothing. All are taken alone for a moment, which also finds a free one in place of 0.
+ * Checks that the ports are available before the database is opened, so that a failing start does not migrate. Each
+ * port is opened exclusively for a moment, which also picks a free one for 0.
  */
 import { type AddressInfo, createServer, Server } from 'node:net'
 import { type Config, ConfigError } from '../core/config/config.ts'
@@ -8,7 +8,7 @@ import { type Config, ConfigError } from '../core/config/config.ts'
 type Ports = Pick<Config, 'HOST' | 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT' | 'ROLE' | 'WORKERS'>
 type Variable = 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT'
 
-/** Ports that another program has: one line for each. */
+/** Ports that another program uses, one line for each. */
 export class PortsTaken extends Error {
   readonly problems: readonly string[]
 
@@ -20,7 +20,7 @@ export class PortsTaken extends Error {
 }
 
 /**
- * The ports to open, by variable, of those listeners that ROLE opens.
+ * The ports to open by variable, for the listeners of ROLE.
  *
  * @throws PortsTaken, and ConfigError where HOST is no address of this machine
  */
@@ -36,14 +36,14 @@ export async function claimPorts(config: Ports): Promise<Partial<Record<Variable
       else problems.push(problemOf(variable, port, outcome.code))
     }
   } finally {
-    // Release the ports only now: an earlier one could be picked again, and workers would share it unawares.
+    // Release the ports only now: a free port could otherwise be picked twice.
     await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))))
   }
   if (problems.length > 0) throw new PortsTaken(problems)
   return claimed
 }
 
-/** Workers share all ports but those of their figures. */
+/** Workers share all ports except those of their metrics. */
 function wantedPorts(config: Ports): [Variable, number][] {
   const { PORT, RESOLVER_PORT, ADMIN_PORT, ROLE, WORKERS } = config
   const admin = ADMIN_PORT === undefined ? [] : Array.from({ length: WORKERS }, (_, at) => at)
@@ -54,7 +54,7 @@ function wantedPorts(config: Ports): [Variable, number][] {
   ]
 }
 
-/** Returns the server that holds the port, or the system's code, which is empty for a name without an address. */
+/** Returns the server on the port, or the system's error code, which is empty for a name without an address. */
 function takeAlone(host: string, port: number): Promise<Server | { code: string }> {
   const server = createServer()
   return new Promise((resolve) => {
@@ -71,6 +71,6 @@ function problemOf(variable: Variable, port: number, code: string): string {
   if (code === 'EADDRINUSE')
     return `${variable}: port ${port} is in use by another program; set another, or 0 for a free one (example: ${variable}=${port < 65_535 ? port + 1 : 8000})`
   if (code === 'EACCES' || code === 'EPERM')
-    return `${variable}: port ${port} may not be opened by this user (${code}); set one above 1023 (example: ${variable}=8000)`
-  throw new ConfigError(['HOST: is no address of this machine (example: 0.0.0.0)'])
+    return `${variable}: port ${port} needs a privilege that this user does not have (${code}); set one above 1023 (example: ${variable}=8000)`
+  throw new ConfigError(['HOST: is not an address of this machine (example: 0.0.0.0)'])
 }

@@ -30,7 +30,7 @@ import type { Renewals } from '../renewal/renewals.ts'
 import type { Resolver } from '../resolver/index.ts'
 import { controlPlaneRoutes, documented } from './routes.ts'
 
-/** Milliseconds that running requests get after the start of a stop. */
+/** Milliseconds to finish running requests after a stop begins. */
 const DRAIN_MS = 30_000
 
 type Parts = Pick<Services, 'storeChanges' | 'onChange' | 'onRequest' | 'tracer'> & {
@@ -124,7 +124,7 @@ function sharedServices(
 }
 
 const DOUBTS: Record<Doubt, string> = {
-  stranger: 'forwarded by a peer that is not in TRUSTED_PROXIES: limits count its clients as one',
+  stranger: 'forwarded by a peer that is not in TRUSTED_PROXIES: its clients share one rate limit',
   nameless:
-    'a proxy of TRUSTED_PROXIES forwards for what is no address: limits count its clients as one',
+    'a proxy in TRUSTED_PROXIES sent an invalid client address: its clients share one rate limit',
 }

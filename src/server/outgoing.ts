@@ -21,7 +21,7 @@ type Options = {
   ownPorts: () => readonly number[]
   timers: Timers
   bus: Bus
-  /** A workspace has another derived credential. */
+  /** Called when a workspace has a new derived credential. */
   onChange(workspaceId: string): void
 }
 
@@ -30,7 +30,7 @@ export type OutgoingServices = {
   renewals: Renewals
   approvals: Approvals
   notices: Notices
-  /** Renewals that were sent are stored first. */
+  /** Stores sent renewals first. */
   close(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export function openOutgoing(services: FeatureServices, options: Options): Outgo
     await resolver.follow(workspaceId)
   }
   const renewals = new Renewals({ timers, leases, trail, outbound, notices, log, onChange })
-  // A control plane without a resolver reaches its database only (docs/guides/kubernetes.md).
+  // A control plane without a resolver connects only to its database (docs/guides/kubernetes.md).
   const isSending = services.config.ROLE !== 'control-plane'
   const sender = isSending
     ? new NoticeSender({ ...services, outbound, timers }, notices, bus)

@@ -1,4 +1,4 @@
-/** The text that a server prints when it is ready: its addresses, and how to try it and stop it. */
+/** The text that a server prints when it is ready: its addresses, and how to test and stop it. */
 import type { Config } from '../core/config/config.ts'
 import { dialledAddress, hostToAsk } from '../core/config/own_address.ts'
 
@@ -45,7 +45,7 @@ function addressOf(path: string, controlPlane: string, { config }: Ready): strin
   return `${url.href.replace(/\/*$/, '')}${path}`
 }
 
-/** Works as it is printed, on this machine: by an address that is dialled, under a name that is let in. */
+/** Works on this machine as printed: with an address to connect to, and an accepted host name. */
 function tryLine({ controlPlane, resolver, config }: Ready): string {
   const url = new URL(controlPlane ? `${controlPlane}/api/status/health/` : `${resolver}/healthz`)
   url.hostname = dialledAddress(url.hostname)

@@ -15,7 +15,7 @@ import { reportOnSignal } from '../operator/report.ts'
 import { type App, startApp } from './app.ts'
 import { claimPorts, PortsTaken } from './claim_ports.ts'
 import { readyText } from './ready_text.ts'
-import { tellServiceManager } from './service_manager.ts'
+import { notifyServiceManager } from './service_manager.ts'
 import { ignoreOtherSignals, STOP_SIGNALS } from './signals.ts'
 import { WorkerFailed } from './supervisor.ts'
 import { reportReady, superviseWorkers, workerIndex, workerStopped } from './workers.ts'
@@ -69,7 +69,7 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
   const stopped = worker === null ? waitForStopSignal(log) : workerStopped()
   reportOnSignal({ ...app, config, log, problems: () => problems })
   await announce(app, { config, worker, notices })
-  if (worker === null) await tellServiceManager('READY=1', log)
+  if (worker === null) await notifyServiceManager('READY=1', log)
   const code = await Promise.race([failed.promise, stopped.then(() => 0)])
   await app.stop()
   log.info('stopped', { code })
@@ -89,12 +89,12 @@ function waitForStopSignal(log: Log): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let asked = false
   for (const signal of STOP_SIGNALS) {
-    // Never without a handler, not even for a moment: the default would end it half-way.
+    // Always keep a handler: the default would end the process during the stop.
     process.on(signal, () => {
       if (asked) process.exit(1)
       asked = true
       log.info('stopping', { signal })
-      void tellServiceManager('STOPPING=1', log)
+      void notifyServiceManager('STOPPING=1', log)
       resolve()
     })
   }
@@ -119,7 +119,7 @@ async function announce(
   process.stdout.write(readyText({ ...place, config, location, consoleHash, notices }))
 }
 
-/** Problems that a retry may not find again. */
+/** Problems that a retry may solve. */
 const TRANSIENT = new Set<DataDirectoryError['problem']>(['in_use', 'not_writable'])
 
 /** Prints a failed start's reasons, one line per problem, without a stack. */
@@ -153,9 +153,9 @@ function reasonOf(error: unknown): string {
   if (/^E?CONN|^CONNECT/.test(code))
     return `the database cannot be reached (${code}): check DB_HOST and DB_PORT`
   if (code === '25006')
-    return 'the database takes no writes (25006), and has to be migrated: the embedded one takes none while less than 96 MiB of its disk are free, and a PostgreSQL none while it is a standby'
+    return 'the database is read-only (25006) and needs a migration: free at least 96 MiB of disk for the embedded database, or connect to the PostgreSQL primary'
   if (code === '42501' && error instanceof Error)
-    return `DB_USER lacks a privilege: ${error.message.replace(/[\p{Cc}\p{Cf}]/gu, ' ')} (docs/guides/database-users.md; after an upgrade, postgresql_roles.sql is run again)`
+    return `DB_USER lacks a privilege: ${error.message.replace(/[\p{Cc}\p{Cf}]/gu, ' ')} (docs/guides/database-users.md; after an upgrade, run postgresql_roles.sql again)`
   const { error: name, cause, at } = describeError(error)
   const message = error instanceof Error ? error.message : ''
   return `could not start: ${message} (${[name, cause, code].filter(Boolean).join(', ')}) at ${at}`

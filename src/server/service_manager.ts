@@ -8,7 +8,7 @@ import type { Log } from '../core/log.ts'
 const LIMIT_MS = 5_000
 
 /** Sends a state such as `READY=1`, if a service manager has requested it. */
-export async function tellServiceManager(state: string, log: Log): Promise<void> {
+export async function notifyServiceManager(state: string, log: Log): Promise<void> {
   if (process.env.NOTIFY_SOCKET === undefined) return
   try {
     const { code } = await runHelper(['systemd-notify', `--pid=${process.pid}`, state], {

@@ -1,6 +1,6 @@
 /**
- * Signals that stop a server. A hang-up stops a server with a terminal, which then disappears. Without a terminal it
- * reloads other daemons, or `nohup` blocks it, so it is ignored, like signals without a meaning here.
+ * Signals that stop a server. SIGHUP stops a server with a terminal. Without a terminal it is ignored, because it
+ * reloads other daemons, or `nohup` blocks it. Other signals are ignored.
  */
 import { isatty } from 'node:tty'
 

@@ -77,7 +77,7 @@ export class Supervisor<Ready> {
     }
   }
 
-  /** Asks all workers to finish, and kills those that have not after `timeoutMs`. Returns whether none was killed. */
+  /** Stops all workers, and kills those that are running after `timeoutMs`. Returns whether all finished in time. */
   async stop(timeoutMs: number): Promise<boolean> {
     this.#stopping = true
     const running = [...this.#workers.values()]

@@ -11,7 +11,7 @@ import { prepareDatabase } from '../database/prepare.ts'
 import { awaitServer } from '../database/reach.ts'
 import { claimPorts } from './claim_ports.ts'
 import { type Origins, readyText } from './ready_text.ts'
-import { tellServiceManager } from './service_manager.ts'
+import { notifyServiceManager } from './service_manager.ts'
 import { STOP_SIGNALS } from './signals.ts'
 import { Supervisor, type Worker } from './supervisor.ts'
 
@@ -41,16 +41,16 @@ export async function superviseWorkers(config: Config): Promise<number> {
       if (asked) process.exit(1)
       asked = true
       log.info('stopping', { signal })
-      void tellServiceManager('STOPPING=1', log)
+      void notifyServiceManager('STOPPING=1', log)
       stopped.resolve()
     })
   }
   process.on('SIGUSR1', () => supervisor.report())
   const consoleHash = await embeddedConsoleHash()
   const started = supervisor.start().then((places) => {
-    const told = { ...merged(places), config, location, consoleHash, workers: config.WORKERS }
-    process.stdout.write(readyText(told))
-    return tellServiceManager('READY=1', log)
+    const ready = { ...merged(places), config, location, consoleHash, workers: config.WORKERS }
+    process.stdout.write(readyText(ready))
+    return notifyServiceManager('READY=1', log)
   })
   await Promise.race([started, stopped.promise])
   await stopped.promise
@@ -76,7 +76,7 @@ export function workerStopped(): Promise<void> {
   })
 }
 
-/** Once for all, and before any worker exists: a start that cannot succeed fails here, in one line. */
+/** Runs once, before any worker exists: a start that cannot succeed fails here, with one line. */
 async function prepare(config: Config, log: Log): Promise<string> {
   await awaitServer(config, log)
   const connection = await openDatabase(config, () => {})
@@ -91,8 +91,8 @@ async function prepare(config: Config, log: Log): Promise<string> {
 type Ports = Partial<Record<'PORT' | 'RESOLVER_PORT', number | undefined>>
 
 /**
- * Workers would share a port with whatever else shares it, such as a second start by mistake: it has been
- * taken alone before, and 0 is the one that was found.
+ * Workers would share a port with any process that also shares it, such as a second server. So it was opened
+ * exclusively before. 0 is replaced by the port that was found.
  */
 function spawnWorker(index: number, ports: Ports): Worker<Origins> {
   const ready = Promise.withResolvers<Origins>()
@@ -111,7 +111,7 @@ function spawnWorker(index: number, ports: Ports): Worker<Origins> {
   }
 }
 
-/** The workers' listeners are the same but for those of the figures, of which each has its own. */
+/** Workers share their listeners, except for the metrics, of which each worker has its own. */
 function merged(places: readonly Origins[]): Origins {
   const [first] = places
   return {

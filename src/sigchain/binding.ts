@@ -1,6 +1,6 @@
 /**
- * Bindings: the secret of a token vouches for the first link of a workspace, by which its bearer trusts the
- * right chain without having seen it before.
+ * Bindings: a MAC by a token's secret over the first link of a workspace, so that its bearer can trust the right chain
+ * without having seen it before.
  */
 import {
   type Bytes,
@@ -22,8 +22,8 @@ export async function makeBinding(token: Token, first: string): Promise<string> 
 /** @throws Refusal `binding` */
 export async function requireBinding(token: Token, first: string, binding: string): Promise<void> {
   const mac = fromBase64(binding)
-  const vouches = mac && (await webVerifyHmac(await bindingKey(token), mac, hashBytes(first)))
-  if (!vouches) throw new Refusal('binding', undefined, 'the chain')
+  const isValid = mac && (await webVerifyHmac(await bindingKey(token), mac, hashBytes(first)))
+  if (!isValid) throw new Refusal('binding', undefined, 'the chain')
 }
 
 function bindingKey({ id, secret }: Token): Promise<Bytes> {
@@ -32,6 +32,6 @@ function bindingKey({ id, secret }: Token): Promise<Bytes> {
 
 function hashBytes(hash: string): Bytes {
   const bytes = fromBase64Url(hash)
-  if (bytes === null) throw new TypeError('not a hash of a link')
+  if (bytes === null) throw new TypeError('not a link hash')
   return bytes
 }

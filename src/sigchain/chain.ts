@@ -1,7 +1,7 @@
 /**
  * The chain of a workspace: links that each name the previous one, replayed from the first. The resulting state
  * (members with keys and roles, allowlist, epoch, revoked tokens) is trusted for its signatures alone: the server that
- * stores the links need not be trusted. A chain that breaks a rule anywhere is refused whole.
+ * stores the links need not be trusted. A chain that breaks any rule is refused completely.
  */
 import { about, Refusal } from './refusal.ts'
 import { applyLink } from './rules.ts'
@@ -10,16 +10,15 @@ import { type Chain, type ChainDraft, copyOf, emptyChain } from './state.ts'
 import type { Link, Person } from './texts.ts'
 
 /**
- * The chain of a workspace from its first link on.
- *
- * @throws Refusal for the first link that does not hold, and `order` where it is missing
+ * Verifies the chain of a workspace from its first link. @throws Refusal for the first invalid link, and `order` if it
+ * is missing
  */
 export async function replay(workspaceId: string, links: readonly SignedText[]): Promise<Chain> {
-  if (links.length === 0) throw new Refusal('order', 'there is no first link', 'the chain')
+  if (links.length === 0) throw new Refusal('order', 'it is empty', 'the chain')
   return extend(emptyChain(workspaceId), links)
 }
 
-/** A verified chain with the links that follow. The given one stays as it is. @throws Refusal */
+/** Extends a verified chain by links. The given chain is not changed. @throws Refusal */
 export async function extend(chain: Chain, links: readonly SignedText[]): Promise<Chain> {
   const draft = copyOf(chain)
   for (const link of links) await about(`link ${draft.seq + 1}`, () => append(draft, link))
@@ -40,11 +39,11 @@ async function append(draft: ChainDraft, signed: SignedText): Promise<void> {
 
 function requireNext(chain: Chain, link: Link): void {
   if (link.workspace_id !== chain.workspaceId) throw new Refusal('workspace')
-  if (chain.isDeleted) throw new Refusal('order', 'nothing follows the end of a workspace')
+  if (chain.isDeleted) throw new Refusal('order', 'the workspace was deleted')
   const isNext = link.seq === chain.seq + 1 && link.prev === (chain.seq === 0 ? null : chain.head)
   if (!isNext) throw new Refusal('order')
   if ((link.type === 'workspace.created') !== (link.seq === 1)) {
-    throw new Refusal('order', 'a chain begins with the creation of its workspace, once')
+    throw new Refusal('order', 'only the first link can create the workspace')
   }
 }
 
@@ -61,7 +60,7 @@ export function requireContinues(
   { seq, head }: Pick<Chain, 'seq' | 'head'>,
 ): void {
   if (positions.get(head) === seq) return
-  const detail = 'links that were seen before are missing or replaced'
+  const detail = 'links seen before are missing or replaced'
   throw new Refusal('order', detail, 'the chain')
 }
 
@@ -70,7 +69,7 @@ export function readLink({ statement }: SignedText): Link {
   return readText('link', statement)
 }
 
-/** Returns the hash of the first link. It identifies the workspace, and a token's secret vouches for it. */
+/** Returns the hash of the first link. It identifies the workspace, and tokens are bound to it. */
 export function firstHash({ positions }: Chain): string {
   const [first = ''] = positions.keys()
   return first

@@ -1,6 +1,6 @@
 /**
- * Leftovers of honest histories: ended grants and envelopes that an administrator signed. They are as invalid as forged
- * ones, but they are no sign of tampering.
+ * Ended grants and envelopes that an administrator signed. They are as invalid as forged ones, but do not indicate
+ * tampering.
  */
 import { type Reason, Refusal } from './refusal.ts'
 import { requireSignature, type SignedText } from './signed_text.ts'
@@ -21,7 +21,7 @@ const ENDS: Partial<Record<Reason, End>> = {
 }
 
 /**
- * Returns why a refused statement ended, with its text; null if nobody signed it as it is. `isMeant` checks that the
+ * Returns why a refused statement ended, with its text; null if its signature is invalid. `isMeant` checks that the
  * text is about the object it was shown for.
  */
 export async function endOf<K extends 'grant' | 'envelope'>(

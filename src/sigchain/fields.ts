@@ -58,7 +58,7 @@ export const number = z
 export const role = z.enum(['owner', 'admin', 'member', 'read_only'])
 export type Role = z.output<typeof role>
 
-/** A list that is read up to the first element that is wrong: a long one of these would cost much. */
+/** A list that is read only up to the first invalid element, because long invalid lists would be costly. */
 export function listOf<T>(element: z.ZodType<T>, min: number): z.ZodType<T[]> {
   return z.unknown().transform((value, context): T[] => {
     const list = Array.isArray(value) ? readAll(element, value) : null

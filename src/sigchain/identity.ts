@@ -10,10 +10,10 @@ import { isLowOrder } from '../core/crypto/low_order.ts'
 import { webHkdf, webSha256, webX25519PublicKey } from '../core/crypto/web_primitives.ts'
 import { Refusal } from './refusal.ts'
 
-/** The public half, as others see it. */
+/** The public half. */
 export type PublicIdentity = { signing_key: string; public_key: string }
 
-/** The same of an account that may be without a signing key. */
+/** The public half of an account that may have no signing key. */
 export type ShownKeys = { signing_key: string | null; public_key: string }
 
 export type Identity = PublicIdentity & {
@@ -40,7 +40,7 @@ export async function identityOf(seed: Bytes): Promise<Identity> {
   }
 }
 
-/** `key_proof`: the signature by which an address and both keys belong together. */
+/** `key_proof`: the signature that binds an address and both keys together. */
 export async function proveKeys(identity: Identity, email: string): Promise<string> {
   return toBase64(await signEd25519(identity.signingKey, provenText(email, readKeys(identity))))
 }
@@ -55,7 +55,7 @@ export async function requireKeyProof(
   const signature = fromBase64(proof)
   const text = provenText(email, keys)
   const isGood = signature !== null && (await verifyEd25519(keys.signing, text, signature))
-  if (!isGood) throw new Refusal('signature', undefined, 'the proof of the keys')
+  if (!isGood) throw new Refusal('signature', undefined, 'the key proof')
 }
 
 /**
@@ -75,9 +75,9 @@ type Keys = { signing: Bytes; sealing: Bytes }
 function readKeys({ signing_key, public_key }: PublicIdentity): Keys {
   const [signing, sealing] = [fromBase64(signing_key), fromBase64(public_key)]
   const haveForm = signing?.length === KEY_BYTES && sealing?.length === KEY_BYTES
-  if (!haveForm) throw new Refusal('form', undefined, 'the pair of keys')
+  if (!haveForm) throw new Refusal('form', undefined, 'the key pair')
   const areSound = isSoundPoint(signing) && !isLowOrder(sealing)
-  if (!areSound) throw new Refusal('key', undefined, 'the pair of keys')
+  if (!areSound) throw new Refusal('key', undefined, 'the key pair')
   return { signing, sealing }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Signed workspaces: state that is trusted because its members signed it. The server that stores it need not be
- * trusted. No I/O and no clock: texts go in, a verified state or a `Refusal` comes out, on servers, in workers and in
+ * trusted. No I/O and no clock: it turns texts into a verified state or a `Refusal`, on servers, in workers and in
  * browsers.
  */
 export { makeBinding, requireBinding } from './binding.ts'

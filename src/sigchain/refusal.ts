@@ -1,23 +1,23 @@
-/** Why a signed text is refused: a code that stays, and a sentence that a person understands. */
+/** The reason why a signed text is refused: a stable code, and a sentence for people. */
 
 const sentences = {
-  form: 'it is not a well-formed signed text of its kind',
-  key: 'it names a key of low order, or one that is not canonical',
+  form: 'it is malformed',
+  key: 'it has a key that is of low order or not canonical',
   workspace: 'it belongs to another workspace',
   order: 'it does not continue the chain',
   signer: 'its signer is not a member',
-  signature: 'its signature is not that of its signer over this text',
-  right: 'its signer may not do that',
-  rule: 'it does not fit the state that it changes',
+  signature: 'its signature is invalid',
+  right: 'its signer does not have this right',
+  rule: 'it does not fit the state of the chain',
   last_owner: 'no owner would remain',
-  head: 'it was signed on another chain, or on links that are missing here',
-  epoch: 'it is of another epoch',
-  mismatch: 'it speaks of something else than what it is shown for',
-  expired: 'the grant is over',
+  head: 'it refers to another chain, or to links that are missing here',
+  epoch: 'it is from another epoch',
+  mismatch: 'it is about something else',
+  expired: 'the grant has expired',
   revoked: 'the token was revoked',
   revision: 'a newer one was seen before',
-  root: 'the stored secrets are not those that were signed',
-  binding: 'the secret of the token does not vouch for this workspace',
+  root: 'the stored secrets differ from the signed ones',
+  binding: 'the token was created for another workspace',
 } as const
 
 export type Reason = keyof typeof sentences
@@ -40,7 +40,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Does it, and names the subject of a refusal that names none. */
+/** Runs `work`, and adds the subject to a refusal without one. */
 export async function about<T>(subject: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

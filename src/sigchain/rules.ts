@@ -1,6 +1,6 @@
 /**
- * The changes that a link may make, and their effects. A link is valid only as a whole: rights are judged by the state
- * before it, and an invalid part makes all of it invalid.
+ * The changes that a link may make, and their effects. A link is valid only as a whole: rights are checked against the
+ * state before it, and an invalid part makes all of it invalid.
  */
 import { mayChangeMember } from './member_rules.ts'
 import { Refusal } from './refusal.ts'
@@ -10,7 +10,7 @@ import type { Link, Member } from './texts.ts'
 type Body<T extends Link['type']> = Extract<Link, { type: T }>['body']
 
 /**
- * Takes a link over whose place and signature are good. The draft is of no use after a refusal.
+ * Applies a link with a verified position and signature. The draft is unusable after a refusal.
  *
  * @throws Refusal `right`, `rule`, `last_owner`
  */
@@ -74,7 +74,7 @@ function putMembers(draft: ChainDraft, signer: Member, { members }: Body<'member
 
 function requireSameIdentity(known: Member, member: Member): void {
   const isSame = namesOf(known).every((name, index) => name === namesOf(member)[index])
-  if (!isSame) throw new Refusal('rule', 'a member keeps address and keys')
+  if (!isSame) throw new Refusal('rule', 'it changes the address or keys of a member')
 }
 
 function removeMembers(draft: ChainDraft, signer: Member, body: Body<'members.removed'>): void {
@@ -86,7 +86,7 @@ function removeMembers(draft: ChainDraft, signer: Member, body: Body<'members.re
   }
   requireDistinct(body.user_ids)
   for (const member of removed) {
-    if (member === undefined) throw new Refusal('rule', 'it removes who is no member')
+    if (member === undefined) throw new Refusal('rule', 'it removes someone who is not a member')
     release(draft, member)
     draft.members.delete(member.user_id)
     addPeriod(draft, member, null)
@@ -104,7 +104,7 @@ function rotateKeys(draft: ChainDraft, signer: Member, keys: Body<'keys.rotated'
 
 function advanceEpoch(draft: ChainDraft, signer: Member, body: Body<'epoch.advanced'>): void {
   requireAdmin(signer, 'advance the epoch')
-  if (body.epoch !== draft.epoch + 1) throw new Refusal('rule', 'epochs count up by one')
+  if (body.epoch !== draft.epoch + 1) throw new Refusal('rule', 'the epoch must increase by one')
   beginEpoch(draft, body)
 }
 
@@ -122,12 +122,12 @@ function changeAllowlist(
   requireAdmin(signer, 'change the allowlist')
   requireDistinct([...body.add, ...body.remove])
   for (const domain of body.add) {
-    if (allowlist.has(domain)) throw new Refusal('rule', 'it allows a domain twice')
+    if (allowlist.has(domain)) throw new Refusal('rule', 'it adds a domain that is already allowed')
     allowlist.add(domain)
   }
   for (const domain of body.remove) {
     if (!allowlist.delete(domain))
-      throw new Refusal('rule', 'it removes a domain that is not there')
+      throw new Refusal('rule', 'it removes a domain that is not allowed')
   }
 }
 
@@ -138,28 +138,29 @@ function revokeTokens(
 ): void {
   requireAdmin(signer, 'revoke tokens')
   for (const tokenId of body.token_ids) {
-    if (revokedTokens.has(tokenId)) throw new Refusal('rule', 'it revokes a token twice')
+    if (revokedTokens.has(tokenId))
+      throw new Refusal('rule', 'it revokes a token that is already revoked')
     revokedTokens.add(tokenId)
   }
 }
 
 function deleteWorkspace(draft: ChainDraft, { role }: Member): void {
-  if (role !== 'owner') throw new Refusal('right', 'only an owner deletes a workspace')
+  if (role !== 'owner') throw new Refusal('right', 'only owners can delete a workspace')
   draft.isDeleted = true
 }
 
 function requireAdmin({ role }: Member, what: string): void {
   if (role === 'owner' || role === 'admin') return
-  throw new Refusal('right', `only owners and admins ${what}`)
+  throw new Refusal('right', `only owners and admins can ${what}`)
 }
 
-/** Adds somebody, or puts another role or other keys in the place of those before. */
+/** Adds a member, or replaces the role or keys of one. */
 function putMember(draft: ChainDraft, member: Member): void {
   const { user_id: userId } = member
   for (const name of namesOf(member)) {
     const owner = draft.taken.get(name)
     if (owner !== undefined && owner !== userId) {
-      throw new Refusal('rule', 'two members have one address or key')
+      throw new Refusal('rule', 'two members share an address or key')
     }
     draft.taken.set(name, userId)
   }
@@ -192,5 +193,5 @@ function requireOwner({ members }: ChainDraft): void {
 }
 
 function requireDistinct(names: readonly string[]): void {
-  if (new Set(names).size !== names.length) throw new Refusal('rule', 'it names something twice')
+  if (new Set(names).size !== names.length) throw new Refusal('rule', 'it has duplicate entries')
 }

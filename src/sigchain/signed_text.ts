@@ -1,6 +1,6 @@
 /**
  * Texts with a signature. The text is verified as received, and only if it is the RFC 8785 form of its parsed contents:
- * so it contains nothing unread, and no text has a second spelling.
+ * so it has no unparsed content, and no text has a second spelling.
  */
 import canonicalize from 'canonicalize'
 import type { z } from 'zod'
@@ -23,7 +23,7 @@ export type SignedText = { statement: string; signature: string }
 const MAX_BYTES = 65_536
 const SIGNATURE_LENGTH = 88
 
-/** The kinds differ in the bytes that their signature covers, so that none can be shown as another. */
+/** Signatures cover different bytes for each kind, so that no text passes as another kind. */
 const prefixes: Record<Kind, Bytes> = {
   link: utf8('cloakroom/v2/link\n'),
   grant: utf8('cloakroom/v2/grant\n'),

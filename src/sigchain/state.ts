@@ -57,7 +57,7 @@ export function emptyChain(workspaceId: string): Chain {
   }
 }
 
-/** A separate draft: changing it changes nothing else. */
+/** A separate draft. */
 export function copyOf(chain: Chain): ChainDraft {
   const { members, allowlist, revokedTokens, positions, history, taken } = chain
   return {
@@ -76,7 +76,7 @@ export function periodAt({ history }: Chain, userId: string, seq: number): Perio
   return history.get(userId)?.findLast(({ since }) => since <= seq) ?? null
 }
 
-/** Whether somebody with the key of this epoch left, may no longer store, or got new keys since. */
+/** Whether a member with the key of this epoch has left, can no longer store, or has new keys. */
 export function isRekeyDue({ history, epochSince }: Chain): boolean {
   return [...history.values()].some((periods) =>
     periods.some(({ since, role, signingKey }, at) => {

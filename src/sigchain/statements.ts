@@ -1,6 +1,6 @@
 /**
- * Statements about tokens, envelopes and stored secrets. Each names the newest link that its signer knew: a
- * chain that was cut before it, or forked, does not carry it.
+ * Statements about tokens, envelopes and stored secrets. Each names the newest link that its signer knew, so it is
+ * invalid on a truncated or forked chain.
  */
 import canonicalize from 'canonicalize'
 import { type Bytes, concat, lp, toBase64Url } from '../core/crypto/encoding.ts'
@@ -54,7 +54,7 @@ export type EnvelopeEntry = {
   projectId: string
   environment: string
   epoch: number
-  /** Null if it was not shown: then only the place was granted. */
+  /** Null if the signer did not see it: then only the place was granted. */
   envelope: Bytes | null
 }
 
@@ -107,7 +107,7 @@ export type ManifestPlace = {
 /** `headSeq` is the number of the link that the manifest names. It is missing if an older client kept it. */
 export type SeenManifest = { revision: number; root: string; headSeq?: number | undefined }
 
-/** Bounds against exhausting a counter to 2³¹ − 1: nobody writes that often, in total or since the last seen one. */
+/** Bounds against exhausting the counter (2³¹ − 1). No workspace writes that often. */
 const MAX_FIRST_REVISION = 2 ** 30
 const MAX_REVISION_STEP = 2 ** 20
 
@@ -126,7 +126,8 @@ export function verifyManifest(
     const period = periodAt(chain, text.signer, headSeq)
     if (period === null || period.role === null) throw new Refusal('signer')
     await requireSignature('manifest', signed, period.signingKey)
-    if (period.role === 'read_only') throw new Refusal('right', 'a reader stores no secrets')
+    if (period.role === 'read_only')
+      throw new Refusal('right', 'read-only members cannot store secrets')
     if (!isOfPlace(text, place)) throw new Refusal('mismatch')
     requireEpoch(chain, text.epoch, headSeq)
     requireNewer({ ...text, headSeq }, place.seen)
@@ -137,7 +138,7 @@ export function verifyManifest(
 
 /**
  * Requires that a manifest's signer can still write, with that key. Stored secrets remain valid when a member leaves,
- * but nothing more of theirs is stored.
+ * but the member can no longer store any.
  *
  * @throws Refusal
  */
@@ -148,10 +149,10 @@ export function requireWriterNow(
   const now = chain.members.get(signer)
   const isSame = now?.signing_key === periodAt(chain, signer, headSeq)?.signingKey
   if (now && isSame && now.role !== 'read_only') return
-  throw new Refusal('right', 'its signer may not write any more', 'the manifest')
+  throw new Refusal('right', 'its signer can no longer write', 'the manifest')
 }
 
-/** The number of the link that a stored manifest names, whether or not it holds. @throws Refusal */
+/** The number of the link that a stored manifest names, even if the manifest is invalid. @throws Refusal */
 export function headSeqOf(chain: Chain, statement: string): number | undefined {
   return chain.positions.get(readText('manifest', statement).head)
 }
@@ -194,8 +195,8 @@ async function readByHolder<K extends 'grant' | 'envelope' | 'release'>(
     (period) => holds(period, roles) && period?.signingKey === signer.signing_key,
   )
   if (!isUnbroken) {
-    const who = roles.includes('member') ? 'could not write' : 'was no admin'
-    throw new Refusal('right', `its signer ${who} at times since it was signed`)
+    const who = roles.includes('member') ? 'could not write' : 'was not an admin'
+    throw new Refusal('right', `its signer ${who} at some time since signing`)
   }
   return { text, headSeq }
 }
@@ -225,10 +226,10 @@ function requireNewer(
   seen: ManifestPlace['seen'],
 ): void {
   const most = seen === undefined ? MAX_FIRST_REVISION : seen.revision + MAX_REVISION_STEP
-  if (revision > most) throw new Refusal('revision', 'nobody wrote so often')
+  if (revision > most) throw new Refusal('revision', 'the revision number is implausibly high')
   if (seen === undefined) return
   const isOther = revision === seen.revision && root !== seen.root
   if (revision < seen.revision || isOther) throw new Refusal('revision')
   if (headSeq < (seen.headSeq ?? 0))
-    throw new Refusal('head', 'the one before it names a newer link')
+    throw new Refusal('head', 'the previous one names a newer link')
 }

@@ -102,7 +102,7 @@ const limits = z
   })
   .nullable()
 
-/** The additional fields of a version 3 grant. They only narrow, and null narrows nothing (protocol 6.3). */
+/** The additional fields of a version 3 grant. They only restrict, and null means no restriction (protocol 6.3). */
 const narrowing = {
   hosts: upTo100(domain),
   secrets: upTo100(secretName),
@@ -186,9 +186,9 @@ export const schemas: { [K in Kind]: z.ZodType<Texts[K]> } = {
 
 export type Link = TextOf<'link'>
 export type HeldRelease = TextOf<'release'>
-/** A grant of a token, as somebody signed it. */
+/** The signed grant of a token. */
 export type TokenGrant = TextOf<'grant'>
-/** A token's hosts in the allowlist's syntax, secret names, and limits. Null narrows nothing. */
+/** A token's hosts in the allowlist's syntax, secret names, and limits. Null means no restriction. */
 export type Narrowing = {
   hosts: readonly string[] | null
   secrets: readonly string[] | null

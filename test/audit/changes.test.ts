@@ -91,7 +91,7 @@ test('while the audit accepts no records the changes wait, and the log reports i
     await records.store(app.connection.db, actor, [change('WAITS')])
     await records.settle()
     expect(await names()).toEqual([])
-    expect(logged.join()).toContain('records of changes wait')
+    expect(logged.join()).toContain('audit records of changes are delayed')
   } finally {
     await sql`drop trigger full_disk on audit_logs`
     await sql`drop function full_disk`

@@ -122,7 +122,7 @@ async function backupByClock(stage: Stage): Promise<void> {
     }),
   )
   const fileMb = statSync(join(folder, made() ?? '')).size / MB
-  stage.report({ what: 'backup by the clock', fileMb, serverMb: result.most[0] ?? 0, ...probed })
+  stage.report({ what: 'scheduled backup', fileMb, serverMb: result.most[0] ?? 0, ...probed })
 }
 
 async function restore({ subject, directory, report }: Stage): Promise<void> {

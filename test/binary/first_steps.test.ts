@@ -53,7 +53,7 @@ describe('ports and addresses', () => {
       expect(await runProgram({ env: { ...FREE, HOST } })).toEqual({
         code: 78,
         stdout: '',
-        stderr: 'cloakroom: HOST: is no address of this machine (example: 0.0.0.0)\n',
+        stderr: 'cloakroom: HOST: is not an address of this machine (example: 0.0.0.0)\n',
       })
   }, 60_000)
 
@@ -63,7 +63,7 @@ describe('ports and addresses', () => {
     const { code, stderr } = await runProgram({ env: { ...FREE, DATA_DIR: file } })
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `cloakroom: DATA_DIR: the data directory cannot be written: it is a file; name a folder, at ${file} (EEXIST)\n`,
+      stderr: `cloakroom: DATA_DIR: the data directory cannot be written: it is a file; pass a folder, at ${file} (EEXIST)\n`,
     })
   }, 60_000)
 
@@ -110,9 +110,9 @@ describe('an unavailable database', () => {
   test('whatever listens instead of the database, one line reports the address and the reason', async () => {
     const [nobody, speechless, foreign] = [1, ...ports]
     const expected: [number, string][] = [
-      [nobody, 'nothing listens there (ECONNREFUSED)'],
-      [speechless, 'no answer within 5 seconds'],
-      [foreign, 'what listens there does not speak PostgreSQL'],
+      [nobody, 'connection refused (ECONNREFUSED)'],
+      [speechless, 'no response within 5 seconds'],
+      [foreign, 'the port is not a PostgreSQL server'],
     ]
     const starts = ['disable', 'prefer', 'require'].flatMap((DB_SSLMODE) =>
       expected.map(async ([port, reason]) => {
@@ -137,7 +137,7 @@ describe('an unavailable database', () => {
       level: 'warning',
       host: '127.0.0.1',
       port: ports[1],
-      reason: 'what listens there does not speak PostgreSQL',
+      reason: 'the port is not a PostgreSQL server',
       give_up_in_s: 60,
     })
   }, 60_000)
@@ -146,7 +146,7 @@ describe('an unavailable database', () => {
     const { code, stderr } = await runProgram({ env: { ...at(1), DB_WAIT_SECONDS: '1' } })
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n').at(-1)).toBe(
-      'cloakroom: PostgreSQL could not be reached at 127.0.0.1:1 within 1 s: nothing listens there (ECONNREFUSED); check DB_HOST and DB_PORT',
+      'cloakroom: PostgreSQL could not be reached at 127.0.0.1:1 within 1 s: connection refused (ECONNREFUSED); check DB_HOST and DB_PORT',
     )
   }, 60_000)
 
@@ -170,7 +170,7 @@ describe('an unavailable database', () => {
       const port = await listen(relay)
       await new Promise((resolve) => relay.close(resolve))
       const program = await spawnProgram({ env: { ...at(port), DB_NAME: env.DB_NAME ?? '' } })
-      await program.stderr.until('nothing listens there (ECONNREFUSED)')
+      await program.stderr.until('connection refused (ECONNREFUSED)')
       await listen(relay, port)
       await program.stdout.until(`PostgreSQL, ${env.DB_NAME} on 127.0.0.1:${port}`)
       program.signal('SIGTERM')
@@ -186,7 +186,7 @@ describe('an unavailable database', () => {
         code: 78,
         stdout: '',
         stderr:
-          'cloakroom: DB_SSLMODE: demands TLS, which the PostgreSQL server does not offer (example: prefer)\n',
+          'cloakroom: DB_SSLMODE: requires TLS, which the PostgreSQL server does not offer (example: prefer)\n',
       })
     }, 60_000)
   }

@@ -79,7 +79,9 @@ test('an ENCRYPTION_KEY that does not open the data ends the start with 78, befo
     served: [],
     lines: 1,
   })
-  expect(stderr).toStartWith('cloakroom: ENCRYPTION_KEY: does not open the data in this database (')
+  expect(stderr).toStartWith(
+    'cloakroom: ENCRYPTION_KEY: cannot decrypt the data in this database (',
+  )
   expect(stderr).not.toContain(OTHER_KEY)
   const rotated = {
     ...settings,
@@ -138,7 +140,7 @@ if (databaseKind === 'embedded') {
     const { env, remove } = await freshDatabase()
     const first = await startAndStop(env)
     const file = join(env.DATA_DIR ?? '', 'keys.env')
-    expect(first.stdout).toContain(`made SECRET_KEY and ENCRYPTION_KEY in ${file}`)
+    expect(first.stdout).toContain(`created SECRET_KEY and ENCRYPTION_KEY in ${file}`)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const keys = readFileSync(file, 'utf8')
     for (const line of keys.trimEnd().split('\n'))

@@ -77,13 +77,13 @@ describe('a second login', () => {
     ])
     const back = await enter(ada, 'login', ['ada@one.example'])
     expect(back.err).toBe(
-      `${first} is in use now; ${bob} is still signed in: cloakroom account use ${bob}\n`,
+      `Now using ${first}. ${bob} is still signed in; to return: cloakroom account use ${bob}\n`,
     )
   })
 
   test('logging in to the same account again replaces its session and can rename it', async () => {
     const named = await enter(ada, 'login', ['Ada@One.example', '--name', 'work'])
-    expect(named.err).toContain(`ada@one.example@${hostOf(app)} is called work now.`)
+    expect(named.err).toContain(`ada@one.example@${hostOf(app)} is now called work.`)
     expect(await ada.must('account', 'ls', '-q')).toBe(`bob@one.example@${hostOf(app)}\nwork\n`)
     const unnamed = await enter(ada, 'login', ['ada@one.example'])
     expect([unnamed.code, unnamed.err]).toEqual([0, ''])
@@ -177,7 +177,7 @@ describe('a folder', () => {
     expect(await whoIs(ada, [], { cwd: below() })).toMatchObject({ email: 'ada@two.example' })
     expect(await whoIs(ada, [], { cwd: ada.home })).toMatchObject({ email: 'bob@two.example' })
     const { err } = await ada.run(['account', 'use', 'private'])
-    expect(err).toBe(`Here it is still ada@two.example, ${because}.\n`)
+    expect(err).toBe(`This folder still uses ada@two.example, ${because}.\n`)
   })
 
   test('only --here changes the account of a folder', async () => {
@@ -327,6 +327,6 @@ test('a damaged list of accounts is named, and is exit 2', async () => {
   mkdirSync(join(ada.home, '.config', 'cloakroom'), { recursive: true })
   writeFileSync(kept(ada, 'accounts.json'), '{"accounts":[{"slot":"../../etc/passwd"}]}')
   const { code, err } = await ada.run(['whoami'])
-  expect([code, err]).toEqual([2, expect.stringContaining('is not a valid list of accounts')])
+  expect([code, err]).toEqual([2, expect.stringContaining('is not a valid account list')])
   ada.remove()
 })

@@ -140,7 +140,7 @@ test('run by token uses sealed delivery and hides the token from the child', asy
 test('run with a token that may only use prints how to get one that may read', async () => {
   const ran = await ada.run(['run', '--', 'true'], as(token))
   const how =
-    'This token may not read values. An admin issues one that may with: cloakroom token issue <agent> --may use,read'
+    'This token may not read values. Ask an admin for one that may: cloakroom token issue <agent> --may use,read'
   const fix = '→ run: cloakroom token issue bot --may use,read'
   const err = `cloakroom: ${how} (scope_required)\n${fix}\n${detailsOf('scope_required')}`
   expect(ran).toEqual({ code: 5, out: '', err })
@@ -149,7 +149,7 @@ test('run with a token that may only use prints how to get one that may read', a
 test('call and mcp with a token that may only read print how to get one that may use', async () => {
   const reading = await issue('workload-token', 'issue', 'vault', '--may', 'read')
   const how =
-    'This token may not use credentials. An admin issues one that may with: cloakroom workload-token issue <label> --may use,read'
+    'This token may not use credentials. Ask an admin for one that may: cloakroom workload-token issue <label> --may use,read'
   const called = await ada.run(['call', stage.url('/')], as(reading))
   const fix = '→ run: cloakroom workload-token issue vault --may use,read'
   const err = `cloakroom: ${how} (scope_required)\n${fix}\n${detailsOf('scope_required')}`

@@ -152,7 +152,7 @@ describe('approvals allow', () => {
     const { code, err } = await ada.run(['approvals', 'allow', id, '--for', '5m', '--yes'])
     expect([code, err]).toEqual([
       2,
-      'cloakroom: ONCE allows no approval for a time: approve each call.\n→ omit --for\n',
+      'cloakroom: ONCE does not allow approvals for a time: approve each call.\n→ omit --for\n',
     ])
   })
 

@@ -252,7 +252,7 @@ describe('the authority of --ca-file', () => {
 })
 
 test.each([
-  ['is not there', 'missing.pem', 'missing.pem is not there'],
+  ['is not there', 'missing.pem', 'missing.pem does not exist'],
   ['is not a PEM', 'text.pem', 'text.pem is not a PEM file of certificates'],
   ['is damaged', 'damaged.pem', 'damaged.pem is not a PEM file of certificates'],
 ])('a file that %s is rejected before any request is sent', async (_, file, said) => {

@@ -51,10 +51,10 @@ test('a secret is requested again immediately after an invalid answer, or two di
     'Choose',
     'This is too weak.',
     'Choose',
-    'The same again',
+    'Repeat it',
     'The two answers differ. Try again.',
     'Choose',
-    'The same again',
+    'Repeat it',
   ])
 })
 

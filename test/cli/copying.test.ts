@@ -247,7 +247,7 @@ describe('a deleted secret', () => {
     const hint = '→ see its versions with: cloakroom secrets history GONE -e deleted\n'
     expect([taken.code, taken.err]).toEqual([
       5,
-      expect.stringContaining(`cloakroom: GONE: is there again\n${hint}`),
+      expect.stringContaining(`cloakroom: GONE: already exists again\n${hint}`),
     ])
     expect(await ada.must('secrets', 'get', 'GONE', ...in_('deleted'))).toBe('again')
   })

@@ -74,7 +74,7 @@ test('password change asks on a terminal, for the new password twice, and nowher
     typed: [
       { when: 'Current password', type: 'a mistyped one\r' },
       { when: 'New password', type: `${NEXT}\r` },
-      { when: 'The same again', type: `${NEXT}\r` },
+      { when: 'Repeat it', type: `${NEXT}\r` },
       { when: /is wrong[\s\S]*Current password/, type: `${PASSWORD}\r` },
     ],
   })

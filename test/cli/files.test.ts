@@ -38,8 +38,8 @@ describe('rejected, because data would be lost', () => {
     ['a.yaml', 'A: x\nB: ~\n', 'a.yaml, line 2: B has no value (null)'],
     ['a.yaml', 'A: null\n', 'A has no value (null)'],
     ['a.json', '{"A":"x",\n"B":null}', 'a.json, line 2: B has no value (null)'],
-    ['a.json', '{"A":"x",\n"B":{"C":1}}', 'a.json, line 2: B is a nested object, not a text'],
-    ['a.json', '{"A":"x",\n"B":[1]}', 'a.json, line 2: B is a list, not a text'],
+    ['a.json', '{"A":"x",\n"B":{"C":1}}', 'a.json, line 2: B is a nested object, not text'],
+    ['a.json', '{"A":"x",\n"B":[1]}', 'a.json, line 2: B is a list, not text'],
     ['a.json', '{"A":"x"\n"B":"y"}', 'a.json, line 2: this is not JSON'],
     ['a.json', '{"A":"x",\n"B":"y",}', 'a.json, line 2: this is not JSON'],
     [
@@ -47,7 +47,7 @@ describe('rejected, because data would be lost', () => {
       '{"A":null,\n"B":1.0}',
       'line 1: A has no value (null)\na.json, line 2: B is a number',
     ],
-    ['a.yaml', 'A: x\nB:\n  C: y\n', 'line 2: B is a nested object, not a text'],
+    ['a.yaml', 'A: x\nB:\n  C: y\n', 'line 2: B is a nested object, not text'],
     ['a.yaml', 'A: x\nB: *gone\n', 'a.yaml, line 2: an alias has no anchor'],
     ['a.yaml', 'A: x\nB:\n\tC: y\n', 'a.yaml, line 3: a tab indents this line: use spaces'],
     ['a.yaml', 'A: &a\n  C: y\n<<: *a\n', 'line 1: A is a nested object'],
@@ -56,7 +56,7 @@ describe('rejected, because data would be lost', () => {
     ['a.yaml', 'A7: x\n7: x\n', '7 is not a valid secret name'],
     ['a.yaml', '1e3: x\n', '1e3 is not a valid secret name'],
     ['a.yaml', '---\nA: 1\n---\nB: 2\n', 'a second document'],
-    ['a.yaml', 'A: [x]\n', 'line 1: A is a list, not a text'],
+    ['a.yaml', 'A: [x]\n', 'line 1: A is a list, not text'],
   ])('%s %s', (name, text, why) => {
     expect(() => read(name, text)).toThrow(why)
   })

@@ -95,7 +95,7 @@ test('all unresolved references are listed together, with similar names, and not
   const { code, err } = await write('{{ PORT }}{{ PORT | json }}')
   expect([code, err.split('\n')[0]]).toEqual([
     2,
-    'cloakroom: 1:11 {{ PORT | json }} is no reference',
+    'cloakroom: 1:11 {{ PORT | json }} is not a reference',
   ])
   expect(existsSync(at('out'))).toBe(false)
 })
@@ -191,7 +191,7 @@ describe('with a token', () => {
     expect([other.code, other.out]).toEqual([5, ''])
     const shared = await inject('svc://shared/production/SENTRY_DSN', [], { env })
     expect([shared.code, shared.out]).toEqual([4, ''])
-    expect(shared.err).toContain('names a project, which needs its ID with a token')
+    expect(shared.err).toContain('names a project: with a token, use the project ID')
   })
 
   test('a token that may not read gets nothing', async () => {

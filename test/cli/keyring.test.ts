@@ -86,7 +86,7 @@ describe('Secret Service', () => {
     await timers.advance(4_500)
     expect(await opening).toMatchObject({
       code: 'keyring_unavailable',
-      message: expect.stringContaining('secret-tool did not answer within 4.5 seconds'),
+      message: expect.stringContaining('secret-tool did not respond within 4.5 seconds'),
     })
   })
 

@@ -158,9 +158,9 @@ test('backup onto a folder or file asks for another name', async () => {
   ada.write('taken', '')
   const write = () => Promise.resolve(null)
   const hintOf = ({ hint }: { hint: string | null }) => hint
-  expect(await writeWhole(ada.cwd, write).catch(hintOf)).toBe(`name a file: ${ada.cwd}/backup`)
+  expect(await writeWhole(ada.cwd, write).catch(hintOf)).toBe(`pass a file: ${ada.cwd}/backup`)
   expect(await writeWhole(join(ada.cwd, 'taken'), write).catch(hintOf)).toBe(
-    'name another file, or delete it first',
+    'pass another file, or delete it first',
   )
 })
 

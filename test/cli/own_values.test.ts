@@ -148,8 +148,8 @@ describe('the server receives no personal value', () => {
 test('the list marks personal values', async () => {
   const listed = (await ada.json('secrets', 'list')) as { key: string; mine?: boolean }[]
   expect(listed.filter(({ mine }) => mine).map(({ key }) => key)).toEqual(['KEY'])
-  expect(await ada.must('secrets', 'list')).toMatch(/KEY +secret, yours here/)
-  expect(await ada.must('secrets', 'list', '-e', 'alone')).toMatch(/MINE +yours here only/)
+  expect(await ada.must('secrets', 'list')).toMatch(/KEY +secret, with your own value/)
+  expect(await ada.must('secrets', 'list', '-e', 'alone')).toMatch(/MINE +only your own value/)
 })
 
 describe('the file', () => {

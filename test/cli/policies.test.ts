@@ -124,7 +124,7 @@ test('operations and read-only are set, described in words, and cleared', async 
     read_only: true,
   })
   const out = await ada.must('policy', 'show', 'GRAPH')
-  expect(out).toContain('only for reading, only for query:viewer or rpc:tools/call:search')
+  expect(out).toContain('only for reads, only for query:viewer or rpc:tools/call:search')
   expect(out).toMatch(/read only +yes/)
   await ada.must('policy', 'clear', 'GRAPH', 'read-only')
   expect(await policyOf('GRAPH')).toEqual({
@@ -137,7 +137,7 @@ test('operations and read-only are set, described in words, and cleared', async 
 test('an invalid policy option is named in the error and changes nothing', async () => {
   const before = await ada.json('secrets', 'history', 'STRIPE_KEY')
   for (const [args, said] of [
-    [['set', 'STRIPE_KEY'], 'say what is to change'],
+    [['set', 'STRIPE_KEY'], 'name at least one policy field'],
     [['set', 'STRIPE_KEY', '--methods', 'SEND'], '--methods is invalid'],
     [['set', 'STRIPE_KEY', '--paths', 'v1'], '--paths is invalid: must begin with /'],
     [
@@ -244,7 +244,7 @@ for (const [policy, words] of [
   ],
   [{ allowed_paths: ['/v1'] }, 'only on /v1/*'],
   [{ allowed_methods: [] }, 'in no call (no methods)'],
-  [{ allowed_locations: ['env'] }, 'in variables of programs'],
+  [{ allowed_locations: ['env'] }, 'in environment variables'],
   [{ allowed_locations: [] }, 'in no place'],
   [{ allowed_headers: ['X-Api-Key'] }, 'of headers only in X-Api-Key'],
   [
@@ -256,7 +256,7 @@ for (const [policy, words] of [
     'in signatures, signing only "{timestamp}.{body}"',
   ],
   [{ basic_encoding: 'form' }, 'form-encoded in basic authentication'],
-  [{ read_only: true }, 'only for reading'],
+  [{ read_only: true }, 'only for reads'],
   [{ allowed_operations: ['query', 'batch'] }, 'only for query or batch'],
   [{ allowed_operations: [] }, 'for no operation'],
   [{ allowed_methods: 5 }, 'not a policy'],

@@ -11,7 +11,7 @@ import { openAccount, type Terminal } from './person.ts'
 const PASSWORD = marked('ref-password')
 const URL = 'postgres://u:${PASSWORD}@${HOST}/db'
 const RESOLVED = `postgres://u:${PASSWORD}@db.internal/db`
-const NOT_THERE = 'which is not there, or which its policy keeps out of environments'
+const NOT_THERE = 'which does not exist, or whose policy excludes it from environments'
 
 let app: TestApp
 let ada: Terminal
@@ -107,7 +107,7 @@ describe('a value with references', () => {
         code: 1,
         out: '',
         err:
-          `cloakroom: BROKEN refers to GONE, ${NOT_THERE}\nOTHER refers to ROUND refers to OTHER: that is a circle\nROUND refers to OTHER refers to ROUND: that is a circle\n` +
+          `cloakroom: BROKEN refers to GONE, ${NOT_THERE}\nOTHER refers to ROUND refers to OTHER: this is a circular reference\nROUND refers to OTHER refers to ROUND: this is a circular reference\n` +
           '→ show the stored value with: cloakroom secrets get NAME --raw\n',
       })
       const json = await ada.run(['secrets', 'get', 'BROKEN', '-e', 'broken', '--json'], { env })
@@ -194,7 +194,8 @@ nothing was stored
       '--references',
     )
     ada.write('round.json', JSON.stringify({ FIRST: '${THIRD}' }))
-    const path = 'FIRST refers to THIRD refers to SECOND refers to FIRST: that is a circle'
+    const path =
+      'FIRST refers to THIRD refers to SECOND refers to FIRST: this is a circular reference'
     for (const args of [
       ['secrets', 'set', 'FIRST=${THIRD}', '--references', ...at],
       ['secrets', 'set', 'FIRST=${THIRD}', '--references', '--mine', ...at],
@@ -207,14 +208,17 @@ nothing was stored
       expect(error.message).toBe(`${path}\nnothing was stored`)
     }
     const itself = await ada.run(['secrets', 'set', 'SELF=${SELF}', '--references', ...at])
-    expect(itself.err).toContain('SELF refers to SELF: that is a circle')
+    expect(itself.err).toContain('SELF refers to SELF: this is a circular reference')
     expect(await ada.must('secrets', 'get', 'THIRD', ...at)).toBe('1')
     await ada.must('secrets', 'set', 'LOOP=${THIRD}', ...at)
     await ada.must('secrets', 'set', 'FIRST=${LOOP}', ...at)
     const late = await ada.run(['policy', 'set', 'FIRST', '--references', ...at])
     expect(late.code).toBe(0)
     const closed = await ada.run(['policy', 'set', 'LOOP', '--references', ...at])
-    expect([closed.code, closed.err]).toEqual([1, expect.stringContaining('that is a circle')])
+    expect([closed.code, closed.err]).toEqual([
+      1,
+      expect.stringContaining('this is a circular reference'),
+    ])
   })
 
   test('a value keeps its references while a new value has some, and loses them otherwise', async () => {
@@ -234,7 +238,7 @@ nothing was stored
     const wrong = await set('WRONG=${HOST:-x}', '--references')
     expect([wrong.code, wrong.err.split('\n')[0]]).toEqual([
       2,
-      'cloakroom: ${ in WRONG is followed by no name and }: as text it is $${',
+      'cloakroom: ${ in WRONG is not followed by a name and }: write $${ for literal text',
     ])
     expect(await policyOf('WRONG')).toBeUndefined()
   })

@@ -53,7 +53,7 @@ test('choosing a passphrase for the machine prints how to unlock it once instead
     typed: [
       { when: 'Password', type: `${PASSWORD}\r` },
       { when: 'Choose a passphrase', type: passphrase },
-      { when: 'The same again', type: passphrase },
+      { when: 'Repeat it', type: passphrase },
     ],
   })
   expect([code, screen]).toEqual([0, expect.stringContaining('cloakroom unlock asks once')])

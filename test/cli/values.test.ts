@@ -72,7 +72,7 @@ test('push --dry-run names the changes, prints no value, and changes nothing', a
       'SAME      same',
       'OLD_KEY   value',
       'NEW_KEY   new',
-      'GONE_KEY  stays: not in the file',
+      'GONE_KEY  kept: not in the file',
       '',
     ].join('\n'),
   )

@@ -89,7 +89,7 @@ test('a seed that was wiped meanwhile, or is another, is never sealed', async ()
   for (const seed of [new Uint8Array(32), new Uint8Array(32).fill(9)]) {
     for (const copy of ['account', 'recovery'] as const) {
       await expect(wrapKeys(copy, key, { ...keys, seed })).rejects.toThrow(
-        'not that of the account',
+        'belongs to another account',
       )
     }
   }

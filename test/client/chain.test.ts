@@ -171,7 +171,7 @@ describe('reading', () => {
   test('a failure is not cached', async () => {
     const chains = opened()
     served = []
-    await expect(chains.of(HERE)).rejects.toThrow('there is no first link')
+    await expect(chains.of(HERE)).rejects.toThrow('it is empty')
     served = ours
     expect((await chains.of(HERE)).seq).toBe(3)
   })

@@ -41,7 +41,7 @@ describe('the master key', () => {
   for (const change of weaker) {
     test(`the master key is rejected when a server requests ${JSON.stringify(change)}`, async () => {
       const asked = deriveMasterKey('password', salt, { ...KDF_DEFAULT, ...change })
-      await expect(asked).rejects.toThrow(/The server asks for .*: refused\./)
+      await expect(asked).rejects.toThrow(/The server requested /)
     })
   }
 

@@ -170,7 +170,7 @@ test('an agent is registered, and a token granted further environments, by signe
     [listed, { projectId: crypto.randomUUID() }],
     [{ ...listed, label: 'deploy' }, place],
   ] as const) {
-    expect(holderOf(workspace, token, owner)).rejects.toThrow('it was granted to another')
+    expect(holderOf(workspace, token, owner)).rejects.toThrow('it was granted to another agent')
   }
 })
 

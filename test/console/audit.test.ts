@@ -176,7 +176,7 @@ test('an empty search is reported, and an inspector lists the people and tokens 
   const seen = inspector('Access to STRIPE_KEY')
   await seen.getByRole('listitem').filter({ hasText: ada.email }).waitFor()
   await seen.getByText('Limits of this list').click()
-  await seen.getByText('It doesn’t know who copied a value.').waitFor()
+  await seen.getByText('It can’t show who copied a value.').waitFor()
   await ada.judge()
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await row('Created workspace').waitFor()

@@ -22,7 +22,7 @@ export async function elsewhere(server: string, email: string, password = PASSWO
   const { api, seed, privateKey, publicKey } = await logIn(server, email, password)
   const chains = chainsOf(api, knownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
   const workspaceKeys = knownWorkspaceKeys(memory<KnownKey>(), () => {})
-  const trust = { chains, workspaceKeys, metPlain() {} }
+  const trust = { chains, workspaceKeys, onPlainWorkspace() {} }
   const reader = { api, trust, identity: () => identityOf(seed), privateKey, publicKey }
   const entries = await readWorkspaces(reader)
   const entry = entries.find((each) => name === undefined || each.name === name)

@@ -212,7 +212,7 @@ test('a version is compared without its value, restored as a new one, and the re
   await button('Restore version 3…').click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Same value').waitFor()
-  await dialog.getByText('only for reading').waitFor()
+  await dialog.getByText('only for reads').waitFor()
   await ada.judge()
   await dialog.getByRole('button', { name: 'Restore version 3' }).click()
   await said('STRIPE_KEY restored from version 3.')

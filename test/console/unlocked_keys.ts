@@ -16,7 +16,7 @@ export function keysOf({ api, identity, userId, email }: SignedPerson): Unlocked
   const workspaceKeys = knownWorkspaceKeys(memory<KnownKey>(), () => {})
   const reader = {
     api,
-    trust: { chains, workspaceKeys, metPlain() {} },
+    trust: { chains, workspaceKeys, onPlainWorkspace() {} },
     identity: async () => identity,
     ...{ userId, email },
     ...{ privateKey, publicKey: Uint8Array.fromBase64(public_key) },

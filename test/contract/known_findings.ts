@@ -20,7 +20,7 @@ export const ofControlPlane: Reason[] = [
   refused(/is (given|named) twice|names an? \w+ twice/, 'entries are compared by one field'),
   refused(/current_password: is wrong/, 'it is compared with what is stored'),
   refused(/is not a response to a challenge/, 'it is compared with what this server signed'),
-  refused(/is not an origin for passkeys of this server/, 'it is compared with the configuration'),
+  refused(/is not an accepted passkey origin/, 'it is compared with the configuration'),
   refused(/key_proof: must be a signature/, 'it is verified over other fields'),
   refused(
     /email: must be a valid email|members\.0: must be/,
@@ -28,7 +28,7 @@ export const ofControlPlane: Reason[] = [
   ),
   refused(/must not contain control characters/, 'the pattern would hide what the field is'),
   refused(
-    /must be a host name|must be in the syntax of the allowlist/,
+    /must be a host name|must be a host such as *.example.com:8443/,
     'public suffixes are a list',
   ),
   refused(/must be an? (token envelope|envelope of version 1)/, 'its first byte is inside base64'),
@@ -36,7 +36,7 @@ export const ofControlPlane: Reason[] = [
     /capabilities: (must be|narrowed and limited tokens can only use)/,
     'one list in one order, which generated clients show as a list, and which depends on other fields',
   ),
-  refused(/must begin with \/ and hold neither/, 'as of text: the pattern would hide what it is'),
+  refused(/must begin with \/ and have no query/, 'as of text: the pattern would hide what it is'),
   refused(/must be a refresh token/, 'its checksum is in it'),
   refused(
     /target_domain: is required unless target_url is given/,
@@ -73,7 +73,7 @@ export const ofResolver: Reason[] = [
   { code: 'ST201', status: 200, said: /^\[\]$/, because: 'an empty number counts as 0' },
   refused(/\d\.key: exists already/, 'which names there are is known when it is proposed'),
   refused(/hosts\.\d+: must be a host name/, 'public suffixes are a list'),
-  refused(/names no host, and secrets names no secret/, 'one of two fields'),
+  refused(/and secrets must not both be empty/, 'one of two fields'),
   refused(/reason: must not contain control characters/, 'as of text above'),
   refused(/mark: must be/, 'Schemathesis 4.32.5 sends one character in spite of the pattern'),
 ]

@@ -17,7 +17,7 @@ test('a helper that hangs is killed at its limit, also if a child holds the pipe
   await timers.advance(4_500)
   const error = await ended
   expect(error).toBeInstanceOf(HelperFailed)
-  expect(error).toMatchObject({ isHanging: true, message: 'sh did not answer within 4.5 seconds' })
+  expect(error).toMatchObject({ isHanging: true, message: 'sh did not respond within 4.5 seconds' })
 })
 
 test('a helper gets its input, and returns its code and both outputs', async () => {

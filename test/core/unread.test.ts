@@ -35,7 +35,7 @@ test('a read that does not make the value known is not repeated forever', async 
   const never = () => {
     throw new Unread(Promise.resolve())
   }
-  expect(whenRead(never)).rejects.toThrow('not known afterwards')
+  expect(whenRead(never)).rejects.toThrow('too many reads')
 })
 
 test('a transaction restarts when a needed value was read outside it', async () => {

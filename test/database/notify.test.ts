@@ -69,7 +69,9 @@ test('a lost connection is replaced, which counts as a gap and is logged once', 
   await sql.notify(CHANNEL, 'two')
   await until(() => received.length === 2)
   expect(received).toEqual(['one', 'two'])
-  expect(logs.filter((line) => line.includes('notices do not arrive'))).toHaveLength(1)
+  expect(logs.filter((line) => line.includes('database notifications do not arrive'))).toHaveLength(
+    1,
+  )
   await close()
 })
 

@@ -79,14 +79,14 @@ async function reached(settings: Record<string, string>): Promise<string> {
 test('a server without TLS is rejected if TLS is required, and used if it is not', async () => {
   expect(await reached({ DB_SSLMODE: 'prefer' })).toBe('clear')
   for (const DB_SSLMODE of ['require', 'verify-full'])
-    expect(await reached({ DB_SSLMODE })).toContain('demands TLS')
+    expect(await reached({ DB_SSLMODE })).toContain('requires TLS')
 })
 
 test('verify-full accepts the certificate of the named authority for this host, and no other', async () => {
   const DB_CA_FILE = file('ca.pem', authority.certificate)
   const other = file('other.pem', (await createAuthority('Another authority')).certificate)
   const DB_SSLMODE = 'verify-full'
-  const refused = 'DB_CA_FILE names the authority'
+  const refused = 'set DB_CA_FILE to its certificate authority'
   await serveAs('localhost')
   expect(await reached({ DB_SSLMODE, DB_CA_FILE })).toBe('TLS')
   expect(await reached({ DB_SSLMODE })).toContain(refused)

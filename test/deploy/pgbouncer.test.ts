@@ -312,7 +312,7 @@ describe('rekey-outer behind pgbouncer, which shares one session between all cli
     const unreachable = { DB_LISTEN_HOST: '127.0.0.1', DB_LISTEN_PORT: '1' }
     expect(await operate({ ...filled.env, ...unreachable }, 'rekey-outer')).toMatchObject({
       code: 1,
-      err: 'cloakroom: no connection could be had for its lock (ECONNREFUSED): check DB_LISTEN_HOST and DB_LISTEN_PORT\n',
+      err: 'cloakroom: could not connect to take the lock (ECONNREFUSED): check DB_LISTEN_HOST and DB_LISTEN_PORT\n',
     })
   }, 60_000)
 
@@ -322,7 +322,7 @@ describe('rekey-outer behind pgbouncer, which shares one session between all cli
     await until(async () => (await countsOf(filled)).underNew >= 1)
     expect(await run(BOTH)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('another rekey-outer is at work'),
+      err: expect.stringContaining('another rekey-outer is running'),
     })
     first.kill('SIGKILL')
     await first.exited

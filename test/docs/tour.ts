@@ -19,7 +19,7 @@ const KEY = marked('sk_live_tour_51N8x')
 const typed = {
   register: [
     { when: 'Choose a password', type: `${PASSWORD}\r` },
-    { when: 'The same again', type: `${PASSWORD}\r` },
+    { when: 'Repeat it', type: `${PASSWORD}\r` },
   ],
   secrets: [{ when: 'Value of ', type: `${KEY}\r` }],
 }

@@ -65,7 +65,7 @@ function restart(world: World, replica: Replica, signal: NodeJS.Signals): Promis
 }
 
 /** An ended process's connections exist until PostgreSQL detects it, and so does the lock that one of them held. */
-const NOT_YET = /another rekey-outer is at work|do not have the key|the server ended/
+const NOT_YET = /another rekey-outer is running|processes without the key|the server stopped/
 const DONE_MS = 60_000
 
 async function rekeyUnderKills(world: World, random: Random, old: Keys): Promise<number> {

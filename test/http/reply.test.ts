@@ -28,7 +28,9 @@ test('a response that breaks its contract is a defect whose message has no value
     attempt()
   } catch (error) {
     expect(error).toMatchObject({ code: 'internal_error' })
-    expect(String((error as Fault).cause)).toBe('Error: things.get answered badly at: name')
+    expect(String((error as Fault).cause)).toBe(
+      'Error: the response of things.get violates its contract at: name',
+    )
   }
 })
 

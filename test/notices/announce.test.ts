@@ -101,7 +101,7 @@ test('a notice that cannot be stored is logged, and its caller does not fail', a
   const notices = openNotices()
   await notices.announce('not an id', notice('x'))
   expect(logs.map((line) => JSON.parse(line))).toMatchObject([
-    { level: 'warning', message: 'a notice was not queued', event: 'call.refused' },
+    { level: 'warning', message: 'a notice could not be queued', event: 'call.refused' },
   ])
 })
 

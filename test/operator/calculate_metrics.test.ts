@@ -89,7 +89,7 @@ test('the command creates no database if it is missing: 78, one line, no files',
   expect({ code, out, err }).toEqual({
     code: 78,
     out: '',
-    err: 'cloakroom: DATA_DIR: there is no database (set it, or DB_HOST, as for the server)\n',
+    err: 'cloakroom: DATA_DIR: contains no database (set it, or DB_HOST, as for the server)\n',
   })
   expect(existsSync(env.DATA_DIR)).toBe(false)
   remove()

@@ -30,7 +30,7 @@ test('many signals write one report without secrets, which only its user may rea
   }
   const server = await startServer(env)
   for (let count = 0; count < 20; count += 1) server.kill('SIGUSR1')
-  await until(() => server.output().includes('a report was written'))
+  await until(() => server.output().includes('an error report was written'))
   expect((await fetch(`${server.controlPlane}/api/status/health/`)).status).toBe(200)
   server.kill('SIGTERM')
   expect(await server.exited).toBe(0)
@@ -93,7 +93,7 @@ test('a report that cannot be written becomes a log line, and a long one is trun
   const reported = { ...app, connection, log: openLog('info', keepingIn(logs)) }
   const config = { ...app.config, DATA_DIR: '/proc' }
   expect(await writeReport({ ...reported, config, problems: () => [] })).toBeNull()
-  expect(logs[0]).toContain('a report could not be written')
+  expect(logs[0]).toContain('an error report could not be written')
   const problems = () => Array.from({ length: 50 }, () => 'x'.repeat(20_000))
   const path = await writeReport({
     ...reported,

@@ -42,9 +42,9 @@ describe('checkCallerHeaders', () => {
   })
 
   test('the error names a forbidden header but never the part after proxy-', () => {
-    expect(faultOf({ TE: 'hunter2' }).message).toBe('Only the resolver may set the header te.')
+    expect(faultOf({ TE: 'hunter2' }).message).toBe('Only the resolver can set the header te.')
     expect(faultOf({ 'Proxy-Hunter2': 'x' }).message).toBe(
-      'Only the resolver may set the header proxy-*.',
+      'Only the resolver can set the header proxy-*.',
     )
   })
 

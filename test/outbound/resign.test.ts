@@ -398,7 +398,7 @@ describe('requests that cannot be signed again are rejected', () => {
     const events = { 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-EVENTS' }
     expect(codeOf({ ...header(good), ...events })).toBe('invalid_header')
     expect(() => awsSignatureIn({ ...header(good), ...events }, '')).toThrow(
-      'its events, each signed by the client, cannot be',
+      'event streams are signed by the client',
     )
   })
 

@@ -135,10 +135,10 @@ describe('parseTarget', () => {
   })
 
   const port = 'has a port that is not a number from 1 to 65535'
-  const host = 'names a host that is neither a valid name nor an address'
+  const host = 'has an invalid host'
   const start = 'does not begin with https:// and a host'
   const space = 'has white space or a control character: escape it with %'
-  const none = 'names no host after https://'
+  const none = 'has no host after https://'
   const user = 'has user information before an @: put credentials into a header'
   const backslash = 'has a backslash: write /, or %5C'
   test.each(
@@ -183,7 +183,7 @@ describe('parseTarget', () => {
       ['https://b\u00fccher..example/', host],
       ['https://[::1/', host],
       ['https://example.com//x', 'has a path that begins with //'],
-      ['https://example.com/\ud800', 'has half of a surrogate pair'],
+      ['https://example.com/\ud800', 'has an unpaired surrogate'],
       [`https://example.com/${'a'.repeat(8192)}`, 'is longer than 8192 bytes'],
     ].map(([text = '', objection]) => [text.slice(0, 60), objection, text] as const),
   )('the error for %p is: %s', (_, objection, text) => {

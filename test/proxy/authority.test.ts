@@ -45,7 +45,7 @@ describe('an authority', () => {
     const directory = newDirectory()
     await openAuthority(directory)
     chmodSync(join(directory, 'ca.key'), 0o640)
-    expect(openAuthority(directory)).rejects.toThrow('can be read by others')
+    expect(openAuthority(directory)).rejects.toThrow('is readable by other users')
   })
 
   test('an authority with another key is replaced', async () => {

@@ -277,7 +277,7 @@ describe('the proxy with a command', () => {
     expect(out).toMatch(/^eu-west-1 \[\] \[\] sk_live_[\w-]+ http:\/\/cloakroom:\S+\n$/)
     expect(err.trim().split('\n').sort()).toEqual([
       'cloakroom: not set: ALSO, LISTED (JSON, so its secret part is unknown)',
-      "cloakroom: not set: HTTPS_PROXY, SERVICE_TOKEN (the proxy's own)",
+      'cloakroom: not set: HTTPS_PROXY, SERVICE_TOKEN (set by the proxy itself)',
       'cloakroom: not set: LD_PRELOAD (it loads foreign code into programs through the loader or C library)',
       'cloakroom: not set: PATH (it controls which program a name runs)',
     ])

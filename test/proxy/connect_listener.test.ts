@@ -290,7 +290,7 @@ describe('plain http', () => {
   })
 
   test('plain http does not pass with --strict', async () => {
-    expect((await send(strict)).out).toBe('plain http does not pass a strict proxy\n')
+    expect((await send(strict)).out).toBe('a strict proxy does not allow plain http\n')
   })
 })
 

@@ -286,7 +286,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
   })
 
   test.each([
-    ['/test/BadGateway', 14, 'The upstream answered with HTTP 502 and no gRPC.', undefined],
+    ['/test/BadGateway', 14, 'The API returned HTTP 502 instead of gRPC.', undefined],
     ['/test/NoTrailers', 13, expect.stringContaining(''), 'upstream_protocol_error'],
     ['/test/Resets', 13, expect.stringContaining(''), 'upstream_protocol_error'],
     ['/test/Bomb', 8, expect.stringContaining(''), 'upstream_too_large'],
@@ -332,7 +332,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
   test('an upstream without HTTP/2 is reported as such', async () => {
     const got = await call('/', { host: stage.authorityOf() })
     expect(got).toMatchObject({ code: 13 })
-    expect(got.details).toContain('does not agree to HTTP/2')
+    expect(got.details).toContain('does not support HTTP/2')
   })
 })
 
@@ -343,7 +343,7 @@ test("a message that contains its caller's token does not reach the upstream", a
   expect(got).toMatchObject({
     code: 3,
     messages: ['you said first'],
-    details: expect.stringContaining('invalid_header: A message repeats the token'),
+    details: expect.stringContaining('invalid_header: A message contains the token'),
   })
   expect(receivedMessages).toEqual(['first'])
 })

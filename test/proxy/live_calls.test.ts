@@ -183,7 +183,7 @@ test("a removed agent's open calls end, and its next call is rejected with the r
   grow()
   await judge()
   expect(await open.rest().catch(() => 'broke off')).toBe('broke off')
-  const message = 'The agent passing was removed: nothing is sent in its name any more.'
+  const message = 'The agent passing was deleted, so the call was not sent.'
   const answer = await fetch(`${its.baseUrl}/${hosts.http}/next`)
   expect([answer.status, await answer.json()]).toMatchObject([
     403,

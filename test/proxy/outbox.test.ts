@@ -404,7 +404,7 @@ describe('a server', () => {
     expect(await delivery.flush()).toBe(true)
     expect(server.ids()).toEqual(['a', 'b'])
     expect(server.notices).toEqual([
-      'audit records wait on this machine until the server takes them',
+      'audit records are kept on this machine until the server accepts them',
       'audit records are being sent again',
     ])
   })

@@ -123,7 +123,7 @@ describe.each([
       status,
       body: { error_code: code },
     })
-    expect(opened.notices).toEqual([expect.stringContaining('nothing is intercepted')])
+    expect(opened.notices).toEqual([expect.stringContaining('no calls are intercepted')])
     await opened.close()
   })
 })
@@ -132,7 +132,7 @@ test('the notice about a token that may not use names the command that issues on
   const opened = await openReading()
   await connectTo(opened, `${OTHER}:1`)
   expect(opened.notices).toEqual([
-    'nothing is intercepted until the resolver tells the allowlist. It says: This token may not use credentials. An admin issues one that may with: cloakroom token issue <agent> --may use,read',
+    'no calls are intercepted until the resolver returns the allowlist. It returned: This token may not use credentials. Ask an admin for one that may: cloakroom token issue <agent> --may use,read',
   ])
   await opened.close()
 })

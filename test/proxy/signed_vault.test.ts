@@ -82,7 +82,7 @@ test.each([
   change()
   await expect(later()).rejects.toMatchObject({
     code: 'forbidden',
-    message: expect.stringContaining('Nothing is sent: the server data of acme'),
+    message: expect.stringContaining('The call was not sent: the server data of acme'),
   })
 })
 

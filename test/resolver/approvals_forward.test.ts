@@ -67,7 +67,7 @@ describe('a call in forward mode', () => {
       error_code: 'approval_required',
       approval: { id: await pendingId(), expires_at: expect.any(String) },
       error: { type: 'permission_error' },
-      message: expect.stringContaining('do not approve it yourself'),
+      message: expect.stringContaining('Do not approve it yourself'),
     })
   })
 

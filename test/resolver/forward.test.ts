@@ -335,7 +335,7 @@ describe('the token', () => {
       await expectFault(
         response,
         'invalid_header',
-        'A header repeats the token where the upstream would see it.',
+        'A header contains the token, which would reach the API.',
       )
     }
     expect(stage.upstream.bytes).toBe(before)

@@ -83,7 +83,7 @@ test('a message that ends before its length is rejected', async () => {
   expect(response.status).toBe(422)
   expect(await response.json()).toMatchObject({
     error_code: 'validation_error',
-    message: 'A message of gRPC ends before its length.',
+    message: 'A gRPC message is shorter than its declared length.',
   })
 })
 

@@ -16,7 +16,7 @@ const BUSY = {
   status: 429,
   body: {
     error_code: 'rate_limited',
-    message: 'Too many calls of this workspace are running: wait and try again.',
+    message: 'Too many calls of this workspace are running. Wait and retry.',
     ...adviceFor('rate_limited', { setting: 'RESOLVER_CONCURRENCY' }),
   },
 }

@@ -170,7 +170,7 @@ describe('without any notice', () => {
     await sweep(4)
     expect(state.asked.length).toBe(4)
     expect(await isOpen(held)).toBe(true)
-    expect(logs.join()).toContain('open calls could not be judged again')
+    expect(logs.join()).toContain('running calls could not be rechecked')
     state.isDown = false
     await sweep()
     expect(await held.ended).toBe('invalid_token')

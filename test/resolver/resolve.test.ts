@@ -482,7 +482,7 @@ describe('headers', () => {
         agent,
         { target_url: target(), headers: { 'X-A': value } },
         'invalid_header',
-        'A header value has a character that cannot be sent. headers: A header value has a character that cannot be sent.',
+        'A header value has an invalid character. headers: A header value has an invalid character.',
       )
     },
   )
@@ -490,7 +490,7 @@ describe('headers', () => {
   test.each(['', 'a b', 'a:b', 'a\r\nb', 'ä', 'a\0'])(
     'headers are 400 invalid_header with the name %j',
     async (name) => {
-      const message = 'A header name is not a token. headers: A header name is not a token.'
+      const message = 'A header name is invalid. headers: A header name is invalid.'
       const body = { target_url: target(), headers: { [name]: 'x' } }
       await expectRefused(stage, agent, body, 'invalid_header', message)
     },
@@ -511,7 +511,7 @@ describe('headers', () => {
       agent,
       { target_url: target(), headers: { 'X-A': '1', 'x-a': '2' } },
       'invalid_header',
-      'A header is given twice in different case. headers: A header is given twice in different case.',
+      'A header is repeated with different case. headers: A header is repeated with different case.',
     )
     await expectRefused(
       stage,
@@ -526,7 +526,7 @@ describe('headers', () => {
     'headers are 400 invalid_header with the malformed placeholder %s',
     async (value) => {
       const message =
-        'A placeholder is not followed by the name of a secret. headers: A placeholder is not followed by the name of a secret.'
+        'A placeholder has no valid secret name. headers: A placeholder has no valid secret name.'
       const body = { target_url: target(), headers: { 'X-A': value } }
       await expectRefused(stage, agent, body, 'invalid_header', message)
     },
@@ -548,7 +548,7 @@ describe('headers', () => {
   ]
   test.each(forbidden)('headers are 400 forbidden_header: %s', async (name) => {
     const shown = name.toLowerCase().startsWith('proxy-') ? 'proxy-*' : name.toLowerCase()
-    const sentence = `Only the resolver may set the header ${shown}.`
+    const sentence = `Only the resolver can set the header ${shown}.`
     await expectRefused(
       stage,
       agent,
@@ -666,7 +666,7 @@ describe('names of secrets', () => {
       wide,
       call,
       'ambiguous_secret',
-      'Several projects have a secret SHARED: name the project.',
+      'Several projects have a secret SHARED. Name the project.',
     )
     await wide.resolve({ ...call, project_id: other })
     expect(stage.upstream.received[0]?.header('x-a')).toBe('of-other-project')

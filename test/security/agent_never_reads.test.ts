@@ -55,7 +55,7 @@ function tokenOf(may: string, form: (typeof forms)[number] = 'plain'): string {
   return sealedToken(parsed.id, parsed.secret)
 }
 
-const ISSUE_ONE = 'An admin issues one that may with: cloakroom token issue <agent> --may use,read'
+const ISSUE_ONE = 'Ask an admin for one that may: cloakroom token issue <agent> --may use,read'
 const MAY_NOT_READ = `This token may not read values. ${ISSUE_ONE}`
 const SEALED = 'The sealed form of a token cannot open what this needs: send the token itself.'
 const MAY_NOT_USE = `This token may not use credentials. ${ISSUE_ONE}`

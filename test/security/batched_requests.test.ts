@@ -28,7 +28,7 @@ const call = (name: string, path: string, type = 'application/json', method = 'P
 const expectSent = async (asked: object) =>
   expect((await agent.resolve(asked)).body).toMatchObject({ status_code: 200 })
 const expectBlocked = async (name: string, asked: object) => {
-  const message = `The policy of the secret ${name} limits methods or paths, and this request may be a batch of others: allowed_paths must list its very path.`
+  const message = `The policy of the secret ${name} limits methods or paths, and this request may be a batch: list exactly this path in allowed_paths.`
   await expectRefused(stage, agent, asked, 'policy_blocked', message)
 }
 

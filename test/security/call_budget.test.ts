@@ -55,7 +55,7 @@ async function expectSmall(body: unknown, message: string) {
   expect(JSON.stringify(record).length).toBeLessThan(4_000)
 }
 
-const MANY = 'A call may have at most 64 placeholders.'
+const MANY = 'A call can have at most 64 placeholders.'
 
 test('4,000 placeholders of a 60 kB secret in 68 kB of JSON are rejected', async () => {
   await expectSmall(json(placeholders(4_000, () => 'BIG')), MANY)
@@ -67,7 +67,7 @@ test('200,000 unknown names in one header are rejected before any is looked up',
 
 test('17 names are rejected, and the record holds 16', async () => {
   const body = header(placeholders(17, (at) => `KEY_${at}`))
-  const message = 'A call may use at most 16 different secrets.'
+  const message = 'A call can use at most 16 different secrets.'
   const record = await expectRefused(stage, agent, body, 'validation_error', message)
   expect(String(record.credential_ref).split(',')).toHaveLength(16)
 })
@@ -80,9 +80,9 @@ test('16 names in 64 places are inserted', async () => {
 
 test('more than 128 KiB in total, or 64 KiB in headers, is rejected before insertion', async () => {
   const all = json(placeholders(3, () => 'BIG'))
-  await expectSmall(all, 'The secrets to be put in have more than 128 KiB together.')
+  await expectSmall(all, 'The secrets of the call exceed 128 KiB in total.')
   const two = header(placeholders(2, () => 'BIG'))
-  await expectSmall(two, 'The secrets to be put into headers have more than 64 KiB together.')
+  await expectSmall(two, 'The secrets in headers exceed 64 KiB in total.')
   expect((await agent.resolve(json(placeholders(2, () => 'BIG')))).status).toBe(200)
   expect((await agent.resolve(header(placeholders(1, () => 'BIG')))).status).toBe(200)
 })

@@ -99,7 +99,7 @@ async function expectNotSent(code: FaultCode, token: string, host?: string): Pro
 async function expectNotTaken(path: string, body: object): Promise<void> {
   const answer = await stage.app.call('POST', path, { token: thief.token, body })
   expect(answer).toMatchObject({ status: 422, body: { error_code: 'link_refused' } })
-  expect(JSON.stringify(answer.body)).toContain('its signature is not that of its signer')
+  expect(JSON.stringify(answer.body)).toContain('its signature is invalid')
 }
 const signed = async (said: Said) => signedBy(thief, await project.chain(), said)
 

@@ -87,7 +87,7 @@ describe('a request for the password in plain text', () => {
     wire.write(AUTHENTICATED, READY)
     await answerAll(wire)
   }
-  const IN_CLEAR = 'DB_SSLMODE: the PostgreSQL server asked for the password in clear'
+  const IN_CLEAR = 'DB_SSLMODE: the PostgreSQL server requested a cleartext password'
 
   test.each(['disable', 'allow', 'prefer'])(
     'a plain password request is not answered with DB_SSLMODE %s',
@@ -185,7 +185,7 @@ describe('a server that does not prove that it has the password', () => {
   ])('the connection is closed at %s', async (_, otherwise) => {
     const database = await answering(scram(otherwise))
     expect(await codeOf(poolOf(database)`select 1`)).toBe('CONNECTION_UNPROVEN')
-    expect((await startOf(database)).said).toContain('did not prove that it knows the password')
+    expect((await startOf(database)).said).toContain('could not prove that it knows the password')
   })
 
   test.each<[string, Parameters<typeof scram>[0]]>([
@@ -196,7 +196,7 @@ describe('a server that does not prove that it has the password', () => {
     const failure = await failureOf(poolOf(database)`select 1`)
     expect(failure.code).toBe('SASL_SIGNATURE_MISMATCH')
     expect(unavailableFault(failure)?.code).toBe('unavailable')
-    expect((await startOf(database)).said).toContain('did not prove that it knows the password')
+    expect((await startOf(database)).said).toContain('could not prove that it knows the password')
   })
 
   test.each<[string, Buffer]>([
@@ -235,7 +235,7 @@ describe('a server that does not prove that it has the password', () => {
     expect({ said, count: lines.length }).toEqual({ said: 'reached', count: 1 })
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       level: 'warning',
-      message: 'PostgreSQL did not ask for DB_PASSWORD: anybody may be it',
+      message: 'PostgreSQL did not request DB_PASSWORD, so its identity is not verified',
       host: ELSEWHERE,
     })
     expect(await startOf(database, { DB_HOST: '127.0.0.1' })).toEqual({

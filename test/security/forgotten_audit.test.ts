@@ -199,7 +199,7 @@ test('each endpoint that changes data without a record is listed with its reason
     list.map(({ name }) => name).sort(),
   ])
   expect(Object.fromEntries(named)).toEqual({
-    'concerns the account of a person and no workspace': [
+    'changes an account, not a workspace': [
       ...['auth.change_password', 'auth.console.login', 'auth.console.passkey_login'],
       ...['auth.console.refresh', 'auth.login', 'auth.logout'],
       ...['auth.passkey_login', 'auth.passkey_login.begin'],

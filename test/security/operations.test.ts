@@ -78,7 +78,7 @@ describe('a read-only secret', () => {
     [
       'a tool',
       { path: '/mcp', body: '{"method":"tools/call","params":{"name":"search"}}' },
-      'permits only reads (read_only), and this request has a JSON-RPC method or tool that allowed_operations does not name',
+      'permits only reads (read_only), and this request has a JSON-RPC method or tool that allowed_operations does not list',
     ],
     [
       'a body of something else',

@@ -112,7 +112,7 @@ describe('an object that a header names', () => {
 
 describe('objects that a body names', () => {
   const refusal = (name: string) =>
-    `The policy of the secret ${name} limits methods or paths, and the body of this request may ask for others.`
+    `The policy of the secret ${name} limits methods or paths, and the body of this request may name other objects.`
 
   test.each(['delete', 'delete=', 'delete=x', '%64elete', 'a=1&delete'])(
     'objects that a body names are not deleted with a limited key of S3: ?%s',
@@ -151,7 +151,7 @@ describe('objects that a body names', () => {
 
   test('a part of a value is not computed from an object (S3 Select, Blob Query), with any key', async () => {
     const reason =
-      'Objects cannot be queried (S3 Select, Blob Query): what that answers cannot be searched for credentials. Fetch the object.'
+      'Objects cannot be queried (S3 Select, Blob Query): the result cannot be searched for credentials. Fetch the object.'
     const queries = ['select&select-type=2', 'select-type=2&%73elect=', 'Select&select&select-type']
     for (const asked of [
       ...queries.map((query) => call('POST', `/pub/x?${query}`, s3('AWS'))),
@@ -185,7 +185,7 @@ describe('a part of a value in a new object', () => {
     const path = '/b/y?partNumber=1&uploadId=u'
     const asked = call('PUT', path, { ...headers, [name]: 'bytes=0-15' })
     const reason =
-      'A part of an object cannot be copied, since it cannot be searched for credentials: copy the object whole (command line and SDK of AWS: multipart_threshold = 5GB).'
+      'Part of an object cannot be copied because it cannot be searched for credentials. Copy the whole object (AWS CLI and SDKs: multipart_threshold = 5GB).'
     await expectRefused(stage, agent, asked, 'forbidden_header', `${reason} headers: ${reason}`)
     await expectSent(call('PUT', path, headers))
   })
@@ -197,7 +197,7 @@ describe('an Azure body with embedded checksums', () => {
   test('embedded checksums are not requested, and can be uploaded', async () => {
     upstream.on('/b/up', answerOf(201, structured, ''))
     const reason =
-      'The header x-ms-structured-body is not possible: such an answer cannot be searched for credentials.'
+      'The header x-ms-structured-body is not supported: its response cannot be searched for credentials.'
     const asked = call('GET', '/b/x', azure('KEY', structured))
     await expectRefused(stage, agent, asked, 'forbidden_header', `${reason} headers: ${reason}`)
     const uploaded = await agent.resolve(call('PUT', '/b/up', azure('KEY', structured)))

@@ -213,6 +213,6 @@ test('a running local proxy stops using values', async () => {
   })
   await expect(vault.current()).rejects.toMatchObject({
     code: 'forbidden',
-    message: `Nothing is sent: ${fault.message}.`,
+    message: `The call was not sent: ${fault.message}.`,
   })
 })

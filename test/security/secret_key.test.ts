@@ -101,11 +101,11 @@ async function problemsOf(starting: Promise<unknown>): Promise<readonly string[]
 }
 
 function wouldEnd(keyId: string, counts: string): string {
-  return `SECRET_KEY: another key (id ${keyId}) made what is in this database; without it ${counts} (restore it; to rotate, put the new key before it, separated by a comma; to abandon what it made, set SECRET_KEY_LOST=${keyId})`
+  return `SECRET_KEY: the data in this database needs another key (id ${keyId}); without it ${counts} (restore it; to rotate, put the new key before it, separated by a comma; to give up the data, set SECRET_KEY_LOST=${keyId})`
 }
 
 const ALL =
-  '1 sessions and 1 tokens would end, 1 passwords, 1 recovery keys and 0 passkeys would open no account'
+  '1 sessions and 1 tokens would end, 1 passwords, 1 recovery keys and 0 passkeys would stop working'
 
 describe('a new key before the old one', () => {
   test('a new key before the old one ends no credential, and presented ones move to it', async () => {
@@ -148,7 +148,7 @@ describe('a new key before the old one', () => {
     expect(await problemsOf(start(NEW))).toEqual([
       wouldEnd(
         key,
-        '0 sessions and 0 tokens would end, 0 passwords, 1 recovery keys and 0 passkeys would open no account',
+        '0 sessions and 0 tokens would end, 0 passwords, 1 recovery keys and 0 passkeys would stop working',
       ),
     ])
     const again = await start(`${NEW},${OLD}`)
@@ -174,7 +174,7 @@ describe('a new key before the old one', () => {
     const findings = await examine({ connection, config, now: Date.now, limits: USUAL_LIMITS })
     expect(findings.find(({ check }) => check === 'secret_key')).toMatchObject({
       level: 'warn',
-      todo: 'only recovery keys are left of the older keys: they move when their people replace them',
+      todo: 'only recovery keys still use the older keys, until their owners replace them',
     })
     const query = scriptOf('docs/guides/server-keys.md', 'recovery')
     const whose = ({ connection: { sql } }: TestApp) =>

@@ -72,7 +72,7 @@ describe('calls per minute', () => {
     const answer = await token.call()
     expect([answer.status, answer.body]).toMatchObject([
       429,
-      refusedWith(/^This token may make 2 calls a minute\. Retry in \d+ s\.$/),
+      refusedWith(/^This token can make 2 calls per minute\. Retry in \d+ s\.$/),
     ])
     const wait = Number(answer.headers.get('retry-after'))
     expect(wait).toBeGreaterThan(0)
@@ -95,7 +95,7 @@ describe('calls per day', () => {
     expect(answers.filter(({ status }) => status === 200).length).toBe(5)
     const refused = answers.find(({ status }) => status === 429)
     expect(refused?.body).toMatchObject(
-      refusedWith(/^This token has made its 5 calls of today\. Retry after 00:00 UTC\.$/),
+      refusedWith(/^This token has used its daily limit of 5 calls\. Retry after 00:00 UTC\.$/),
     )
     const wait = Number(refused?.headers.get('retry-after'))
     expect(Math.abs(wait - secondsToMidnight())).toBeLessThan(60)
@@ -175,7 +175,7 @@ describe('bytes per day', () => {
     expect([answer.status, answer.body]).toMatchObject([
       429,
       refusedWith(
-        /^The request body has 101 bytes\. This token has 100 of its 100 bytes of today left\./,
+        /^The request body has 101 bytes\. This token has 100 of its 100 daily bytes left\./,
       ),
     ])
     expect(stage.upstream.received.length).toBe(before)
@@ -190,7 +190,7 @@ describe('bytes per day', () => {
     const answer = await token.call()
     expect([answer.status, answer.body]).toMatchObject([
       429,
-      refusedWith(/^This token has used its 15 bytes of today\./),
+      refusedWith(/^This token has used its daily limit of 15 bytes\./),
     ])
   })
 
@@ -283,7 +283,7 @@ describe('model tokens per day', () => {
     const refused = await token.call(post('{}', '/json'))
     expect([refused.status, refused.body]).toMatchObject([
       429,
-      refusedWith(/^This token has used its 150 model tokens of today\./),
+      refusedWith(/^This token has used its daily limit of 150 model tokens\./),
     ])
   })
 

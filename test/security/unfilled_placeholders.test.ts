@@ -218,7 +218,7 @@ test('the local proxy prints each remaining placeholder once on the terminal', a
   )
   for (let call = 0; call < 2; call += 1) await backend.execute({} as never)
   expect(notices).toEqual([
-    expect.stringContaining('Add query to what `cloakroom policy show KEY` lists.'),
+    expect.stringContaining('Add query to the locations that `cloakroom policy show KEY` lists.'),
     expect.stringContaining('SVC_SECRET_B in the JSON body is not replaced'),
   ])
 })

@@ -44,7 +44,7 @@ describe('a call', () => {
       body: {
         error_code: 'unresolved_reference',
         message:
-          'The secret COMPOSED refers to others, and calls do not put these together: name the secrets that it consists of.',
+          'The secret COMPOSED refers to other secrets, which calls do not resolve. Use those secrets directly.',
         ...adviceFor('unresolved_reference'),
       },
     })

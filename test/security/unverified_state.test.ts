@@ -376,9 +376,9 @@ describe('open connections and cached results', () => {
         level: 'error',
         pid: process.pid,
         message:
-          'what is stored of a signed workspace is not what its members signed: nothing is sent',
+          'the stored data of a signed workspace does not match its signatures: nothing is sent',
         workspace_id: rows.workspaceId,
-        why: 'the manifest is refused: the stored secrets are not those that were signed (missing)',
+        why: 'the manifest is refused: the stored secrets differ from the signed ones (missing)',
       },
     ])
     await rows.manifest(undefined, 2)

@@ -27,15 +27,15 @@ test('a permanent start problem exits with 78, with the problem in the first lin
   const expected: [string, string][] = [
     [
       foreign,
-      `foreign: The data directory ${foreign} is not empty and was not made by Cloakroom: it was left untouched.`,
+      `foreign: The data directory ${foreign} is not empty and was not created by Cloakroom. It was not changed.`,
     ],
     [
       old,
-      `other_version: The data directory ${old} was made by PostgreSQL 17; this build opens 18 only.`,
+      `other_version: The data directory ${old} was created by PostgreSQL 17; this build supports only 18.`,
     ],
     [
       broken,
-      `damaged: The data directory ${broken} looks damaged: pg_control is missing or cut off. Restore it from a backup.`,
+      `damaged: The data directory ${broken} looks damaged: pg_control is missing or truncated. Restore it from a backup.`,
     ],
   ]
   for (const [place, line] of expected)
@@ -68,7 +68,7 @@ test.each(['doctor', 'backup', 'rekey-outer'])(
     expect(await operate({ DATA_DIR: empty, ...keys }, command, ...args)).toEqual({
       code: 78,
       out: '',
-      err: `cloakroom: DATA_DIR: ${empty} has neither a database nor keys (name the server's, or set DB_HOST, SECRET_KEY and ENCRYPTION_KEY as for the server)\n`,
+      err: `cloakroom: DATA_DIR: ${empty} has neither a database nor keys (set it as for the server, or set DB_HOST, SECRET_KEY and ENCRYPTION_KEY)\n`,
     })
     expect(existsSync(empty)).toBe(false)
   },
@@ -80,8 +80,8 @@ test('a disk without room for a first start is reported as such', async () => {
   try {
     const { code, err } = await start(join(disk.path, 'data'))
     expect(code).toBe(1)
-    expect(err).toContain('the database takes no writes (25006)')
-    expect(err).toContain('less than 96 MiB')
+    expect(err).toContain('the database is read-only (25006)')
+    expect(err).toContain('at least 96 MiB')
     expect(err).not.toContain('    at ')
   } finally {
     disk.remove()

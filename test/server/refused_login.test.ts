@@ -44,7 +44,7 @@ test.each(COMMANDS)(
     const given = { DB_PASSWORD: marked('database-password-') }
     const { code, text } = await said('28P01', given, ...args)
     expect(text).toContain(
-      'PostgreSQL refuses the user ada, or the password (28P01): check DB_USER and DB_PASSWORD\n',
+      'PostgreSQL rejected the user ada or the password (28P01): check DB_USER and DB_PASSWORD\n',
     )
     expect(text).not.toContain('as PostgreSQL says it')
     expect(code).toBe(args[0] === 'upgrade' ? 2 : 1)
@@ -61,7 +61,7 @@ test.each<[command: string, ...rest: string[]]>([
   async (command, ...args) => {
     const unreachable = { DB_PORT: '1', DB_WAIT_SECONDS: '3600' }
     const { code: exitCode, text } = await said('', unreachable, command, ...args)
-    expect(text).toContain('PostgreSQL could not be reached at 127.0.0.1:1: nothing listens there')
+    expect(text).toContain('PostgreSQL could not be reached at 127.0.0.1:1: connection refused')
     expect(exitCode).toBe(1)
   },
   60_000,
@@ -70,5 +70,7 @@ test.each<[command: string, ...rest: string[]]>([
 test('a password that is not set is reported as unset, and a missing database is named', async () => {
   expect((await said('28P01', {}, 'doctor')).text).toEndWith('DB_PASSWORD, which is not set\n')
   expect((await said('28000', {}, 'doctor')).text).toEndWith('not set, and pg_hba.conf\n')
-  expect((await said('3D000', {}, 'doctor')).text).toContain('there is no database vault (3D000)')
+  expect((await said('3D000', {}, 'doctor')).text).toContain(
+    'the database vault does not exist (3D000)',
+  )
 }, 60_000)

@@ -13,8 +13,8 @@ afterAll(() => files.remove())
 test('without a terminal, as under nohup or a service manager, the server keeps running', async () => {
   const server = await startServer({ DATA_DIR: files.at('alone') })
   for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP', 'SIGUSR1'] as const) server.kill(signal)
-  // The last one is handled after the others.
-  await until(() => server.output().includes('a report was written'))
+  // The last is acted on behind the others.
+  await until(() => server.output().includes('an error report was written'))
   expect((await fetch(`${server.controlPlane}/api/status/health/`)).status).toBe(200)
   server.kill('SIGTERM')
   expect(await server.exited).toBe(0)

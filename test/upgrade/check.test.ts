@@ -73,7 +73,7 @@ describe('the check of an older database', () => {
       breaks_older: false,
     })
     expect(report.problems).toEqual([])
-    expect(report.warnings).toEqual(['make a backup first: none by the clock is known'])
+    expect(report.warnings).toEqual(['back up first: no scheduled backup is recorded'])
     expect({ code, verdict: report.verdict }).toEqual({ code: 1, verdict: 1 })
   })
 
@@ -91,7 +91,7 @@ describe('the check of an older database', () => {
     const { code, report } = await check({ ENCRYPTION_KEY })
     expect(code).toBe(2)
     expect(report.problems).toEqual([
-      expect.stringContaining('ENCRYPTION_KEY: does not open the data'),
+      expect.stringContaining('ENCRYPTION_KEY: cannot decrypt the data'),
     ])
   })
 
@@ -110,7 +110,7 @@ describe('the check of an older database', () => {
     if (databaseKind === 'embedded')
       expect(running).toMatchObject({
         code: 2,
-        report: { problems: ['a server uses DATA_DIR: stop it first'] },
+        report: { problems: ['a running server uses DATA_DIR: stop it first'] },
       })
     else
       expect(running.report.processes).toEqual([{ version: `${version} ${NEWEST}`, processes: 1 }])
@@ -173,19 +173,17 @@ describe('conclusions of the check', () => {
     const report = conclude(facts, now)
     expect(report.verdict).toBe(1)
     expect(report.warnings).toEqual([
-      'choose a quiet hour: 0019_next works through audit_logs (900 MiB), and who writes to it waits',
-      'stop the other processes first: older versions cannot use 0019_next',
-      '500 MiB are free, and 1800 MiB may be needed',
-      'make a backup first: the newest by the clock is 26 hours old',
+      'choose a time with little traffic: 0019_next scans audit_logs (900 MiB) and blocks writes to it',
+      'stop the other processes first: older versions are incompatible with 0019_next',
+      'the upgrade may need 1800 MiB, but only 500 MiB are free',
+      'back up first: the newest scheduled backup is 26 hours old',
     ])
-    expect(reportLines(report, now)).toContain(
-      'processes   2 of a version that does not say which\n',
-    )
+    expect(reportLines(report, now)).toContain('processes   2 of an unknown version\n')
   })
 
   test('items that were not checked are not reported as absent', () => {
     const schema = { database: null, program: NEWEST }
-    const problems = ['a server uses DATA_DIR: stop it first']
+    const problems = ['a running server uses DATA_DIR: stop it first']
     const unseen = {
       ...facts,
       schema,
@@ -195,7 +193,7 @@ describe('conclusions of the check', () => {
       problems,
     }
     expect(reportLines(conclude(unseen, now), now)).toBe(
-      'FAILED      a server uses DATA_DIR: stop it first\n',
+      'FAILED      a running server uses DATA_DIR: stop it first\n',
     )
   })
 

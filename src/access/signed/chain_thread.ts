@@ -1,4 +1,4 @@
-/** Verifies many links without holding up the thread that serves: on another, one chain at a time. */
+/** Verifies many links on another thread, one chain at a time, without blocking requests. */
 import { Semaphore } from '../../core/async/semaphore.ts'
 import { workerAddress } from '../../core/worker_address.ts'
 import { type Chain, Refusal, type SignedText } from '../../sigchain/index.ts'
@@ -13,7 +13,7 @@ export type ChainOutcome =
   | { kind: 'refused'; refusal: ConstructorParameters<typeof Refusal> }
   | { kind: 'failed'; message: string }
 
-/** Links that are sent in one turn: to copy them takes a millisecond or two. */
+/** Links sent per turn: copying them takes a millisecond or two. */
 const PORTION = 500
 const MAX_WAITING = 100
 
@@ -50,6 +50,6 @@ function outcomeOf(worker: Worker): Promise<Chain> {
       else reject(data.kind === 'refused' ? new Refusal(...data.refusal) : new Error(data.message))
     })
     worker.addEventListener('error', ({ message }) => reject(new Error(message)))
-    worker.addEventListener('close', () => reject(new Error('the thread of a chain ended')))
+    worker.addEventListener('close', () => reject(new Error('the verification thread exited')))
   })
 }

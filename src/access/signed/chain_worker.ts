@@ -1,4 +1,4 @@
-/** The thread that verifies a long chain: seconds of work that would keep everybody else waiting. */
+/** The thread that verifies long chains, which can take seconds. */
 import { type Chain, extend, Refusal } from '../../sigchain/index.ts'
 import type { ChainOutcome, Order } from './chain_thread.ts'
 

@@ -20,7 +20,7 @@ import { SeenStates } from './seen_states.ts'
 
 /** Links that are read together at most, by servers and clients (protocol 12.1). */
 export const LINKS_PAGE = 500
-/** A chain that has as many, or as many characters, takes no more. */
+/** The maximum links, and characters, of a chain. */
 const MAX_LINKS = 100_000
 const MAX_SIZE = 64 * 1_048_576
 /** From this many links on, they are verified on another thread: some ten milliseconds. */
@@ -44,7 +44,7 @@ export class ChainCache {
     this.seen = seen
   }
 
-  /** Whether it was verified here lately, so that to continue it is quick. */
+  /** Whether it is cached, so that it can be extended quickly. */
   has(workspaceId: string): boolean {
     return this.#chains.peek(workspaceId) !== undefined
   }
@@ -112,7 +112,7 @@ export class ChainCache {
   }
 }
 
-/** Whether a link of this many characters can follow, and leaves the reserved room. */
+/** Whether a link of this many characters fits, with the reserved space left. */
 export function hasRoomFor(
   { seq, size }: Pick<Chain, 'seq' | 'size'>,
   characters: number,
@@ -137,10 +137,10 @@ async function readAll(read: ReadStoredLinks, after: number): Promise<SignedText
 }
 
 function tooLong(): Refusal {
-  return new Refusal('rule', 'it is longer than one may be', 'the chain')
+  return new Refusal('rule', 'it is too long', 'the chain')
 }
 
-/** `links` begin with the newest one of `known`, or with the first; `chain` is that or a later state of it. */
+/** `links` begin with the newest link of `known`, or with the first. `chain` is `known` or a later state of it. */
 async function continued(chain: Chain, known: Chain, links: readonly SignedText[]): Promise<Chain> {
   if (links.length === 0) return replay(chain.workspaceId, links)
   const first = Math.max(1, known.seq)
@@ -152,7 +152,7 @@ async function continued(chain: Chain, known: Chain, links: readonly SignedText[
   return rest.length > MANY_LINKS ? extendOnThread(chain, rest) : extend(chain, rest)
 }
 
-/** The fault for stored state that was refused: nothing is done with that state. */
+/** The fault for refused stored state, which is not used. */
 export function unverified(refusal: Refusal): Fault {
   const message = `${messageOf('unverified_state')} ${refusal.message}.`
   return new Fault('unverified_state', { message, cause: refusal })

@@ -8,7 +8,7 @@ import { LINKS_PAGE } from './chains.ts'
 /** A signed text as it is stored; null in both where it is missing. */
 export type StoredText = { statement: string | null; signature: Uint8Array | null }
 
-/** A left join: one row without a text where it is missing. */
+/** A left join: one row without a text if it is missing. */
 type TextRow = StoredText & { version: number }
 
 export function readLinks(
@@ -46,7 +46,7 @@ export function readManifest(
     where w.id = ${workspaceId}`
 }
 
-/** Null where it is missing, or only half of one. */
+/** Null if it is missing or incomplete. */
 export function signedTextOf({ statement, signature }: StoredText): SignedText | null {
   return statement === null || signature === null
     ? null

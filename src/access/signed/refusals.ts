@@ -28,7 +28,7 @@ export class Refusals {
     this.#logged = new LruMap({ max: MAX_KEPT, expiry: { ms: LOGGED_MS, clock } })
   }
 
-  /** How often something did not verify. */
+  /** The number of failed verifications. */
   get count(): number {
     return this.#count
   }
@@ -38,7 +38,7 @@ export class Refusals {
   }
 
   /**
-   * Verifies, unless an equal state was refused a moment ago.
+   * Verifies, unless an equal state was refused recently.
    *
    * @throws Fault `unverified_state` for a Refusal, and the other errors of `verify`
    */
@@ -79,6 +79,5 @@ export class Refusals {
   }
 }
 
-const ADVICE =
-  'Nothing was sent. A member sees what does not hold with `cloakroom workspace verify`.'
-const LINE = 'what is stored of a signed workspace is not what its members signed: nothing is sent'
+const ADVICE = 'Nothing was sent. A member can find the cause with `cloakroom workspace verify`.'
+const LINE = 'the stored data of a signed workspace does not match its signatures: nothing is sent'

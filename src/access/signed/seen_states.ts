@@ -1,7 +1,7 @@
 /**
  * The newest state that was seen of each signed workspace: its longest chain, and the newest manifest of each
- * environment. In a file outside the database it outlasts the process, and the processes of a machine share it.
- * Without a file it is as long as the process, in a temporary file of SQLite, so memory does not grow with it.
+ * environment. A file outside the database survives restarts and is shared by the processes of a machine. Without one,
+ * it is a temporary SQLite file of the process, so memory does not grow with it.
  */
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
@@ -48,7 +48,7 @@ export class SeenStates {
     return found ?? undefined
   }
 
-  /** Keeps a state that is newer than all states seen by any process. A full disk stops nobody. */
+  /** Keeps a state that is newer than all states seen by any process. A full disk is not an error. */
   see(name: string, { number, hash, head }: SeenState): void {
     this.#kept += 1
     try {
@@ -66,7 +66,7 @@ export class SeenStates {
 const KEEP = `insert into seen (name, number, hash, head) values (?, ?, ?, ?)
   on conflict (name) do update set number = excluded.number, hash = excluded.hash, head = excluded.head
   where excluded.number > seen.number`
-const LINE = 'what was seen of a signed workspace cannot be kept: check SIGNED_STATE_FILE'
+const LINE = 'the verified state of a signed workspace cannot be saved: check SIGNED_STATE_FILE'
 
 function openedFile(file: string): Database {
   try {
@@ -75,12 +75,12 @@ function openedFile(file: string): Database {
     return opened(file)
   } catch {
     throw new ConfigError([
-      'SIGNED_STATE_FILE: cannot be used as a file of SQLite (example: /var/lib/cloakroom/signed_state.sqlite)',
+      'SIGNED_STATE_FILE: cannot be used as an SQLite file (example: /var/lib/cloakroom/signed_state.sqlite)',
     ])
   }
 }
 
-/** A process that ends in the midst of a write leaves the state before it; power that fails, perhaps an older one. */
+/** A crash during a write leaves the previous state. A power failure may leave an older one. */
 function opened(file: string): Database {
   const database = new Database(file)
   database.run('pragma busy_timeout = 2000')

@@ -49,14 +49,14 @@ export class Verifier {
     this.refusals = new Refusals({ log, clock })
   }
 
-  /** Whether a verified token is still verified for its present bearer. */
+  /** Whether the verification of a token also applies to its current bearer. */
   isCurrent({ terms, isBound, until }: VerifiedToken, token: LiveToken): boolean {
     return terms === token.terms && (isBound || token.isSealed) && this.#clock.now() < until
   }
 
   /**
-   * Verifies what administrators granted a token, and that the token's secret vouches for the chain. A sealed token
-   * cannot vouch: its client does.
+   * Verifies a token's grant, and that the token is bound to the chain. For a sealed token, its client verifies the
+   * binding.
    *
    * @throws Refusal, and Fault `invalid_token` for a token that the chain revoked or that has expired
    */
@@ -72,7 +72,7 @@ export class Verifier {
       invalidWhereOver,
     )
     if (!isStoredAs(said, token)) {
-      throw new Refusal('mismatch', 'the token is stored with other rights', 'the grant')
+      throw new Refusal('mismatch', 'the stored token has other rights than the grant', 'the grant')
     }
     if (!isSealed) {
       const bearer = { id, secret: new Uint8Array(token.secret()) }
@@ -89,7 +89,7 @@ export class Verifier {
   ): Promise<void> {
     const { envelope } = entry
     if (signed === null || envelope === null)
-      throw new Refusal('form', 'nobody signed it as it is stored', 'the envelope')
+      throw new Refusal('form', 'it is not signed', 'the envelope')
     await verifyEnvelope(chain, signed, { ...entry, envelope: new Uint8Array(envelope) })
   }
 
@@ -99,7 +99,7 @@ export class Verifier {
     return seen && { revision: seen.number, root: seen.hash, headSeq: seen.head }
   }
 
-  /** Whether this process or another one has seen newer state than that a snapshot was verified by. */
+  /** Whether any process has seen newer state than a verified snapshot. */
   isBehind({ workspaceId, signed }: Snapshot, compared: { era: number }): boolean {
     const { seen } = this.chains
     if (!signed || signed.chain instanceof Fault || compared.era === seen.era) return false
@@ -129,7 +129,7 @@ export class Verifier {
       revision = number
       if (number > (place.seen?.revision ?? 0))
         this.chains.seen.see(seenName(chain.workspaceId, place), { number, hash, head })
-    } else if (place.seen) throw new Refusal('revision', 'missing now', 'the manifest')
+    } else if (place.seen) throw new Refusal('revision', 'it is missing', 'the manifest')
     else if (secrets.length > 0) throw new Refusal('root', 'missing', 'the manifest')
     return { hashes, manifest, revision }
   }
@@ -168,11 +168,11 @@ function endOf({ expires_at }: TokenGrant): number {
 async function hashesOf(secrets: readonly SealedSecret[]): Promise<VerifiedEnvironment['hashes']> {
   const hashes = new Map<string, Uint8Array<ArrayBuffer>>()
   await inSlices(secrets, ({ key, ciphertext }) => {
-    if (ciphertext === null) throw new Refusal('root', 'one does not open', 'the manifest')
+    if (ciphertext === null) throw new Refusal('root', 'a secret is unreadable', 'the manifest')
     hashes.set(key, sha256(ciphertext))
   })
   if (hashes.size === secrets.length) return hashes
-  throw new Refusal('root', 'a name is there twice', 'the manifest')
+  throw new Refusal('root', 'a name occurs twice', 'the manifest')
 }
 
 /**

@@ -1,9 +1,9 @@
-/** Opens rows of secrets, and of their derived credentials, out of the outer layer. */
+/** Decrypts the outer layer of rows of secrets and their derived credentials. */
 import { type OuterLayer, secretRow } from '../../core/crypto/outer_layer.ts'
 import type { DerivedRow, SealedSecret } from '../../core/crypto/secret_value.ts'
 import type { SecretRow } from './snapshot_queries.ts'
 
-/** Opens rows in their order. A row that does not open is null. */
+/** Decrypts rows in order. A row that cannot be decrypted is null. */
 export async function openSecretRows(
   outer: OuterLayer,
   workspaceId: string,
@@ -40,7 +40,7 @@ function derivedOf(
   return { ...hints, state: state ?? null }
 }
 
-/** Returns a secret that cannot be used: neither its value nor its state was opened. */
+/** Returns a secret that cannot be used, because its value or state cannot be decrypted. */
 export function lockedSecret({ projectId, environment, key, policy }: SecretRow): SealedSecret {
   return { projectId, environment, key, policy, ciphertext: null }
 }

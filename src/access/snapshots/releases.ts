@@ -16,7 +16,7 @@ const storedEnvelopes = z.array(
 
 export type StoredRelease = {
   id: string
-  /** Whether its row allows its use. Its statement decides finally. */
+  /** Whether its row allows its use. The signed statement has the final say. */
   isLive: boolean
   signed: SignedText
   envelopes: z.output<typeof storedEnvelopes>

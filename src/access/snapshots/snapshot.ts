@@ -35,7 +35,7 @@ export type VerifiedToken = {
   binding: Uint8Array
   /** Terms of the stored row that were compared with the grant. */
   terms: LiveToken['terms']
-  /** Whether the secret was present, which vouches for the chain. */
+  /** Whether the token's secret was available to verify the binding. */
   isBound: boolean
   /** Milliseconds: when the grant ends, by the clock of this process. */
   until: number
@@ -79,7 +79,7 @@ export type Snapshot = {
   signed: Signed | null
 }
 
-/** Thrown when a lazily read part is of a newer version than the snapshot. */
+/** Thrown when a lazily read part has a newer version than the snapshot. */
 export class StaleSnapshot extends Error {}
 
 type Known = Pick<Snapshot, 'workspaceId' | 'policyVersion' | 'epoch' | 'allowlist' | 'hasReleases'>
@@ -106,7 +106,7 @@ export function isFull(snapshot: Snapshot): boolean {
   return partsOf(snapshot) > MAX_PARTS
 }
 
-/** Whether an environment fits. Half of the room is for data that is not to be read twice. */
+/** Whether an environment fits. Half of the space is for data that should not be read twice. */
 export function fitsInto(snapshot: Snapshot, environment: readonly SealedSecret[]): boolean {
   const bytes = environment.reduce((sum, secret) => sum + bytesOf(secret), 0)
   return bytes <= SMALL_BYTES && partsOf(snapshot) + environment.length < MAX_PARTS / 2
@@ -145,7 +145,7 @@ export function keepVerified(
 /** Names of verified secrets in all snapshots together, each of about 150 bytes. */
 const MAX_VERIFIED_NAMES = 500_000
 
-/** Returns the least used workspaces, whose snapshots make room for newly verified data. */
+/** Returns the least recently used workspaces, whose snapshots are evicted for newly verified data. */
 export function evictedBy(
   kept: Iterable<[workspaceId: string, { snapshot: Snapshot | null }]>,
   { workspaceId }: Snapshot,

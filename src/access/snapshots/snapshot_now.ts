@@ -1,4 +1,4 @@
-/** Checks for answers without a record: that the token is live at this moment, and cached data current. */
+/** Checks for responses without an audit record: the token is live now, and cached data is current. */
 import { whenRead } from '../../core/async/unread.ts'
 import { Fault } from '../../core/fault.ts'
 import { isSignedId } from '../../sigchain/index.ts'

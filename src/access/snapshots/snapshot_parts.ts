@@ -70,7 +70,7 @@ export class SnapshotParts {
     return emptySnapshot({ ...known, epoch: chain.epoch, allowlist }, chain)
   }
 
-  /** The refusal of a chain is part of the snapshot: decisions by it are put on record like others. */
+  /** The refusal of a chain is part of the snapshot, so that decisions based on it are recorded like others. */
   async #chain(workspaceId: string, version: number): Promise<Chain | Fault> {
     const { chains, refusals } = this.#verifier
     const read = async (after: number) => {
@@ -87,7 +87,7 @@ export class SnapshotParts {
     }
   }
 
-  /** The chain of a signed workspace. @throws Fault `unverified_state`, StaleSnapshot to look once more */
+  /** The chain of a signed workspace. @throws Fault `unverified_state`, StaleSnapshot to read again */
   chainOf({ workspaceId, policyVersion, signed }: Snapshot): Chain {
     if (signed === null) throw kindMismatch()
     if (!(signed.chain instanceof Fault)) return signed.chain
@@ -111,7 +111,7 @@ export class SnapshotParts {
       for (const [place, { hashes }] of environments)
         if (environmentIn(place) === environment) requireNamed(place, hashes, names, opened)
     })
-    // An environment that no token was given has no usable secret, and was not verified.
+    // An environment without a token has no usable secret, and was not verified.
     const others = stored.filter((row) => !isVerified(row))
     return [...opened, ...others.map(lockedSecret)]
   }
@@ -143,7 +143,7 @@ export class SnapshotParts {
   async environment(snapshot: Snapshot, place: Granted): Promise<EnvironmentPart> {
     const { workspaceId, signed } = snapshot
     const { projectId, environment } = place
-    // Call this before reading the rows: an overtaken read is no older state.
+    // Call this before reading the rows, so that a concurrent write does not look like older state.
     const seen = this.#verifier.seenAt(workspaceId, place)
     const [rows, [manifest]] = await Promise.all([
       readPlaceSecrets(this.#read, workspaceId, projectId, environment),

@@ -1,7 +1,7 @@
 /**
  * Snapshots of workspaces for the resolver and deliveries: allowlist, sealed values and envelopes, all of one policy
  * version. A snapshot is discarded and read again when a recorded decision finds it outdated. Secrets are kept as the
- * client's ciphertext, never in the clear.
+ * client's ciphertext, never as plaintext.
  */
 import { Unread, whenRead } from '../../core/async/unread.ts'
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'

@@ -47,7 +47,7 @@ export function accountNamed({ all }: Registry, typed: string): Account {
   return oneNamed(entries, typed, { what: 'account', list: 'account list' }).account
 }
 
-/** The addresses of the account, where no flag, variable or project file says others. */
+/** The addresses of the account, unless a flag, variable or project file sets others. */
 export function withAddresses(
   settings: Settings,
   named: Named | null,
@@ -137,7 +137,7 @@ export function nameFor(
     throw new CliError(
       'usage',
       `${asked} is the name of another account (${owner})`,
-      'choose another, or end that one with: cloakroom account remove',
+      'choose another, or remove that account with: cloakroom account remove',
     )
   }
   const before = all.find((other) => other.slot === slot)

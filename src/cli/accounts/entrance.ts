@@ -40,7 +40,7 @@ export function showEntered({ output }: Context, entered: Entered, recoveryKey: 
 /** The place and name of a new session. */
 export type Place = { account: Account; store: SessionStore; known: Registry }
 
-/** Asks for what keeping the session takes before the server is asked for anything. @throws CliError */
+/** Prompts for the session's passphrase before any request to the server. @throws CliError */
 export async function placeFor(
   context: Context,
   email: string,
@@ -94,7 +94,7 @@ export async function enter(
   const own = resolver?.origin === 'flag' || resolver?.origin === 'account' ? resolver.value : null
   keepAccount(context.env, { ...account, ...(own === null ? {} : { resolver: own }) })
   if (context.settings.server?.origin === 'flag') updateFile(globalFile(context.env), { server })
-  await tellOthers(context, account, known)
+  await noteOtherAccounts(context, account, known)
   return {
     account: account.name,
     email: session.email,
@@ -105,7 +105,7 @@ export async function enter(
 }
 
 /** Prints the account's former name, and how to return to the account that was in use before. */
-async function tellOthers(
+async function noteOtherAccounts(
   context: Context,
   account: Account,
   { all, inUse }: Registry,
@@ -113,20 +113,20 @@ async function tellOthers(
   const { output } = context
   const { name, slot } = account
   const before = all.find((other) => other.slot === slot)
-  if (before && before.name !== name) output.note(`${before.name} is called ${name} now.`)
+  if (before && before.name !== name) output.note(`${before.name} is now called ${name}.`)
   if (inUse && inUse.slot !== slot) {
     const back = `cloakroom account use ${inUse.name}`
-    output.note(`${name} is in use now; ${inUse.name} is still signed in: ${back}`)
+    output.note(`Now using ${name}. ${inUse.name} is still signed in; to return: ${back}`)
   }
-  await tellExceptions(context, account)
+  await noteOverrides(context, account)
 }
 
 /** A nearer setting may override the new choice. */
-export async function tellExceptions(
+export async function noteOverrides(
   { accounts, output }: Context,
   account: Account,
 ): Promise<void> {
   const named = await accounts.named()
   if (!named || named.account?.slot === account.slot) return
-  output.note(`Here it is still ${named.person.email}, ${named.why}.`)
+  output.note(`This folder still uses ${named.person.email}, ${named.why}.`)
 }

@@ -1,4 +1,4 @@
-/** How an account gets off this machine, and what goes with it. */
+/** Removes an account with its data from this machine. */
 import { openApi } from '../../client/http/api.ts'
 import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { logout } from '../../features/accounts/contract.ts'
@@ -12,7 +12,7 @@ import { type Account, endAccount } from './registry.ts'
 /** Data stored with a session, by name. */
 export type Wiped = { tokens: string[]; own: string[] }
 
-export function tellWiped({ output }: Pick<Context, 'output'>, { tokens, own }: Wiped): void {
+export function noteWiped({ output }: Pick<Context, 'output'>, { tokens, own }: Wiped): void {
   const kept = [
     tokens.length > 0 && `tokens of agents (${tokens.join(', ')})`,
     own.length > 0 && `your own values (${own.join(', ')})`,
@@ -37,7 +37,7 @@ export async function endSession(context: Context, account: Account): Promise<Wi
   return { tokens, own }
 }
 
-/** A file that does not open goes all the same. */
+/** Also removes an unreadable file. */
 function ownNames({ env }: Context, { slot }: Account, stored: StoredSession): string[] {
   const { server, publicKey } = stored
   const privateKey = fromBase64(stored.privateKey) ?? new Uint8Array()

@@ -1,4 +1,4 @@
-/** The accounts of this machine as a command uses them: which one, where its session is, and old sessions. */
+/** The accounts of this machine: selects one for a command, finds its session, and migrates old sessions. */
 import type { SealingKey } from '../session/session_seal.ts'
 import {
   openSessionStore,
@@ -21,7 +21,7 @@ import { FIRST_SLOT, keepAccount, type Registry, readRegistry } from './registry
 export type Accounts = {
   /** The value of `--account`. */
   flag: string | undefined
-  /** With the session of a version that knew one account only. @throws CliError when it does not open */
+  /** Includes the session of a version with a single account. @throws CliError if it cannot be decrypted */
   registry(): Promise<Registry>
   /** The named account, or the owner of the folder. @throws CliError for an unknown name */
   named(): Promise<Named | null>
@@ -60,7 +60,7 @@ export function openAccounts({ wanted, store: options }: Options): Accounts {
   }
 }
 
-/** The settings with what the account says of addresses; a name of no account is an error later. */
+/** The settings with the account's addresses. An unknown account name is an error later. */
 export function settingsWith(settings: Settings, wanted: Wanted): Settings {
   const registry = readRegistry(wanted.env)
   try {

@@ -65,7 +65,7 @@ export function readRegistry(env: Env): Registry {
   }
 }
 
-/** The account of this person, whatever it is called. */
+/** The account of this person, with any name. */
 export function accountOf({ all }: Pick<Registry, 'all'>, person: Person): Account | null {
   return all.find((account) => isSame(account, person)) ?? null
 }
@@ -135,7 +135,7 @@ function read(env: Env): Kept | null {
   } catch {
     throw new CliError(
       'invalid_file',
-      `${path} is not a valid list of accounts`,
+      `${path} is not a valid account list`,
       'remove it, and sign in again with: cloakroom login EMAIL',
     )
   }

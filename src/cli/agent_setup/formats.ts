@@ -8,7 +8,7 @@ import type { ProgramEntry } from '../../client/agents/agent_setup.ts'
 export type Path = readonly string[]
 
 export type Format = {
-  /** @throws Error for what is not of this format */
+  /** @throws Error for another format */
   parse(text: string): unknown
   /** `null` removes the entry. */
   edit(text: string, path: Path, entry: ProgramEntry | null): string
@@ -34,7 +34,7 @@ export function withEntry(
   )
   const before = present === undefined ? null : plainObject(isObject(present) ? present : {})
   if (isDeepStrictEqual(is, shouldBe)) return { before, text: edited }
-  throw new Error('not changed as meant')
+  throw new Error('the file cannot be edited safely')
 }
 
 export function eolOf(text: string): string {
@@ -48,7 +48,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** The new text of the file. @throws Error if other content prevents it */
 function expected(value: unknown, path: Path, entry: ProgramEntry | null): unknown {
   const [key = '', ...rest] = path
-  if (value !== undefined && !isObject(value)) throw new Error('no place for it')
+  if (value !== undefined && !isObject(value)) throw new Error('another value is in its place')
   const { [key]: inner, ...others } = value ?? {}
   if (rest.length > 0) return { ...others, [key]: expected(inner, rest, entry) }
   return entry === null ? others : { ...others, [key]: entry }
@@ -63,7 +63,7 @@ function withoutEmpty(value: unknown, path: Path): unknown {
   return isObject(left) && Object.keys(left).length === 0 ? others : { ...others, [key]: left }
 }
 
-/** Objects of one kind, whatever the parser made. */
+/** Converts the parser's values to plain objects. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   return isObject(value) && !(value instanceof Date) ? plainObject(value) : value

@@ -18,7 +18,7 @@ export const json: Format = {
   parse: (text) => {
     const errors: ParseError[] = []
     const parsed: unknown = parse(text || '{}', errors, OPTIONS)
-    if (errors.length > 0) throw new Error('no JSON')
+    if (errors.length > 0) throw new Error('not JSON')
     return parsed
   },
   edit: (text, path, entry) => {
@@ -30,7 +30,7 @@ export const json: Format = {
 function editsFor(text: string, path: string[], entry: ProgramEntry | null): Edit[] {
   const root = parseTree(text, [], OPTIONS)
   const indent = { insertSpaces: !/^\t/m.test(text), tabSize: 2, eol: eolOf(text) }
-  if (!root) throw new Error('no JSON')
+  if (!root) throw new Error('not JSON')
   const there = findNodeAtLocation(root, path)
   if (entry === null) return linesOf(text, there?.parent) ?? modify(text, path, undefined, {})
   if (there) {
@@ -44,17 +44,17 @@ function editsFor(text: string, path: string[], entry: ProgramEntry | null): Edi
   return after(text, last, missing, entry)
 }
 
-/** The innermost object of the path that is there, and what of the path is missing in it. */
+/** The innermost existing object of the path, and the missing rest of the path. */
 function deepest(root: Node, path: Path): [parent: Node, missing: Path] {
   const [key, ...rest] = path
   const inner = key === undefined ? undefined : findNodeAtLocation(root, [key])
   return inner?.type === 'object' ? deepest(inner, rest) : [root, path]
 }
 
-/** A comma, and what is said of the property before it. */
+/** A comma, and comments on the property before it. */
 const REST_OF_LINE = /^[^\S\r\n]*(,?)[^\S\r\n]*(?:\/\/[^\r\n]*)?(?=\r?\n)/
 
-/** Behind the last property of an object, and behind what is said of that one in its line. */
+/** The position after the last property of an object, and after a comment in its line. */
 function after(text: string, last: Node, [key = '', ...rest]: Path, entry: ProgramEntry): Edit[] {
   const end = last.offset + last.length
   const [line = '', comma = ''] = REST_OF_LINE.exec(text.slice(end)) ?? []

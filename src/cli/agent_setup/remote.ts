@@ -112,8 +112,8 @@ function checkedName(name: string): string {
   if (/^[\w-]+$/.test(name) && name !== SERVER_NAME) return name
   throw new CliError(
     'usage',
-    `${JSON.stringify(name)} cannot name a remote server`,
-    'choose a --name with letters, digits, - and _; cloakroom is reserved for cloakroom mcp',
+    `${JSON.stringify(name)} is not a valid name for a remote server`,
+    'pass a --name of letters, digits, - and _; cloakroom is reserved for cloakroom mcp',
   )
 }
 

@@ -51,7 +51,7 @@ export function allowQuestion(request: VerifiedRequest): string {
 }
 
 function bodyPhrase(request: VerifiedRequest): string {
-  if (request.call.body_sha256 === null) return 'messages that nobody can see beforehand'
+  if (request.call.body_sha256 === null) return 'messages that cannot be shown in advance'
   const size = bodySize(request)
   if (size === 'no body') return size
   return request.body === null ? `a body that is not shown (${size})` : `a body of ${size}`

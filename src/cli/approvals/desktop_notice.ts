@@ -2,7 +2,7 @@
  * A notice on the person's desktop that an agent waits. Its text comes from agents, so no shell and no script ever reads
  * it as code: it is an argument, or on Windows a variable.
  */
-import { startAside } from '../../core/helper_program.ts'
+import { startDetached } from '../../core/helper_program.ts'
 import { printable } from '../../core/printable.ts'
 import type { Host } from '../host.ts'
 
@@ -44,5 +44,5 @@ export function noticeProgram(
 
 export function notifyDesktop({ env }: Pick<Host, 'env'>, title: string, text: string): void {
   const program = noticeProgram(process.platform, { title, text })
-  if (program) startAside(program.command, { ...env, ...program.env })
+  if (program) startDetached(program.command, { ...env, ...program.env })
 }

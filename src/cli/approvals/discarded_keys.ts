@@ -6,7 +6,7 @@ import { CliError } from '../terminal/cli_error.ts'
 const IGNORED_MS = 1_000
 const CTRL_C = 3
 
-/** Ignores what is typed for a second. A question that follows reads only later keys. @throws CliError for Ctrl-C */
+/** Ignores typed keys for a second, so that the next question reads only later ones. @throws CliError for Ctrl-C */
 export async function discardKeys(
   { streams: { stdin } }: Pick<Host, 'streams'>,
   { sleep }: Pick<typeof systemTimers, 'sleep'> = systemTimers,

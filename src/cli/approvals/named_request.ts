@@ -1,4 +1,4 @@
-/** Finding a request or proposal by what was typed: its ID, or a part of it that no other has. */
+/** Finds a request or proposal by its ID, or by a unique part of it. */
 import { type ApprovalStatus, listedApprovals } from '../../client/actions/approvals.ts'
 import type { WorkspacePlace } from '../../client/workspace.ts'
 import { isUuid } from '../../core/validation/validate.ts'
@@ -8,7 +8,10 @@ const SHORTEST = 4
 /** IDs that fit a line. */
 const MAX_SHOWN = 5
 
-/** The ID of a request. A part is looked for among those of these statuses. @throws CliError `not_found`, `ambiguous_name` */
+/**
+ * The ID of a request. Parts are matched only against requests with these statuses. @throws CliError `not_found`,
+ * `ambiguous_name`
+ */
 export async function requestNamed(
   place: WorkspacePlace,
   typed: string,
@@ -29,6 +32,6 @@ export function idNamed(ids: readonly string[], typed: string, { what, list }: K
   if (only !== undefined && another === undefined && text.length >= SHORTEST) return only
   const hint = `list them with: cloakroom ${list}`
   if (only === undefined) throw new CliError('not_found', `there is no ${what} ${typed}`, hint)
-  const more = `give more of the ID, one of ${found.slice(0, MAX_SHOWN).join(', ')}`
+  const more = `give more characters of the ID, one of ${found.slice(0, MAX_SHOWN).join(', ')}`
   throw new CliError('ambiguous_name', `several ${what}s have ${typed} in their ID`, more)
 }

@@ -21,8 +21,8 @@ type Names = ReadonlyMap<string, string>
 type View = { projects: Names; now: Date; width: number | undefined }
 
 /**
- * Lines without control characters. What agents, members and the server wrote is behind a gutter. Headers are those that
- * the approval covers, with the names of secrets in place of their values.
+ * Lines without control characters. Text from agents, members and the server is indented. Headers are those that the
+ * approval covers, with the names of secrets in place of their values.
  */
 export function requestLines(request: VerifiedRequest, { projects, now, width }: View): string[] {
   const { approval, call, reason } = request
@@ -59,7 +59,7 @@ function field(name: string, rows: readonly string[]): string[] {
   return rows.map((row, at) => `${(at === 0 ? name : '').padEnd(LABEL)}${printable(row)}`)
 }
 
-/** Decoded, and as it is sent where that differs. */
+/** Decoded, and also as sent if that differs. */
 function queryRows(url: URL, limits: QuoteLimits): string[] {
   if (url.search === '') return []
   const decoded = [...url.searchParams].map(([name, value]) => `${name} = ${value}`)
@@ -71,7 +71,7 @@ function queryRows(url: URL, limits: QuoteLimits): string[] {
 function bodyRows(request: VerifiedRequest, limits: QuoteLimits): string[] {
   const { call, body, approval } = request
   if (call.body_sha256 === null)
-    return ['messages that nobody can see beforehand (a WebSocket or a gRPC stream)']
+    return ['messages that cannot be shown in advance (a WebSocket or a gRPC stream)']
   const { body_bytes: bytes, body_type: type } = callFacts(request)
   if (bytes === 0) return ['none']
   const size = `${type ?? 'no type'}, ${bodySize(request)}`
@@ -92,7 +92,7 @@ function approverOf({ by }: HeldUse): string {
   return by === 'admin' ? 'an admin' : 'a member'
 }
 
-/** A request for programs. Facts of the call are those that verify. */
+/** A request for programs. Only verified data of the call is included. */
 export function requestData(request: VerifiedRequest) {
   const { approval, call, body, reason, held } = request
   const { details: _, statement, signature, grant, ...stored } = approval

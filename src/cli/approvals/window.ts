@@ -48,7 +48,7 @@ function secondsOf({ held }: VerifiedRequest, text: string): number {
   if (most === 0)
     throw new CliError(
       'usage',
-      `${name} allows no approval for a time: approve each call.`,
+      `${name} does not allow approvals for a time: approve each call.`,
       'omit --for',
     )
   const seconds = durationOf(text, FOR) / 1000

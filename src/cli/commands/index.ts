@@ -146,13 +146,13 @@ export function headingOf(name: string): string {
   return `${heading}:`
 }
 
-/** The command of this name, where it is not in a group. */
+/** The command with this name, outside of groups. */
 export async function loadCommand(name: string): Promise<Declared | null> {
   const load = name.includes(' ') || !Object.hasOwn(files, name) ? undefined : files[name]
   return load ? (await load()).default : null
 }
 
-/** All commands and groups. Those that none of these words of a line names have a usage and nothing else. */
+/** All commands and groups. Those not named in the command line only have a usage. */
 export function loadCommands(words: readonly string[]): Promise<(Spec | Group)[]> {
   const entries = Object.values(contents).flatMap((listed) => Object.entries(listed))
   return Promise.all(

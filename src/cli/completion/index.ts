@@ -1,7 +1,7 @@
 /**
- * `cloakroom __complete WORDS…`: what may stand in place of the last word, for the scripts of the shells. One
- * candidate a line, with a tab before what it means; a line `:…` says what else the shell is to do. It
- * answers within a second, asks nothing, and takes names that are remembered where the server is slow.
+ * `cloakroom __complete WORDS…`: candidates for the last word, for the shells' scripts. One candidate per line, with
+ * its description after a tab; a line `:…` is an instruction for the shell. It responds within a second, never prompts,
+ * and uses cached names if the server is slow.
  */
 import { writeSync } from 'node:fs'
 import { endsWithin } from '../../core/async/timeout.ts'
@@ -29,7 +29,7 @@ export async function runComplete(
   const line = readLine(words, { entries, globals, aliases: ALIASES })
   const { candidates, shell } = await answerOf(host, line, entries).catch(() => NOTHING)
   const lines = candidates
-    // Nobody can type a name with a line break or an escape.
+    // Names with a line break or an escape cannot be typed.
     .filter(({ word }) => word.startsWith(line.current) && !/\p{C}/u.test(word))
     .map(({ word, about }) => (about === undefined ? word : `${word}\t${about}`))
   const text = [...lines, `:${shell}`, ''].join('\n')

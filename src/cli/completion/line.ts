@@ -46,7 +46,7 @@ type State = {
   group: Group | null
   spec: Spec | null
   positionals: number
-  /** After `--`, or after the first argument of a command that hands on what follows. */
+  /** After `--`, or after the first argument of a command that passes on the rest. */
   isProgram: boolean
   /** An option that waits for its value. */
   open: Flag | null

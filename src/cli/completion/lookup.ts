@@ -1,4 +1,4 @@
-/** Names for completion: what is remembered at once, and what the server says when it answers in time. */
+/** Names for completion: cached ones immediately, and the server's if it responds in time. */
 import { type Api, openApi } from '../../client/http/api.ts'
 import { listAgents } from '../../features/agents/contract.ts'
 import { listEnvironments, listProjects, showCoverage } from '../../features/projects/contract.ts'
@@ -13,7 +13,7 @@ import type { NameKind } from './sources.ts'
 type Found = (names: readonly string[]) => void
 type Lookup = { names: Names; api: () => Promise<Api>; context: Context }
 
-/** Calls `found` with what is remembered, and again with what the server says. */
+/** Calls `found` with cached names, and again with the server's. */
 export async function namesFor(
   host: Host,
   kind: NameKind,

@@ -1,6 +1,6 @@
 /**
- * Names that the server knows, remembered for completion: no values, no keys. They come from the answers
- * that commands get anyway; whatever a command changes makes them old.
+ * A cache of the server's names for completion, without values and keys. Responses to commands fill it, and changes
+ * invalidate it.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import { homeOf } from '../host.ts'
 
 type Env = Record<string, string | undefined>
 
-/** Seconds for which what was remembered is taken for true without asking. */
+/** Seconds for which cached names are used without a request. */
 const FRESH_SECONDS = 60
 /** Seconds after which the same names are written again, so that they stay fresh. */
 const REWRITTEN_SECONDS = 30
@@ -46,7 +46,7 @@ export type ListName =
 
 export type Names = {
   get(list: ListName): KnownList | null
-  /** Takes what an answer of the server says of names, or that a call changed some. */
+  /** Caches names from a response, or invalidates them after a change. */
   learn(endpoint: Endpoint, input: unknown, answer: unknown): void
 }
 
@@ -127,7 +127,7 @@ type Listing =
   | typeof listEnvironments
   | typeof showCoverage
 
-/** By an endpoint's name, so that no contract is loaded for it; empty where nothing is to be learned. */
+/** By endpoint name, so that no contract is loaded. Empty for endpoints without names. */
 function namesIn(endpoint: Endpoint, input: unknown, answer: unknown): Learned {
   const { params = {}, query = {} } = input as Parts
   const { workspace_id = '', project_id = '' } = { ...query, ...params }

@@ -94,7 +94,7 @@ export function requestedScope(
   return chooseScope({ scope: scope?.join(' '), url }, chosen)
 }
 
-/** @throws CliError for what has no name */
+/** @throws CliError without a name */
 export function chooseParameters(
   { parameter = [] }: ProviderOptions,
   preset: Preset | undefined,

@@ -19,7 +19,7 @@ export function providerFetchOf({ host }: Pick<Context, 'host'>): ProviderFetch 
   return openProviderFetch(host.providerFetch)
 }
 
-/** Faults of what was typed. */
+/** Faults of the arguments. */
 const USAGE: readonly ConnectCode[] = [
   'client_missing',
   'hosts_missing',

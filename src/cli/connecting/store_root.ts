@@ -20,7 +20,7 @@ export type NewRoot = {
   expectedVersion: number
 }
 
-/** @throws CliError for what is not a root of this kind; it names the field and no value */
+/** @throws CliError for an invalid root of this kind; it names the field, not the value */
 export function demandRoot(kind: DerivedKind, key: string, value: string) {
   try {
     return readRoot(kind, utf8(value), key)

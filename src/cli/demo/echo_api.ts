@@ -1,6 +1,6 @@
 /**
- * An API that answers with what it received: HTTPS with TLS 1.3 on this machine. What it received is shown
- * too, and there no value of a header can be read that may be a credential: only its length and fingerprint.
+ * An API that answers with what it received: HTTPS with TLS 1.3 on this machine. It also prints received requests, with
+ * possible credentials in headers replaced by length and fingerprint.
  */
 
 import { SSL_OP_NO_TLSv1, SSL_OP_NO_TLSv1_1, SSL_OP_NO_TLSv1_2 } from 'node:constants'
@@ -45,7 +45,7 @@ export async function startEchoApi(
   return { port: server.port ?? 0, stop: () => server.stop(true) }
 }
 
-/** Headers that say nothing that anybody wants to keep. */
+/** Headers without sensitive values. */
 const HARMLESS = new Set([
   'accept',
   'accept-encoding',

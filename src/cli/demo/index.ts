@@ -100,7 +100,7 @@ async function beRefused(
 
 async function lookBehind({ app }: Stage, narrator: Narrator): Promise<void> {
   const { sql } = app.connection
-  narrator.step('What the audit says')
+  narrator.step('The audit log')
   const pending = async () => {
     await app.flushAudit()
     const [row] =
@@ -124,7 +124,7 @@ async function lookBehind({ app }: Stage, narrator: Narrator): Promise<void> {
     records.length === 5 && !JSON.stringify(records).includes(credentials.PAYMENTS_KEY),
   )
 
-  narrator.step('What the database holds')
+  narrator.step('The database')
   const [row] =
     await sql`select key, encode(value, 'hex') as value from secrets where key = 'PAYMENTS_KEY'`
   narrator.show(row?.key, `${row?.value.slice(0, 96)}…`)

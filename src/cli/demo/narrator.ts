@@ -1,4 +1,4 @@
-/** Prints the demo for a person, and counts what was not as announced. */
+/** Prints the demo, and counts failed claims. */
 import { inspect } from 'node:util'
 
 export type Narrator = {

@@ -25,7 +25,7 @@ type Tree = { line: number } & (
   | { items: readonly Tree[] }
 )
 
-/** Thrown by what reads a tree; becomes a fault of its line. */
+/** Thrown while a tree is read; becomes a fault of its line. */
 class Unreadable extends Error {
   readonly line: number
 
@@ -92,7 +92,7 @@ function jsonScalar(text: string, { type, offset, length, value }: JsonNode) {
   return { text: type === 'string' ? String(value) : written }
 }
 
-/** Programs agree about what an integer is; of others some write other digits. */
+/** Programs agree on integers. They format other numbers differently. */
 function exactNumber(value: number, written: string) {
   const isExact = Number.isSafeInteger(value) && String(value) === written
   return isExact ? { text: written } : { fault: NUMBER }
@@ -143,7 +143,7 @@ const YAML_FAULTS: Readonly<Record<string, string>> = {
 function yamlFault({ code, pos }: YAMLError, text: string): string {
   if (code === 'DUPLICATE_KEY') {
     const { 1: name = 'a name' } = /^["']?(\w+)/.exec(text.slice(pos[0])) ?? []
-    return `${name} is there twice`
+    return `${name} occurs twice`
   }
   return YAML_FAULTS[code] ?? 'this is not YAML'
 }
@@ -153,7 +153,7 @@ type Names = readonly (readonly [name: string, value: Tree, line: number])[]
 function distinct(names: Names): Names {
   const seen = new Set<string>()
   for (const [name, , line] of names) {
-    if (seen.has(name)) throw new Unreadable(line, `${name} is there twice`)
+    if (seen.has(name)) throw new Unreadable(line, `${name} occurs twice`)
     seen.add(name)
   }
   return names
@@ -177,7 +177,7 @@ function unwrapped(tree: Tree): Tree {
   throw new Unreadable(beside[2], `${beside[0]} beside \`secrets\` would be lost`)
 }
 
-/** From Doppler's `secrets download --format json` without flattening, what programs get. */
+/** From Doppler's `secrets download --format json` without flattening, which has the values that programs get. */
 function plain(tree: Tree): Tree {
   if (!('names' in tree)) return tree
   return fieldOf(tree.names, 'computed') ?? tree
@@ -213,5 +213,5 @@ function collected(all: readonly { name: string; line: number; value: Tree }[]):
 
 function faultOf(value: Tree): string {
   if ('fault' in value) return value.fault
-  return 'items' in value ? 'is a list, not a text' : 'is a nested object, not a text'
+  return 'items' in value ? 'is a list, not text' : 'is a nested object, not text'
 }

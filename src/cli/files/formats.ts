@@ -28,7 +28,7 @@ export function formatOfName(path: string): ExportFormat | undefined {
 }
 
 type Note = (text: string) => void
-/** A dialect is of `.env` files; without one, what all that read them agree on is read. */
+/** A dialect of `.env` files. Without one, only text that all programs read alike is accepted. */
 export type ReadOptions = { note?: Note; dialect?: Dialect | undefined }
 
 /** The values of a file or of standard input. @throws CliError */
@@ -123,7 +123,7 @@ function reasonAgainst(name: string, value: string, before: string | undefined):
   return isTwice ? `${name} occurs twice with different values` : null
 }
 
-/** @throws CliError for what is not UTF-8, with the number of the line */
+/** @throws CliError for invalid UTF-8, with the line number */
 function decode(name: string, bytes: Uint8Array): string {
   const text = fromUtf8(bytes)
   if (text !== null) return text.replace(/^\ufeff/, '')

@@ -9,7 +9,7 @@ import { CliError } from '../terminal/cli_error.ts'
 
 export type Lock = { release(): void }
 
-/** Waits at most `patienceMs`, and blocks this process meanwhile. @throws CliError where it cannot be had */
+/** Waits at most `patienceMs`, and blocks this process meanwhile. @throws CliError if it is not available */
 export function lockFile(path: string, patienceMs: number): Lock {
   try {
     return open(path, patienceMs)
@@ -18,7 +18,7 @@ export function lockFile(path: string, patienceMs: number): Lock {
   }
 }
 
-/** Null where another process holds it. @throws where no file can be made there */
+/** Null if another process holds it. @throws if the file cannot be created */
 export function tryLock(path: string): Lock | null {
   try {
     return open(path, 0)
@@ -49,8 +49,8 @@ const queues = new Map<string, Promise<unknown>>()
 const LOOK_MS = 25
 
 /**
- * Does `work` while no other command does, here or in another process. After `patienceMs`, and where no file can be made,
- * it goes on without a lock: a file system without locks must not stop every command.
+ * Runs `work` exclusively, across processes. After `patienceMs`, or if the file cannot be created, it runs without a
+ * lock: a file system without locks must not stop every command.
  */
 export function exclusively<T>(
   path: string,

@@ -1,6 +1,6 @@
 /**
- * Reading files that may be anything: a repository can bring a link, a pipe or a device under the name of a
- * file that is looked for. What is read is a regular file, and not too long.
+ * Reads untrusted files: a repository can contain a link, a pipe or a device with an expected name. Only regular files
+ * of limited size are read.
  */
 import {
   closeSync,
@@ -21,7 +21,7 @@ const MOST_OF_OWN = 4 * MIB
 const MOST_OF_SETTINGS = 65_536
 const MOST_OF_NAMED = 64 * MIB
 const CHUNK = 65_536
-/** Standard input, and what the shell makes of `<(command)`. */
+/** Standard input, and the pipe of `<(command)`. */
 const INPUT = /^(-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/
 const STREAM = /^(-|\/dev\/(stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
 
@@ -30,7 +30,7 @@ export function readOwnFile(path: string): string | null {
   return read(path, { most: MOST_OF_OWN, flags: 0 })?.toString('utf8') ?? null
 }
 
-/** Also a link, to whatever it leads: it is refused then, and not passed over. */
+/** Also returns links, which are then refused and not ignored. */
 export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined
@@ -57,7 +57,7 @@ export function readNamedFile(host: Host, path: string): Buffer {
   demandInside(host, path)
   const bytes = read(path, { most: MOST_OF_NAMED, flags: 0, file: pathFrom(host, path) })
   if (bytes) return bytes
-  throw new CliError('invalid_file', `${path} is not there`)
+  throw new CliError('invalid_file', `${path} does not exist`)
 }
 
 /** @throws CliError for a path below the folder, the current one unless given, that links lead out of it */
@@ -101,7 +101,7 @@ function read(path: string, { most, flags, file: place = path }: Bounds): Buffer
   }
 }
 
-/** Without waiting for somebody who writes into a pipe. */
+/** Does not wait for the writer of a pipe. */
 function opened(path: string, place: string, flags: number): number | null {
   try {
     return openSync(place, constants.O_RDONLY | constants.O_NONBLOCK | flags)

@@ -1,7 +1,6 @@
 /**
- * Writing a file of secrets or settings: a new file takes the place of the old one, whole or not at all. So
- * the mode is as it should be, whatever was there, and another name of the old file (a hard link) keeps the
- * old content. No link is followed: a repository may bring one that leads anywhere.
+ * Writes a file of secrets or settings atomically, by replacing the old one. So its mode is always right, and hard
+ * links to the old file keep the old content. Links are not followed, because a repository may contain a malicious one.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -21,9 +20,8 @@ import { CliError } from '../terminal/cli_error.ts'
 const MODES = { secret: 0o600, committed: 0o644 } as const
 
 /**
- * `file` is where the file is, if that is not its name in messages.
- *
- * @throws CliError where it cannot be written, or a link or no file is there
+ * `file` is the path if it differs from the name in messages. @throws CliError if it cannot be written, or is a link or
+ * not a file
  */
 export function replaceFile(
   path: string,
@@ -75,7 +73,7 @@ function unwritable(path: string, error: unknown): CliError {
   return new CliError('invalid_file', `${path} cannot be written (${code})`)
 }
 
-/** The size of a file that is there, else `null`. @throws CliError for a link, and for what is no file */
+/** The size of an existing file, otherwise `null`. @throws CliError for links, and other items than files */
 export function demandReplaceable(path: string, file: string = path): number | null {
   const present = presentAt(file, path)
   if (present?.isSymbolicLink()) {

@@ -1,4 +1,4 @@
-/** Writing values into a file of the project: for its owner only, whole or not at all, over nothing by accident. */
+/** Writes values into a project's file: private, atomic, and without accidental overwrites. */
 import { dirname } from 'node:path'
 import { type Host, pathFrom } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -7,9 +7,8 @@ import { demandInside, isThere, readNamedFile } from './read.ts'
 import { demandReplaceable, demandRoom, replaceFile } from './replace.ts'
 
 /**
- * Returns whether the file is another now. Asks before other content is lost.
- *
- * @throws CliError for a link, which may lead anywhere, and unless `yes` where there is no one to ask
+ * Returns whether the file changed. Asks before it overwrites other content. @throws CliError for a link, and without
+ * `yes` or a terminal
  */
 export async function writePrivately(
   host: Host,
@@ -26,13 +25,13 @@ export async function writePrivately(
   if (size !== null && !isSame) {
     await askToReplace(host, path, yes, 'exists with different content; nothing was written')
   }
-  // The same content too: the mode of the file, or another name of it, may let others read it.
+  // Also for equal content: the file's mode, or a hard link, may let others read it.
   replaceFile(path, content, 'secret', file)
   return !isSame
 }
 
 /**
- * Before something is done that gives its result once: the file can be written, and what it has may be lost.
+ * Checks before a one-time result that the file can be written, and may be overwritten.
  *
  * @throws CliError as `writePrivately`
  */

@@ -1,12 +1,12 @@
 /**
- * Keeps the answer of a tool within what a model can read: the largest member is cut first, and the answer
- * names each cut in its member `cut`. The rest stays JSON that parses.
+ * Limits the result of a tool to a size for models: the largest member is cut first, and the member `cut` lists each
+ * cut. The result stays valid JSON.
  */
 import { printableJson } from '../../core/printable.ts'
 
 type Data = Record<string, unknown>
 
-/** Strings are cut at multiples of this, so that what remains of base64 still decodes. */
+/** Strings are cut at multiples of this, so that cut base64 still decodes. */
 const BASE64_QUAD = 4
 
 /** `data` as JSON that takes at most `limit` bytes as a string of another JSON document, as on the wire. */
@@ -47,7 +47,7 @@ function cutNote(whole: unknown, shown: unknown): string {
   return `${note}: ${lengthOf(shown)} of ${lengthOf(whole)} are shown`
 }
 
-/** Characters, elements or members; 0 for what cannot be cut. */
+/** Characters, elements or members; 0 for values that cannot be cut. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string' || Array.isArray(value)) return value.length
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0

@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol over standard input and output, a message in each line. What is no message is
- * answered with an error (JSON-RPC 2.0), and the next line is read: a client that is not answered waits.
+ * The Model Context Protocol over standard input and output, one message per line. An invalid message gets an error
+ * response (JSON-RPC 2.0), because a client without a response would wait, and reading continues.
  */
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
@@ -138,7 +138,7 @@ function idOfLong({ parts, end }: Line): Id {
   return found?.[1] === undefined ? null : id.parse(JSON.parse(found[1]))
 }
 
-/** `undefined` for what is not JSON. */
+/** `undefined` for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

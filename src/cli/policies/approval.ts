@@ -56,7 +56,7 @@ function approverOf(text: string | undefined): Approver | 'none' | undefined {
   throw new CliError('usage', `--approval is member, admin or none, not ${text}`)
 }
 
-/** Fields of the policy that an approval excludes, with what to do about each. */
+/** Fields of the policy that exclude approval, with remedies. */
 const EXCLUDED: Readonly<Record<string, string>> = {
   kind: 'the server renews it, so it cannot be withheld from the server',
   references: 'its value refers to other secrets',

@@ -10,7 +10,7 @@ import { upload } from '../values/sealing.ts'
 import { throwUnproven } from '../values/storing.ts'
 import { adviseReplacing } from './approval.ts'
 
-/** A policy that the ciphertext does not open with is not its author's. @throws CliError */
+/** A policy that cannot decrypt the ciphertext is not authentic. @throws CliError */
 export function provenSecret(scope: ProjectScope, key: string): Promise<ProvenValue> {
   return onSecret(scope, key, provenValue(environmentOf(scope), key).catch(throwUnproven))
 }

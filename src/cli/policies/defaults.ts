@@ -1,6 +1,6 @@
 /**
- * The policy that the project file gives to new secrets. Somebody else may have written that file, so it can
- * narrow where values go, and neither let them stand in more places nor make settings of them.
+ * The policy that the project file gives to new secrets. That file is untrusted, so it can only restrict the use of
+ * values. It cannot allow more places or turn secrets into settings.
  */
 
 import { policyInWords } from '../../client/secrets/policy_in_words.ts'

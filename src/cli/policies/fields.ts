@@ -50,7 +50,7 @@ export const policyFields = Object.keys(fields)
 /** The JSON names of policy fields. */
 export const policyNames = [...Object.values(fields).map(({ name }) => name), 'sensitive', 'kind']
 
-/** Each field, with what holds where the policy does not say it. */
+/** Each field, with its default. */
 export function shownFields(policy: Policy | null): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([word, { name, absent }]) => {
@@ -75,7 +75,7 @@ export function withFields(policy: Policy | null, options: FieldOptions): Policy
 /** Fields that restrict nothing, and approval: removing it lets tokens decrypt the value, so it must be named. */
 const MEANING = ['basic-encoding', 'references', 'description', 'approval']
 
-/** Without these fields; without all that narrow where none is named. @throws CliError */
+/** Removes these fields, or all restrictions without names. @throws CliError */
 export function withoutFields(policy: Policy | null, words: readonly string[]): Policy | null {
   const left: Record<string, unknown> = { ...policy }
   const gone = words.length > 0 ? words : policyFields.filter((word) => !MEANING.includes(word))

@@ -19,7 +19,7 @@ export async function propose(
 
 const PROPOSABLE: readonly string[] = ['domain_blocked', 'unknown_secret']
 
-/** The refusal of a call with the way to ask for what it lacks. */
+/** A call's refusal, with a hint how to request access. */
 export function withWayToAsk(error: unknown, way: string): unknown {
   if (!(error instanceof ApiError) || !PROPOSABLE.includes(error.code)) return error
   const { status, code: error_code, fix, docs } = error

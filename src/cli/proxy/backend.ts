@@ -34,8 +34,8 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
   if (order.agent !== null) {
     throw new CliError(
       'usage',
-      '--agent does not go with a token, which tells who the agent is',
-      'leave one of them out',
+      '--agent and a token exclude each other: a token already names its agent',
+      'omit one of them',
     )
   }
   if (parseToken(order.token)?.kind !== 'agt') {
@@ -73,7 +73,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
     environment,
     notice,
     bodies: openProxyBodies(readProxySettings(context.env)),
-    // The member may read what stand-ins are made of, settings too; the token of the run may not.
+    // Uses the member's session for stand-ins and settings, because the run's token cannot read.
     credentials: async () => (await vault.current()).credentials(),
     close: () => token.revoke().catch(() => {}),
   })

@@ -45,7 +45,7 @@ function reasonAgainst(
   { name, reason }: ProxyCredential,
   taken: ReadonlySet<string>,
 ): string | null {
-  if (taken.has(name.toUpperCase()) || OURS.test(name)) return "the proxy's own"
+  if (taken.has(name.toUpperCase()) || OURS.test(name)) return 'set by the proxy itself'
   const steered = unsafeReason(name)
   return steered === null ? reason && unshaped[reason] : `it ${steered}`
 }

@@ -12,7 +12,7 @@ const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 const STEADY_MS = 1_000
 const MAX_LOOKS = 30
 const MAX_WAIT_MS = 300_000
-/** Milliseconds for what was printed last, should somebody who left the group hold the output open. */
+/** Milliseconds to wait for the last output, in case a detached process keeps it open. */
 const LAST_OUTPUT_MS = 1_000
 
 export type Watch = {
@@ -122,7 +122,7 @@ async function steadyVersion(source: Source, first: string): Promise<string> {
   return version
 }
 
-/** Says once what is wrong, and when it is over. */
+/** Reports a problem once, and its end. */
 function openNews(warn: (text: string) => void) {
   let last: string | null = null
   return {
@@ -131,7 +131,7 @@ function openNews(warn: (text: string) => void) {
       last = message
     },
     good: () => {
-      if (last !== null) warn('changes are seen again')
+      if (last !== null) warn('checking for changes again')
       last = null
     },
   }

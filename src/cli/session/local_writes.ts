@@ -13,7 +13,7 @@ import { CliError } from '../terminal/cli_error.ts'
 import type { Output } from '../terminal/output.ts'
 
 export type LocalWrites = {
-  /** Checks the folder before the first change. @throws CliError where it cannot be written */
+  /** Checks the folder before the first change. @throws CliError if it cannot be written */
   checking(api: Api): Api
   /** Does a local write; after a change on the server a failure is a warning. @throws CliError before one */
   remember(write: () => void): void

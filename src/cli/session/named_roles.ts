@@ -1,4 +1,4 @@
-/** A refusal by role names the role held, the role needed and who has it: the server's own says none of it. */
+/** Extends refusals by role with the current role, the required role, and the members who have it. */
 import { type Api, ApiError, callsWithin } from '../../client/http/api.ts'
 import { roleDenied } from '../../client/signed/rights.ts'
 import type { Permission } from '../../core/grant.ts'
@@ -8,7 +8,7 @@ import type { Endpoint } from '../../http/endpoint.ts'
 
 type Place = { id: string; name: string; role: string }
 
-/** The same error where it is no refusal by role. */
+/** Other errors are returned unchanged. */
 export async function namingRole(
   api: Api,
   place: Place,

@@ -1,6 +1,6 @@
 /**
- * New keys of an account, kept with the session before the server is asked to take them: so no lost answer loses the
- * keys, what is sealed to them, or the recovery key. They are the session's once the server shows them.
+ * New account keys, stored with the session before they are sent, so that a lost response cannot lose the keys, data
+ * sealed to them, or the recovery key. The session uses them once the server returns them.
  */
 
 import type { AccountKeys } from '../../client/account/account_keys.ts'
@@ -16,7 +16,7 @@ import type { StoredSession } from './session_store.ts'
 type Keeper = Pick<Session, 'store' | 'stored'>
 type Warn = (text: string) => void
 
-/** Null where none are waiting. */
+/** Null without pending keys. */
 export async function nextOf({ next }: StoredSession): Promise<NextKeys | null> {
   const [seed, recoveryKey] = [next?.seed, next?.recoveryKey].map((text) => fromBase64(text ?? ''))
   return next && seed && recoveryKey ? nextKeysOf(seed, recoveryKey) : null
@@ -79,7 +79,7 @@ export async function settleNext(session: Session, warn: Warn): Promise<boolean>
   return true
 }
 
-/** Also with --json: who does not read it here never will. */
+/** Also with --json, because it is shown only once. */
 export function warnRecoveryKey({ recoveryKey }: NextKeys, warn: Warn): void {
   warn('Their recovery key, unless you created a newer one:')
   warn(writeRecoveryKey(recoveryKey))

@@ -1,7 +1,7 @@
 /**
- * Values of a person's own, in place of those that all have: on this machine, for one account, and by the ids of
- * workspace, project and environment. They are sealed under a key derived from the account's private key, which
- * is kept where the session is, so nothing of them opens without that. They end with the session.
+ * A person's own values, which override the shared ones on this machine: for one account, by IDs of workspace, project
+ * and environment. They are sealed with a key derived from the account's private key in the session, and end with the
+ * session.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -38,7 +38,7 @@ async function renewAlone(store: SessionStore, stored: StoredSession): Promise<v
     const pair = await exchange(stored)
     const { access, refresh: next } = pair
     Object.assign(stored, { access, refresh: next })
-    // Another command may have written what it keeps beside the tokens.
+    // Another command may have changed other data of the session.
     const latest = await store.read()
     const isSame = latest !== null && latest.email === stored.email
     await store.write({ ...(isSame ? latest : stored), access, refresh: next })

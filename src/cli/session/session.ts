@@ -14,7 +14,7 @@ import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Output } from '../terminal/output.ts'
-import { sayPlain } from '../trust/chains.ts'
+import { notePlainWorkspace } from '../trust/chains.ts'
 import { type AskAhead, askingAhead } from './ahead.ts'
 import { choose, namesOfWorkspaces } from './chosen.ts'
 import type { LocalWrites } from './local_writes.ts'
@@ -32,11 +32,11 @@ export type Session = AccountKeys & {
   api: Api
   /** Sends a request that the command is about to make. */
   askAhead: AskAhead
-  /** Every workspace of this person, with its key where it opens. */
+  /** Every workspace of this person, with its key if it can be decrypted. */
   workspaces(): Promise<WorkspaceEntry[]>
   /** A workspace by id or name, with its key. @throws CliError */
   workspace(named: string | undefined): Promise<WorkspaceEntry & { open: OpenWorkspace }>
-  /** The same without demanding that the key is trusted, or opens. */
+  /** Accepts untrusted and unreadable keys. */
   entry(named: string | undefined): Promise<WorkspaceEntry>
   workspaceKeys: KnownWorkspaceKeys
   knownNames: KnownNames
@@ -90,8 +90,8 @@ function openSession(
   const { api: early, askAhead } = askingAhead(renewing(store, stored))
   const api = namingRoles(writes.checking(learning(early, names)), () => place)
   const chains = known.chains(api)
-  const metPlain = (shown: OpenWorkspace) => sayPlain(shown, warn)
-  const trust = { chains, workspaceKeys, metPlain }
+  const onPlainWorkspace = (shown: OpenWorkspace) => notePlainWorkspace(shown, warn)
+  const trust = { chains, workspaceKeys, onPlainWorkspace }
   const privateKey = decode(stored.privateKey, stored.email)
   const publicKey = decode(stored.publicKey, stored.email)
   const seed = stored.seed === null ? null : decode(stored.seed, stored.email)
@@ -146,7 +146,7 @@ function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace 
   }
   throw new CliError(
     'unreadable_workspace',
-    `the key of ${entry.name} does not open with your private key`,
+    `the key of ${entry.name} cannot be decrypted with your private key`,
     'ask an admin to invite you again',
   )
 }

@@ -13,21 +13,18 @@ import { readOwnFile } from '../files/read.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 export type Seal = {
-  /** Asks for what sealing will need. @throws CliError `wrong_passphrase` where others are sealed otherwise */
+  /** Prompts for the passphrase. @throws CliError `wrong_passphrase` if other sessions use another one */
   prepare(): Promise<void>
   seal(text: string): Promise<string>
   /** @throws CliError `wrong_passphrase` */
   unseal(text: string): Promise<string>
-  /** The key with its salt, for the agent; null where nothing is sealed yet. @throws CliError */
+  /** The key with its salt, for the agent; null without sealed files. @throws CliError */
   key(): Promise<SealingKey | null>
 }
 
 export type SealingKey = { salt: Uint8Array; key: Uint8Array }
 
-/**
- * @param opens whether an answer opens what is sealed; a person is asked until one does. Null where the passphrase is to
- * be chosen
- */
+/** @param opens whether a passphrase is right; the prompt repeats until it is. Null to choose a new passphrase */
 export type AskPassphrase = (
   opens: ((passphrase: string) => Promise<boolean>) | null,
 ) => Promise<string>
@@ -55,7 +52,7 @@ export function isSealed(text: string): boolean {
 
 export function openSeal({ directory, passphrase, argon2id, unlocked }: SealOptions): Seal {
   let known: SealingKey | null = null
-  /** The key for new files, or for the one that is there. */
+  /** The key for new files, or for the existing one. */
   const keyFor = async (present: string | null): Promise<SealingKey> => {
     const salt = present === null ? randomBytes(16) : saltOf(present)
     known ??= await unlocked()

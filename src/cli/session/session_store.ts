@@ -1,6 +1,6 @@
 /**
- * The store of the session and the private key of an account: in the keyring of the operating system where there is
- * one, else in a file of mode 0600, encrypted under a passphrase, or as it is when the user insists.
+ * The store of the session and the private key of an account: in the operating system's keyring if there is one,
+ * otherwise in a file of mode 0600, encrypted with a passphrase, or unencrypted if the user allows it.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,11 +43,11 @@ export type StoredSession = z.output<typeof stored>
 export type SessionStore = {
   /** The location, for `cloakroom status`. */
   location: string
-  /** Asks what writing will need, so that nothing is done that cannot be kept. */
+  /** Prompts for the passphrase first, so that no result is lost. */
   prepare(): Promise<void>
   read(): Promise<StoredSession | null>
   write(session: StoredSession): Promise<void>
-  /** That it could be written now, for what the server gives once. @throws CliError */
+  /** Checks that it is writable before the server returns one-time data. @throws CliError */
   demandRoom(): void
   /** Does `work` while no other command renews or changes this session. */
   exclusively<T>(work: () => Promise<T>): Promise<T>
@@ -118,7 +118,7 @@ function sealOf({
   })
 }
 
-/** The key of all sealed sessions; null where none is. @throws CliError `wrong_passphrase` */
+/** The key of all sealed sessions; null without sealed sessions. @throws CliError `wrong_passphrase` */
 export function sealingKey(options: StoreOptions): Promise<SealingKey | null> {
   return sealOf(options).key()
 }

@@ -38,10 +38,10 @@ export function changeProject(
 export function remember(context: Context, changes: Parameters<typeof updateFile>[1]): void {
   const path = findProjectFile(context.cwd) ?? join(context.cwd, PROJECT_FILE)
   updateFile(path, changes)
-  const told = Object.entries(changes)
+  const chosen = Object.entries(changes)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} ${value}`)
-  context.output.done(`Using ${told.join(', ')} (in ${path}).`, { ...changes, file: path })
+  context.output.done(`Using ${chosen.join(', ')} (in ${path}).`, { ...changes, file: path })
 }
 
 /** By name or id. @throws CliError */

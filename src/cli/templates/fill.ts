@@ -1,4 +1,4 @@
-/** From a template and the values of its environments to a text, whole or not at all. */
+/** Fills a template with the values of its environments, completely or not at all. */
 
 import { nearNames } from '../named.ts'
 import { CliError, type CliErrorCode } from '../terminal/cli_error.ts'
@@ -40,7 +40,7 @@ export async function fillTemplate(
 ): Promise<Filled> {
   const { parts, faults } = parseTemplate(template)
   const refuse = refusing(template)
-  refuse('invalid_file', faults, () => 'is no reference', LITERAL)
+  refuse('invalid_file', faults, () => 'is not a reference', LITERAL)
   if (parts.every((part) => typeof part === 'string')) return { text: parts.join(''), used: [] }
   const find = await open()
   const located = parts.map((part) =>
@@ -120,7 +120,7 @@ function resolvedOf(references: readonly Located[], opened: ReadonlyMap<Place, O
   )
 }
 
-/** Values are put in as they are, and not read again. @throws CliError for what becomes too long */
+/** Values are inserted unchanged, and not scanned again. @throws CliError if the result is too long */
 function joined(parts: readonly (string | Located)[], values: Values): string {
   const texts: string[] = []
   let length = 0

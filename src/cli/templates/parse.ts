@@ -1,7 +1,7 @@
 /**
- * The references in a template, read in one pass: `{{ NAME }}`, `{{ svc://project/environment/NAME }}`, the
- * latter without braces too, and `{{ "text" }}` for text that would be one of these. What looks like a
- * reference and is invalid is a fault: a config file with half of its values does more harm than none.
+ * The references in a template, read in one pass: `{{ NAME }}`, `{{ svc://project/environment/NAME }}`, the latter
+ * without braces too, and `{{ "text" }}` for text that would be one of these. Invalid references are faults: an
+ * incomplete config file does more harm than none.
  */
 import { SECRET_NAME } from '../../core/names/secret_name.ts'
 

@@ -1,7 +1,6 @@
 /**
- * The environments that a template may name. A template can come from a stranger, together with the program
- * that reads what is made of it: so beside the environment of the command only those are read that the
- * command allows, and not the environments that the template names.
+ * The environments that a template may name. A template and its program can be untrusted, so only the command's
+ * environment and explicitly allowed ones are read, not those that the template names.
  */
 import { isUuid } from '../../core/validation/validate.ts'
 import type { Context } from '../context.ts'
@@ -18,10 +17,10 @@ import type { NamedPlace } from './parse.ts'
 type Form = { mine: boolean | undefined }
 
 type Located = { id: string; title: string; open(): Promise<Opened> }
-/** `null` for the environment of the command. @throws CliError for what is not there */
+/** `null` for the environment of the command. @throws CliError if it does not exist */
 type Locate = (named: NamedPlace | null) => Located
 
-/** With a token, else as the person who is logged in. @throws CliError, ApiError */
+/** With a token, otherwise with the session. @throws CliError, ApiError */
 export async function openPlaces(
   context: Context,
   token: string | undefined,
@@ -85,7 +84,7 @@ async function byMember(context: Context, form: Form): Promise<Locate> {
   }
 }
 
-/** A token knows its project; another one of a token that is for several is found by id. */
+/** A token's own project needs no name. Other projects of a token are found by ID. */
 function byToken(context: Context, token: string): Locate {
   const { project } = context.settings
   const ownProject = project?.value ?? ''
@@ -94,7 +93,7 @@ function byToken(context: Context, token: string): Locate {
     const isOwn = named === null || textOf(named) === textOf(own)
     const { project, environment } = named ?? own
     if (!isUuid(project) && project !== ownProject) {
-      throw new CliError('usage', 'names a project, which needs its ID with a token')
+      throw new CliError('usage', 'names a project: with a token, use the project ID')
     }
     const open = async () => {
       const place = named ? { environment } : await environmentFor(context, token, 'server')

@@ -1,5 +1,5 @@
 /** Opening a page in the person's browser. */
-import { startAside } from '../../core/helper_program.ts'
+import { startDetached } from '../../core/helper_program.ts'
 import type { Host } from '../host.ts'
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
@@ -15,5 +15,5 @@ export function openBrowser(host: Host, url: string): void {
     return
   }
   const [opener = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
-  startAside([opener, ...args, url])
+  startDetached([opener, ...args, url])
 }

@@ -1,6 +1,6 @@
 /**
- * A child process that feels like it was started by the shell: terminal, signals and exit code pass
- * through. What it prints is masked on the way, so that a careless `env` shows no value.
+ * A child process that feels like it was started by the shell: terminal, signals and exit code pass through. Its output
+ * is masked, so that a careless `env` shows no values.
  */
 import { constants } from 'node:os'
 import { endsWithin } from '../../core/async/timeout.ts'
@@ -12,7 +12,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']
 
 type Options = {
   env: Record<string, string | undefined>
-  /** Values to mask in what the child prints; none means that nothing is looked at. */
+  /** Values to mask in the output. Without values, the output is not scanned. */
   masked: Values
   /** Called when the first value in piped output is masked. A terminal shows it, and a notice would tear its screen. */
   onMasked?: () => void
@@ -30,7 +30,7 @@ export type Running = {
 /** Opens the mask of one output. */
 type OpenMask = (to: Screen) => Promise<Mask>
 
-/** Runs a command to its end; returns its exit code. @throws CliError for what is no program */
+/** Runs a command to its end; returns its exit code. @throws CliError for an unknown program */
 export async function runChild(
   host: Host,
   command: readonly string[],
@@ -39,7 +39,7 @@ export async function runChild(
   return startChild(host, command, options).ended
 }
 
-/** @throws CliError for what is no program, or cannot be executed */
+/** @throws CliError for an unknown program, or one that cannot be executed */
 export function startChild(host: Host, command: readonly string[], options: Options): Running {
   try {
     return start(host, [...command], options)
@@ -183,7 +183,7 @@ export async function endGroup(pid: number, graceMs: number): Promise<void> {
   if (isThere) signalGroup(pid, 'SIGKILL')
 }
 
-/** Whether there is somebody in the group. */
+/** Whether the process group has members. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)

@@ -1,4 +1,4 @@
-/** An error for people: what went wrong, and the next thing to try. */
+/** An error for people: the problem, and the next step. */
 import {
   EX_AUTH,
   EX_FAILED,

@@ -15,7 +15,7 @@ export function countedAll(counts: Readonly<Record<string, number>>): string {
   return new Intl.ListFormat('en-GB').format(parts)
 }
 
-/** The question may first read what would be lost. @throws CliError unless the person or --yes says so */
+/** The question may first load what would be lost. @throws CliError unless the person or --yes confirms */
 export async function confirmed(
   host: Host,
   { yes }: { yes: boolean | undefined },
@@ -37,7 +37,7 @@ export async function confirmedOnTerminal(
   await confirmed(host, { yes }, question)
 }
 
-/** Asks a person where there is a terminal. @throws `refusal` where nobody can be asked; CliError for another answer than yes */
+/** Asks on a terminal. @throws `refusal` without a terminal; CliError unless the answer is yes */
 export async function confirmedOr(
   host: Host,
   yes: boolean,

@@ -1,4 +1,4 @@
-/** From any error to what is said of it and the exit code. A stack is only shown with --debug. */
+/** Converts any error to a message and an exit code. A stack is only shown with --debug. */
 
 import { MalformedRecoveryKey, WrongRecoveryKey } from '../../client/account/recovery.ts'
 import { EndedToken } from '../../client/agents/standing.ts'
@@ -34,7 +34,7 @@ export type Explanation = {
   docs: string | null
   /** The rejected fields of a request. */
   fields: readonly FieldFault[]
-  /** The code is said to people too: it is what the server's documentation lists. */
+  /** The code is also shown to people, because the documentation lists it. */
   isOfServer: boolean
 }
 
@@ -61,15 +61,21 @@ const OF_CLOCKS: readonly string[] = [
 ]
 
 /** With a difference of the clocks, if there is one and the error may come of it. */
-export function withClocks(told: Explanation, difference: ClockDifference | null): Explanation {
-  if (difference === null || !OF_CLOCKS.includes(told.code)) return told
+export function withClocks(
+  explanation: Explanation,
+  difference: ClockDifference | null,
+): Explanation {
+  if (difference === null || !OF_CLOCKS.includes(explanation.code)) return explanation
   const clocks = `${clockSentence(difference)} This may be the cause: ${CLOCK_HINT}`
-  return { ...told, hint: told.hint === null ? clocks : `${clocks}; else ${told.hint}` }
+  return {
+    ...explanation,
+    hint: explanation.hint === null ? clocks : `${clocks}; else ${explanation.hint}`,
+  }
 }
 
 type Kind = abstract new (...args: never[]) => Error
 
-/** Errors of the client library, which knows nothing of commands. */
+/** Errors of the client library, which is independent of commands. */
 const OF_CLIENT: readonly (readonly [kind: Kind, code: CliErrorCode, hint: string])[] = [
   [AnswerError, NO_CODE, 'check the address and the server version: cloakroom config'],
   [InvalidToken, 'invalid_token', 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'],
@@ -108,7 +114,7 @@ function unverified(error: unknown): CliError | null {
   }
   const isOfToken = error instanceof Refusal
   if (!isOfToken && !(error instanceof UntrustedChain)) return null
-  const where = isOfToken ? '' : 'see what is signed with: cloakroom workspace verify; then '
+  const where = isOfToken ? '' : 'verify the workspace with: cloakroom workspace verify; then '
   const hint = `${where}ask the server operator`
   return new CliError('unverified_workspace', `${error.message}; nothing was done`, hint)
 }

@@ -1,6 +1,6 @@
 /**
- * The operating system's keyring, through its own program: Secret Service or macOS Keychain. A keyring that is locked, or
- * does not answer, is not a missing one: what it keeps must not seem lost.
+ * The operating system's keyring, through its own program: Secret Service or macOS Keychain. A locked or unresponsive
+ * keyring is not a missing one: its contents must not seem lost.
  */
 import { HelperFailed, type HelperOptions, runHelper } from '../../core/helper_program.ts'
 import { CliError } from './cli_error.ts'
@@ -143,7 +143,7 @@ function macKeychain(run: Run): Entries {
 
 const MAX_REASON = 200
 
-/** The first line of what the program printed; it names no secret. */
+/** The first line of the program's output, which contains no secret. */
 function reasonIn(err: string): string {
-  return err.trim().split('\n')[0]?.slice(0, MAX_REASON) || 'it is locked, or refuses'
+  return err.trim().split('\n')[0]?.slice(0, MAX_REASON) || 'it is locked or denied access'
 }

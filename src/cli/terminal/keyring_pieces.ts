@@ -33,7 +33,7 @@ export function inPieces({ read, write, clear }: Entries): Entries {
       const parts: string[] = []
       for (const name of names) parts.push((await read(name)) ?? '')
       const whole = Buffer.from(parts.join(''), 'base64').toString()
-      // An entry that somebody removed by hand makes the session none.
+      // A manually removed entry invalidates the session.
       return digestOf(whole) === index.parse(JSON.parse(text ?? '')).sha256 ? whole : null
     },
     write: async (account, text) => {

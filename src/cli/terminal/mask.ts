@@ -1,6 +1,6 @@
 /**
- * Masks values in what a command prints, by the leak guard: in time that does not depend on how many there
- * are. It is a net under a careless `env`, not a wall: the command has the values.
+ * Masks values in a command's output with the leak guard, in time independent of their number. It helps against a
+ * careless `env`, but is no security boundary: the command has the values.
  */
 
 import { type PendingTimer, systemTimers, type Timers } from '../../core/async/timers.ts'
@@ -18,14 +18,14 @@ export type Mask = {
 }
 
 const MARKER = '[REDACTED]'
-/** Words of JSON say nothing, whatever they are the value of; without them no answer could be read. */
+/** JSON keywords are not secret, and masking them would make output unreadable. */
 const JSON_WORDS = new Set(['true', 'false', 'null'])
 /**
- * Milliseconds of silence. The last characters wait for what comes next; who is asked something, or
- * types, must see them.
+ * Milliseconds of silence. The last characters are held back for possible matches, but prompts and typed text must
+ * appear.
  */
 const SILENCE_MS = 30
-/** The same where the last characters are the first ones of a value as it is. */
+/** The wait if the last characters are the beginning of a value. */
 const LONG_SILENCE_MS = 1_000
 /** Characters of a beginning that are no accident, and how many of them are looked at. */
 const MIN_BEGINNING = 4
@@ -43,10 +43,10 @@ export function prepareMask(
   const guard = prepareGuard(named).forCall({ used: named, marker: MARKER })
   const texts = named.map(({ bytes }) => Buffer.from(bytes))
   const isBeginning = (text: Buffer) => endsInBeginning(text, texts)
-  let isTold = false
+  let isReported = false
   const tell = () => {
-    if (!isTold) onMasked()
-    isTold = true
+    if (!isReported) onMasked()
+    isReported = true
   }
   return (write) => openMask({ guard, isBeginning, timers, tell }, write)
 }
@@ -61,7 +61,7 @@ type Parts = {
 function openMask({ guard, isBeginning, timers, tell }: Parts, write: Write): Mask {
   let stream = guard.stream()
   let recent = Buffer.alloc(0)
-  /** Bytes that came and went since the stream was opened; as many where nothing is held back. */
+  /** Received and written bytes since the stream was opened; equal if nothing is held back. */
   let held = 0
   let timer: PendingTimer | undefined
   const give = (text: Uint8Array) => {

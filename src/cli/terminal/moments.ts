@@ -23,7 +23,7 @@ export function relativeTime(value: unknown, now: Date): string {
 
 type Range = { option: string; example: string; least: string; most: string }
 
-/** Milliseconds of `30s`, `8h`. @throws CliError for what is no length of time, or out of range */
+/** Milliseconds of `30s`, `8h`. @throws CliError for an invalid duration, or one out of range */
 export function durationOf(text: string, { option, example, least, most }: Range): number {
   const ms = millisecondsOf(text)
   if (ms >= millisecondsOf(least) && ms <= millisecondsOf(most)) return ms

@@ -1,6 +1,6 @@
 /**
- * The output for people and scripts: tables that fit the terminal, JSON on request, colour where it is wanted. A
- * command says what it has to say once, and each form of output is made of that.
+ * The output for people and scripts: tables that fit the terminal, JSON on request, and colour if enabled. A command
+ * passes its result once, for all forms of output.
  */
 import { onScreen, printable, printableJson } from '../../core/printable.ts'
 import { type Column, cell, layOut, type Row } from './table.ts'
@@ -16,19 +16,19 @@ export type Output = {
   /** The result: a sentence, or JSON; with --quiet the ID of the new item, or nothing. */
   done(sentence: string, data: unknown, made?: string): void
   /**
-   * The result where it is text that may be piped on. A pipe gets it unchanged. A terminal gets no control characters,
-   * because values and answers come from other people; a line on standard error says once that some were replaced.
+   * A text result for pipes. A pipe gets it unchanged. A terminal gets no control characters, because values and
+   * answers come from other people; a line on standard error reports replacements once.
    */
   raw(text: string): void
   /** A piece of such a result in UTF-8, with the same rule. */
   bytes(chunk: Uint8Array): void
-  /** Sentences beside the result that no script needs, a line each: what is in a name makes no other. */
+  /** Additional sentences for people, one per line; line breaks in names are escaped. */
   say(...texts: string[]): void
-  /** The same on standard error, where the result is for a pipe. */
+  /** Like `note`, on standard error, for results that are piped. */
   note(...texts: string[]): void
   /** Important messages, on standard error. */
   warn(...texts: string[]): void
-  /** Waits for the work; where it takes over a second, a terminal sees that something is going on. */
+  /** Waits for work. Shows progress on a terminal after a second. */
   during<T>(label: string, work: Promise<T>): Promise<T>
   isJson: boolean
   isQuiet: boolean

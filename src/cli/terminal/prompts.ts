@@ -43,7 +43,7 @@ export async function askUntilValid(
   while (true) {
     const answer = await ask(message)
     const fault = await faultOf(answer)
-    if (fault === null && (!isNew || answer === (await ask('The same again')))) return answer
+    if (fault === null && (!isNew || answer === (await ask('Repeat it')))) return answer
     say(fault ?? 'The two answers differ. Try again.')
   }
 }
@@ -72,7 +72,7 @@ export async function readValueFromStdin(host: Host): Promise<string> {
   return (await readStdin(host)).replace(/\r?\n$/, '')
 }
 
-/** @throws CliError for what is not text, which would not come back as it was */
+/** @throws CliError for invalid text, which would be changed */
 async function readStdin(host: Host): Promise<string> {
   const text = fromUtf8(await readInput(host))
   if (text !== null) return text
@@ -83,7 +83,7 @@ async function readStdin(host: Host): Promise<string> {
   )
 }
 
-/** Both ends: a question that nobody sees would wait forever. */
+/** Requires both: an invisible question would wait forever. */
 export function hasTerminal({ streams }: Host): boolean {
   return streams.stdin.isTTY === true && streams.stderr.isTTY === true
 }

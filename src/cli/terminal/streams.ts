@@ -1,4 +1,4 @@
-/** Standard output and error of the process: what they can show, and what becomes of a reader that is gone. */
+/** Standard output and error of the process: their capabilities, and the handling of a closed pipe. */
 import { EX_PIPE } from '../../core/exit_codes.ts'
 import { type Host, isOwnProcess } from '../host.ts'
 
@@ -24,7 +24,7 @@ export function endWithReader(host: Host): void {
   process.stderr.on('error', () => {})
 }
 
-/** Ends the process when all is written out, whatever else is under way. Returns in a host that is no process. */
+/** Exits the process after all output is written, even if work is running. Returns in a test host. */
 export async function endProcess(host: Host, code: number): Promise<number> {
   if (!isOwnProcess(host)) return code
   for (const stream of [process.stdout, process.stderr]) {

@@ -13,7 +13,7 @@ export async function weaknessIn(
   return `This ${what} is too weak: ${weakness.why} Advice: ${weakness.advice || 'use more words.'}`
 }
 
-/** @throws CliError, with advice, for what is easily guessed */
+/** @throws CliError, with advice, for a weak one */
 export async function strong(
   chosen: string,
   what: 'password' | 'passphrase',

@@ -1,4 +1,4 @@
-/** Tables for people: as wide as the terminal, measured in what a character takes on it. */
+/** Tables for people: as wide as the terminal, measured in columns per character. */
 
 import { printable } from '../../core/printable.ts'
 import { relativeTime } from './moments.ts'
@@ -15,7 +15,7 @@ export type Column =
       field: string
       /** In place of the field's name. */
       title?: string
-      /** Never cut: what people copy. */
+      /** Never cut, because people copy it. */
       whole?: true
       /** Left out where the line would not fit, the last one first. */
       optional?: true

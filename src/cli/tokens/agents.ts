@@ -1,4 +1,4 @@
-/** Finding agents and tokens by what was typed: a name, which is unique where one works, or an id. */
+/** Finds agents and tokens by ID, or by name, which is unique among active ones. */
 import { shellWord } from '../../client/agents/shell_word.ts'
 import { holderOf, standingIn } from '../../client/agents/tokens.ts'
 import { ApiError } from '../../client/http/api.ts'
@@ -36,7 +36,7 @@ function homesOf({ id }: { id: string }): NameList {
   return `home agents of ${id}`
 }
 
-/** No agent ever changes its project: what is signed for it goes with that. */
+/** Agents never change their project, which signed grants depend on. */
 function homeOf({ id, project_id }: { id: string; project_id: string | null }) {
   return { name: id, id: project_id ?? 'all' }
 }
@@ -125,8 +125,8 @@ export function usableIn({ project_id }: Agent, projectId: string): boolean {
 }
 
 /**
- * By label or id; a label that several have means the one that still works. What may be the id of a token is no label:
- * who hides a token would have another one end in its place.
+ * By label or ID. An ambiguous label means the active token. Text in the form of an ID is never a label: otherwise, a
+ * server that hides a token could make another one end instead.
  *
  * @throws CliError
  */
@@ -150,7 +150,7 @@ export function tokenNamed<T extends Token>(all: readonly T[], typed: string, li
 }
 
 /**
- * The same; in a signed workspace a label is the one that was granted with the token, to its owner.
+ * The same; in a signed workspace, labels come from the grants.
  *
  * @throws CliError, UntrustedChain
  */
@@ -167,8 +167,8 @@ export async function grantedToken<T extends Token & Parameters<typeof holderOf>
 }
 
 /**
- * A token to revoke. One that ended keeps its label by the grant that it had. A label without a grant is the server's word:
- * somebody who writes the database could hide the token that is meant behind it.
+ * A token to revoke. One that ended keeps its label by the grant that it had. A label without a grant is not signed:
+ * someone with database access could hide the intended token behind it.
  *
  * @throws CliError, UntrustedChain
  */

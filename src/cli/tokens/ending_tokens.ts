@@ -64,7 +64,7 @@ function named(found: readonly SignedToken[], ids: readonly string[]): SignedTok
   })
 }
 
-/** Somebody who knows the token can go on using it: that is what the question is about. */
+/** Asks, because anyone who knows the token can continue to use it. */
 async function asked(host: Host, found: readonly SignedToken[]): Promise<SignedToken[]> {
   const { askConfirmation, hasTerminal } = await import('../terminal/prompts.ts')
   const kept: SignedToken[] = []

@@ -1,4 +1,4 @@
-/** The token that a command is given: where it is, the environment that it is for, and what is delivered to it. */
+/** The token of a command: its source, its environment, and its delivered secrets. */
 import {
   type AskedScope,
   type DeliveryMemory,
@@ -46,7 +46,7 @@ export function namedEnvironment(context: Context): { environment?: string } {
 }
 
 const FILES: readonly (Origin | undefined)[] = ['project file', 'global file']
-/** Milliseconds to wait for what a token is for: its use reports a server that does not answer. */
+/** Milliseconds to wait for a token's description. Its later use reports an unavailable server. */
 const TOKEN_MS = 3_000
 
 /**

@@ -47,7 +47,7 @@ export function checkActorName(name: string): void {
   )
 }
 
-/** `--host` and `--secret`. @throws CliError for what no host or name is */
+/** `--host` and `--secret`. @throws CliError for an invalid host or name */
 export function narrowedBy({
   host,
   secret,

@@ -11,11 +11,11 @@ import { getVersion } from '../../features/workloads/contract.ts'
 import type { Context } from '../context.ts'
 import { openKnownDeliveries } from '../trust/known_deliveries.ts'
 import {
+  noteWithheld,
   once,
   resolvedFrom,
   type Source,
-  sayUnavailable,
-  sayWithheld,
+  warnUnavailable,
 } from '../values/delivered.ts'
 import {
   deliveredTo,
@@ -42,8 +42,8 @@ export async function tokenSource(context: Context, token: string): Promise<Sour
       const scope: AskedScope = { ...namedProject(context), ...environment }
       const opened = await openedForToken(context, token, scope, memory)
       last = opened.seen ?? undefined
-      sayWithheld(note, opened)
-      sayUnavailable(warn, opened.unavailable)
+      noteWithheld(note, opened)
+      warnUnavailable(warn, opened.unavailable)
       return resolvedFrom(opened)
     },
     seen: { last: () => last, demand: (seen) => memory.remember(seen, seen) },

@@ -1,4 +1,4 @@
-/** The chains of signed workspaces, with what a person at a terminal should hear of them. */
+/** The chains of signed workspaces, with notes for a person at a terminal. */
 import type { Api } from '../../client/http/api.ts'
 import type { Chains, KnownChains } from '../../client/signed/chain.ts'
 import { chainsOf, hashInGroups } from '../../client/signed/trust.ts'
@@ -20,7 +20,7 @@ export function openChains(api: Api, known: KnownChains, warn: Warn): Chains {
 type Warn = Output['warn']
 
 /** One that is not signed, where others are. */
-export async function sayPlain(shown: OpenWorkspace, warn: Warn): Promise<void> {
+export async function notePlainWorkspace(shown: OpenWorkspace, warn: Warn): Promise<void> {
   const { name } = shown
   warn(
     `${name} is new to this machine and is not signed, unlike your other workspaces. Key fingerprint: ${await keyFingerprint(knownKeyOf(shown))}`,

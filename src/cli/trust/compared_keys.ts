@@ -18,10 +18,8 @@ type Invitations = {
 }
 
 /**
- * Asks about each who is not named by a link yet; `compared` are addresses whose fingerprints
- * were given and are theirs.
- *
- * @throws CliError where keys are other ones, or were not compared
+ * Asks to compare the fingerprint of each person without a link. `compared` are addresses with matching given
+ * fingerprints. @throws CliError for different or uncompared keys
  */
 export async function demandComparison(
   context: Context,
@@ -36,7 +34,7 @@ export async function demandComparison(
   }
 }
 
-/** Members sign their new keys. Somebody who was only invited cannot: then the invitation is for the old keys. */
+/** Members sign their new keys. Invited people cannot, so their invitation is for the old keys. */
 function demandSame(person: Invited, member: Member, isActive: boolean): void {
   if (isSamePerson(person, member)) return
   if (!isActive) {

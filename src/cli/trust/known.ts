@@ -42,35 +42,35 @@ const sections = {
   names: {
     file: 'known_names.json',
     form: z.record(z.string(), nameLists),
-    says: 'what names stood for',
+    says: 'the IDs of names',
     help: 'check the names and IDs: cloakroom workspace list --json',
   },
-  /** Server → signed workspace → what was seen. */
+  /** Server → signed workspace → last verified state. */
   chains: {
     file: 'chains.json',
     form: z.record(z.string(), z.record(z.string(), knownEntry)),
-    says: 'what was seen of signed workspaces',
+    says: 'the states of signed workspaces',
     help: 'compare workspaces again with: cloakroom workspace fingerprint',
   },
   /** Account → workspace → key. */
   workspaceKeys: {
     file: 'workspace_keys.json',
     form: z.record(z.string(), z.record(z.string(), workspaceKey)),
-    says: 'which keys workspaces had',
+    says: 'the keys of workspaces',
     help: 'compare keys again with: cloakroom workspace accept-key <workspace>',
   },
-  /** Token → what it was shown last; the one that was used last is the last. */
+  /** Token → its last delivery, ordered by last use. */
   deliveries: {
     file: 'deliveries.json',
     form: z.record(z.string(), delivery),
-    says: 'what was seen of deliveries',
+    says: 'the states of deliveries',
     help: 'continue with the current data of the server',
   },
   /** Folder → the addresses that its project file may name. */
   folders: {
     file: 'trusted.json',
     form: z.record(z.string(), z.strictObject({ server: addresses, resolver: addresses })),
-    says: 'which folders are trusted',
+    says: 'the trusted folders',
     help: 'trust the folders again with: cloakroom trust',
   },
 } as const
@@ -87,7 +87,7 @@ export function readKnown<S extends Section>(env: Env, section: S): Content<S> {
     // The section's own form.
     return form.parse(JSON.parse(text)) as Content<S>
   } catch {
-    throw new CliError('invalid_file', `${path} does not say ${says}`, `remove it, and ${help}`)
+    throw new CliError('invalid_file', `${path} does not contain ${says}`, `remove it, and ${help}`)
   }
 }
 
@@ -95,8 +95,8 @@ export function readKnown<S extends Section>(env: Env, section: S): Content<S> {
 const PATIENCE_MS = 30_000
 
 /**
- * `change` makes the next content of the present one, or `undefined` where nothing is to change. No other command changes
- * the section meanwhile. @throws CliError
+ * `change` returns the new content, or `undefined` to keep it. No other command changes the section meanwhile. @throws
+ * CliError
  */
 export function changeKnown<S extends Section>(
   env: Env,

@@ -1,4 +1,4 @@
-/** Finding what a name stood for when it was seen first, and refusing another. */
+/** Pins the ID of a name when it is first seen, and refuses another one. */
 import {
   type ChangedName,
   changedName,
@@ -26,7 +26,7 @@ export function knownOne<T extends Named>(
   return found
 }
 
-/** `subject` is what was meant, in words. @throws CliError `changed_name` */
+/** `subject` is the item in words. @throws CliError `changed_name` */
 export function demandKnown(
   known: KnownNames,
   list: NameList,

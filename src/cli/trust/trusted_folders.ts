@@ -12,9 +12,9 @@ export type Addresses = { [name in AddressName]?: string | undefined }
 
 export type TrustedFolders = {
   includes(folder: string, name: AddressName, address: string): boolean
-  /** Beside what the folder was trusted with before. */
+  /** In addition to the addresses already trusted for the folder. */
   add(folder: string, addresses: Addresses): void
-  /** Forgets a folder with all its addresses; false where there was nothing to forget. */
+  /** Forgets a folder with all its addresses; false if it was not trusted. */
   remove(folder: string): boolean
 }
 

@@ -19,7 +19,7 @@ const MAX_ANSWER = 4_096
 const keyAnswer = z.object({ salt: z.base64(), key: z.base64(), until: z.number() })
 const untilAnswer = z.object({ until: z.number() })
 
-/** Null where nothing is unlocked, or what listens is not this user's: then the passphrase is asked for. */
+/** Null if it is locked, or the listener is another user's. The passphrase is then requested. */
 export async function unlockedKey(env: Env): Promise<SealingKey | null> {
   const answer = await ask(env, 'key').catch(() => null)
   const parsed = keyAnswer.safeParse(answer)
@@ -28,13 +28,13 @@ export async function unlockedKey(env: Env): Promise<SealingKey | null> {
   return { salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') }
 }
 
-/** When it will be locked; null where it is. @throws CliError `unsafe_socket` */
+/** When it will be locked; null if it is locked. @throws CliError `unsafe_socket` */
 export async function unlockedUntil(env: Env): Promise<Date | null> {
   const parsed = untilAnswer.safeParse(await ask(env, 'until'))
   return parsed.success ? new Date(parsed.data.until) : null
 }
 
-/** Ends the agent; false where there was none. @throws CliError `unsafe_socket` */
+/** Ends the agent; false without one. @throws CliError `unsafe_socket` */
 export async function lock(env: Env): Promise<boolean> {
   return (await ask(env, 'lock')) !== null
 }
@@ -70,7 +70,7 @@ async function startAgent(order: Order): Promise<void> {
     throw new CliError('failed', 'the process that holds the key did not start within 5 seconds')
 }
 
-/** Null where nothing answers. @throws CliError `unsafe_socket` */
+/** Null without a response. @throws CliError `unsafe_socket` */
 async function ask(env: Env, question: Question): Promise<unknown> {
   const path = ownSocket(env)
   if (path === null) return null

@@ -13,7 +13,7 @@ const OTHERS = 0o077
 const OTHERS_MAY_WRITE = 0o022
 const STICKY = 0o1000
 
-/** The path of the socket; the directory is made where `make` says so. @throws CliError `unsafe_socket` */
+/** The path of the socket; `make` creates the directory. @throws CliError `unsafe_socket` */
 export function socketPath(env: Env, make: boolean): string {
   const uid = ownUid()
   const { XDG_RUNTIME_DIR: runtime } = env
@@ -38,7 +38,7 @@ export function ownSocket(env: Env): string | null {
   }
 }
 
-/** Nobody else may enter it, nor put another in its place. */
+/** No other user can access or replace it. */
 function demandOwnDirectory(directory: string, uid: number): void {
   const own = lstatSync(directory)
   const isOwn = own.isDirectory() && own.uid === uid && (own.mode & OTHERS) === 0

@@ -79,7 +79,7 @@ async function targetOf(from: ProjectScope, { to, toProject }: Options): Promise
   throw new CliError('usage', `${project.name}/${to} cannot be copied to itself`)
 }
 
-/** With the policies that they open with. @throws CliError for what is not there, or does not open */
+/** With their verified policies. @throws CliError for missing or unreadable secrets */
 async function entriesOf(
   from: ProjectScope,
   keys: readonly string[] | undefined,

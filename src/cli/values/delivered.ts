@@ -23,7 +23,7 @@ export type Source = {
 }
 
 /** The server gives the reasons in a token's delivery, because it omits the policies of omitted secrets. */
-export function sayWithheld(note: (...texts: string[]) => void, opened: Opened): void {
+export function noteWithheld(note: (...texts: string[]) => void, opened: Opened): void {
   const { withheld = [], held = [], roots = [] } = opened
   const lines = [
     [withheld, 'because their policies do not list env', ''],
@@ -40,7 +40,7 @@ const HELD_HINT = '. Use `cloakroom call`, or the proxy with --remote.'
 const ROOT_HINT = '. Run with a token, or call through `cloakroom call`.'
 
 /** Credentials that could not be renewed are missing from the environment. */
-export function sayUnavailable(
+export function warnUnavailable(
   warn: (text: string) => void,
   unavailable: Readonly<Record<string, string>>,
 ): void {
@@ -48,7 +48,7 @@ export function sayUnavailable(
   if (reasons.length > 0) warn(`omitted, because renewal failed: ${reasons.sort().join(', ')}`)
 }
 
-/** The same sentence again says nothing. */
+/** A repeated sentence is omitted. */
 export function once(warn: (...texts: string[]) => void): (...texts: string[]) => void {
   let last = ''
   return (...texts) => {
@@ -62,7 +62,7 @@ export function once(warn: (...texts: string[]) => void): (...texts: string[]) =
 export type Opened = {
   entries: ReadonlyMap<string, Entry>
   own: ReadonlySet<string>
-  /** Names that stay where they are, by their policies. */
+  /** Names that their policies withhold. */
   withheld?: readonly string[] | undefined
   /** Names that need an approval for each use, whose values no program gets. */
   held?: readonly string[] | undefined

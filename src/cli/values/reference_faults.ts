@@ -22,8 +22,8 @@ type Options = {
 }
 
 /**
- * Refuses circles. Asks before a reference to a name that is not there is stored. Of text, it reports what could be
- * meant as a reference.
+ * Refuses circles. Asks before a reference to a missing name is stored. Reports literal text that looks like a
+ * reference.
  *
  * @throws CliError
  */

@@ -56,7 +56,7 @@ function referencesOf(name: string, { value, policy }: Opened): string[] {
   return isMarked(policy) ? referencesIn(name, value) : []
 }
 
-/** A value that was pulled as programs get it is no new one: what is stored keeps its references. */
+/** A resolved value that was pulled before counts as unchanged: the stored value keeps its references. */
 export async function asStored(
   scope: ProjectScope,
   values: Values,
@@ -78,7 +78,7 @@ export async function asStored(
 
 type Marking = {
   references: boolean | undefined
-  /** Whether a reference to what is not there is confirmed. */
+  /** Whether a reference to a missing name is confirmed. */
   yes: boolean | undefined
   own?: ReadonlyMap<string, Opened>
   known?: ReadonlyMap<string, { value: string }>

@@ -1,4 +1,4 @@
-/** Sealing values for the server and opening what it stored, for a command. */
+/** Seals values for the server, and decrypts stored ones, for commands. */
 import * as client from '../../client/actions/set_secrets.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Entry as Opened } from '../../core/policy/references.ts'
@@ -10,7 +10,7 @@ export const ROOT_HINT = 'The fields of each kind: docs/guides/connections.md'
 
 export type { Entry } from '../../client/actions/set_secrets.ts'
 
-/** Nothing is sent before it is certain that all of it can be stored. @throws CliError */
+/** Sends only after a check that all of it can be stored. @throws CliError */
 export async function upload(
   scope: ProjectScope,
   entries: readonly client.Entry[],
@@ -27,12 +27,12 @@ export async function upload(
   }
 }
 
-/** The value, or `null` where it does not open at its place with its policy. */
+/** The value, or `null` if it cannot be decrypted at its place with its policy. */
 export function opened(scope: ProjectScope, stored: client.SealedRow): string | null {
   return client.openedValue(environmentOf(scope), stored)
 }
 
-/** @throws CliError where it does not open */
+/** @throws CliError if it cannot be decrypted */
 export function reveal(scope: ProjectScope, stored: client.SealedRow): string {
   const value = opened(scope, stored)
   if (value !== null) return value
@@ -43,7 +43,7 @@ export function reveal(scope: ProjectScope, stored: client.SealedRow): string {
   )
 }
 
-/** Each as it is stored. @throws CliError where one does not open */
+/** All values as stored. @throws CliError if one cannot be decrypted */
 export function openedSecrets(
   scope: ProjectScope,
   stored: readonly client.SealedRow[],

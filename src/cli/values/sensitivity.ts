@@ -16,7 +16,9 @@ export function choiceOf({
   return plain ? 'plain' : 'by value'
 }
 
-/** The entries with their final policies; says what became a setting, or ceased to be one, by the value alone. */
+/**
+ * The entries with their final policies. Reports secrets that became settings, or the reverse, because of their value.
+ */
 export function classified(
   { output }: Context,
   candidates: readonly Candidate[],

@@ -5,7 +5,7 @@ import { isDeliverable, isHeld, isRoot } from '../../core/policy/policy.ts'
 import type { Entry } from '../../core/policy/references.ts'
 import type { Context } from '../context.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
-import { type Opened, once, resolvedFrom, type Source, sayWithheld } from './delivered.ts'
+import { noteWithheld, type Opened, once, resolvedFrom, type Source } from './delivered.ts'
 import { openedSecrets } from './sealing.ts'
 
 type Options = { allowEmpty: boolean | undefined; mine: boolean | undefined }
@@ -13,7 +13,7 @@ type Options = { allowEmpty: boolean | undefined; mine: boolean | undefined }
 /** @throws CliError without a session */
 export async function sessionSource(context: Context, options: Options): Promise<Source> {
   const session = await context.session()
-  // Asked for once, and the workspace's key each time: it may be another by then.
+  // Read once. The workspace's key is read each time, because it may change.
   const open = (reading: SecretsReading) =>
     projectScope({ ...context, session: async () => session }, reading)
   const { settings, output } = context
@@ -27,7 +27,7 @@ export async function sessionSource(context: Context, options: Options): Promise
         await refuseEmpty(scope, options)
         return {}
       }
-      sayWithheld(note, opened)
+      noteWithheld(note, opened)
       return resolvedFrom(opened)
     },
     version: async () => {
@@ -47,8 +47,8 @@ export async function sessionSource(context: Context, options: Options): Promise
 }
 
 /**
- * Secrets whose policy does not list `env` stay where they are, as in delivery by token; `null` for an
- * environment that has none at all. Values of the person's own stand in for those that all have.
+ * Omits secrets whose policy does not list `env`, like delivery by token. `null` for an environment without secrets.
+ * The person's own values override the shared ones.
  */
 export async function openedForMember(
   { output }: Pick<Context, 'output'>,
@@ -67,7 +67,7 @@ export async function openedForMember(
   const opened = openedSecrets(scope, meant)
   // Decrypting them proves their policies: a server cannot withhold a value with a forged policy.
   for (const name of kept) opened.delete(name)
-  sayOwn(output, scope, [...own.keys()])
+  noteOwnValues(output, scope, [...own.keys()])
   return {
     entries: new Map([...opened, ...own]),
     own: new Set(own.keys()),
@@ -77,8 +77,8 @@ export async function openedForMember(
   }
 }
 
-/** Nobody is to look for a fault in what others have. */
-export function sayOwn(
+/** A note, so that people do not search for the cause in shared values. */
+export function noteOwnValues(
   output: Context['output'],
   { project, environment }: ProjectScope,
   names: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Storing values for people: policies of what is there stay unless another is given, and an environment
- * does not come into being because its name was mistyped.
+ * Storing values for people: existing policies are kept unless another one is passed, and a mistyped name does not
+ * create an environment.
  */
 
 import {
@@ -49,7 +49,7 @@ export async function store(
   return counts
 }
 
-/** @throws CliError where nobody confirms it */
+/** @throws CliError without a confirmation */
 async function confirmNewEnvironment(
   { host }: Context,
   scope: ProjectScope,

@@ -1,7 +1,7 @@
 /**
- * The keys of an account, and the two forms in which the server stores them (protocol 3.1): the seed that they
- * come from, or the private key alone in an account that has no signing key. Which one counts is not for the
- * wrapped copy to say: it is what the named keys make it, and both forms open for these only.
+ * The keys of an account, and the two forms in which the server stores them (protocol 3.1): the seed that they come
+ * from, or the private key alone in an account that has no signing key. The account's public keys determine the form,
+ * not the wrapped copy, and both forms decrypt only for these keys.
  */
 import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
 import { randomBytes } from '../../core/crypto/random.ts'
@@ -45,7 +45,7 @@ const copies = {
   },
 }
 
-/** Everything that registering takes, and the keys that stay here. About 0.3 s of work. */
+/** All data for a registration, and the keys that stay here. Takes about 0.3 s. */
 export async function newAccount(email: string, password: string, argon2id?: Argon2id) {
   const seed = randomBytes(SEED_BYTES)
   const identity = await identityOf(seed)
@@ -79,14 +79,14 @@ export async function wrapKeys(
   return wrapSeed(seedKey(key), copy, seed, await identityBehind(seed, publicKey))
 }
 
-/** A copy of another seed would open nothing, which would be found out when it is needed. @throws Error */
+/** Rejects a copy of another seed, which would be useless. @throws Error */
 export async function identityBehind(seed: Bytes, publicKey: Uint8Array): Promise<Identity> {
   const identity = await identityOf(seed)
   if (identity.public_key === toBase64(publicKey)) return identity
-  throw new Error('the seed is not that of the account')
+  throw new Error('the seed belongs to another account')
 }
 
-/** Null where the copy does not open, or gives other keys than the server names. */
+/** Null if the copy cannot be decrypted, or its keys differ from those on the server. */
 export async function unwrapKeys(
   copy: SeedCopy,
   key: Uint8Array,

@@ -95,7 +95,7 @@ export function wrapForPasskey(
   return wrapSeed(seedKey(output), copy, seed, identity)
 }
 
-/** The seed, and who it makes one; null where it does not open, or gives other keys than the server names. */
+/** The seed and its account. Null if it cannot be decrypted, or its keys differ from those on the server. */
 export function unwrapByPasskey(
   output: Uint8Array,
   copy: PasskeyCopy,

@@ -5,7 +5,7 @@ import { KEY_BYTES } from '../../core/crypto/gcm_message.ts'
 /** The cost; `memory_kib` is in KiB. */
 export type Argon2Costs = { memory_kib: number; iterations: number; parallelism: number }
 
-/** Argon2id, or what a test has in its place. */
+/** Argon2id, or a test double. */
 export type Argon2id = (
   message: Uint8Array,
   salt: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * The worker of `argon2.browser.ts`: takes one order and posts 32 bytes, or why there are none. An error in an async
- * handler would reach nobody, and the caller would wait for ever.
+ * The worker of `argon2.browser.ts`: handles one order, and posts 32 bytes or an error. An uncaught error in an async
+ * handler would leave the caller waiting forever.
  */
 import { argon2id } from 'hash-wasm'
 import { KEY_BYTES } from '../../core/crypto/gcm_message.ts'

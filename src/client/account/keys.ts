@@ -1,7 +1,7 @@
 /**
- * Account keys (protocol 3.1), which exist on the client only. The password becomes a master key by
- * Argon2id; the server gets a value derived from it that cannot unlock the private key. A server
- * that asks for weaker work is refused, because that is how it would learn the password.
+ * Account keys (protocol 3.1), which exist on the client only. The password becomes a master key by Argon2id; the
+ * server gets a value derived from it that cannot unlock the private key. A server that requests a weaker derivation is
+ * refused, because it could then guess the password.
  */
 import { concat, fromBase64, lp, toBase64, toBase64Url, utf8 } from '../../core/crypto/encoding.ts'
 import {
@@ -60,15 +60,15 @@ export async function deriveMasterKey(
 
 function requireAcceptableKdf(kdf: Kdf): void {
   if (kdf.algorithm !== KDF_DEFAULT.algorithm) {
-    throw new Error('The server asks for a key derivation other than argon2id: refused.')
+    throw new Error('The server requested a key derivation other than argon2id.')
   }
   for (const cost of KDF_COSTS) {
     const value = kdf[cost]
     if (!Number.isInteger(value) || value < KDF_DEFAULT[cost]) {
-      throw new Error(`The server asks for weaker key derivation (${cost}): refused.`)
+      throw new Error(`The server requested a key derivation that is too weak (${cost}).`)
     }
     if (value > KDF_MOST[cost]) {
-      throw new Error(`The server asks for an excessive key derivation cost (${cost}): refused.`)
+      throw new Error(`The server requested an excessive key derivation cost (${cost}).`)
     }
   }
 }

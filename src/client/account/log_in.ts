@@ -23,8 +23,8 @@ export type OpenSession = AccountKeys & {
 
 /**
  * Registers an account whose password and keys never leave this process, with a personal workspace. Returns the
- * recovery key as text, and what to keep of the workspace where it is signed. The first account of a server may need its
- * owner code.
+ * recovery key as text, and the known state of a signed workspace. The first account of a server may need its owner
+ * code.
  */
 export async function signUp(
   origin: string,
@@ -55,10 +55,10 @@ export async function signUp(
 }
 
 /**
- * Logs in and opens the private key and every workspace that it opens.
+ * Logs in, and decrypts the private key and the workspaces.
  *
- * @throws ApiError when the server refuses, Error when it asks for weak key derivation or its copy of
- * the private key does not open
+ * @throws ApiError when the server refuses, Error when it asks for weak key derivation or its copy of the private key
+ *   does not open
  */
 export async function logInByPassword(
   origin: string,

@@ -1,6 +1,6 @@
 /**
- * Whether a password or passphrase is hard to guess (protocol 3.1): all that protects the keys from who has read the
- * database, or the file, is the time that guessing takes. The lists of common words are loaded only here.
+ * Whether a password or passphrase is hard to guess (protocol 3.1): anyone who has read the database or the file is
+ * only stopped by the time that guessing takes. The lists of common words are loaded only here.
  */
 
 const LEAST_CHARACTERS = 12
@@ -9,7 +9,7 @@ const LEAST_SCORE = 3
 
 export type Weakness = { why: string; advice: string }
 
-/** Null for one that is good enough; `known` is what others know of the person, such as the address. */
+/** Null for a strong one. `known` has public data of the person, such as the address. */
 export async function weaknessOf(
   password: string,
   known: readonly string[] = [],
@@ -28,7 +28,7 @@ export async function weaknessOf(
   return { why, advice: feedback.suggestions.join(' ') }
 }
 
-/** Ranks its dictionaries, which takes longer than to judge a password: once for a process. */
+/** Loads the dictionaries once per process, which takes longer than checking a password. */
 let strength: ReturnType<typeof openStrength> | undefined
 
 async function openStrength() {

@@ -45,7 +45,7 @@ export async function uncoveredHosts(
   })
 }
 
-/** Returns what was not allowed before. @throws ApiError, UntrustedChain */
+/** Returns the newly allowed hosts. @throws ApiError, UntrustedChain */
 export function allowHosts({ api, workspace }: WorkspacePlace, domains: string[]) {
   const params = { workspace_id: workspace.id }
   return workspace.change(judgeOf({ add: domains }), (link) =>
@@ -74,7 +74,7 @@ function judgeOf({ add = [], remove = [] }: AllowlistChange): Judge {
   }
 }
 
-/** As they are stored, each once; the server refuses what is no host. */
+/** Normalised and unique. The server rejects invalid hosts. */
 function canonical(domains: readonly string[]): string[] {
   return [...new Set(domains.flatMap((domain) => parseDomain(domain)?.text ?? []))]
 }
@@ -95,8 +95,8 @@ function whoAllowed(links: readonly Link[]): Map<string, AllowedBy> {
 }
 
 /**
- * Listed hosts that nobody signed, which allow no calls, and omitted hosts, which still do. What
- * somebody changed while it was read is neither: `before` is the list as it was signed then.
+ * Listed hosts that nobody signed, which allow no calls, and omitted hosts, which still do. Concurrent changes count as
+ * neither: `before` is the signed list before the read.
  */
 function misstated(
   before: ReadonlySet<string>,
@@ -115,8 +115,8 @@ const MOST_RECORDS = 500
 const MOST_HOSTS = 20
 
 /**
- * The calls of the last seven days that the entry allowed, and none of the `others`: they would be refused without it. The
- * audit is searched by host name, and each record's URL has the port. Null for what is no entry.
+ * The calls of the last seven days that only this entry allowed, so they would be refused without it. The audit is
+ * searched by host name, and each record's URL has the port. Null for an invalid entry.
  */
 export async function callsAllowedBy(
   api: Api,
@@ -176,7 +176,7 @@ function isAllowedBy(entry: Domain, { reason, target_url, target_domain }: Audit
 
 type HostUse = CallResult<typeof getUsage>['hosts'][number]
 
-/** By entry: how often it was called on each day, and when last. An entry that nobody called is left out. */
+/** By entry: calls per day, and the last call. Entries without calls are omitted. */
 export function hostUses(domains: readonly string[], hosts: readonly HostUse[]) {
   const uses = new Map<string, Omit<HostUse, 'host'>>()
   const called = hosts.flatMap(({ host, ...use }) => {

@@ -1,4 +1,4 @@
-/** Requests to use held secrets: those that verify are listed, and decided. */
+/** Lists and decides verified requests to use held secrets. */
 import { systemTimers, type Timers } from '../../core/async/timers.ts'
 import { denyApproval, listApprovals, revokeApproval } from '../../features/approvals/contract.ts'
 import { openSignedState, type SignedState } from '../approvals/reading.ts'
@@ -23,7 +23,7 @@ const AT_ONCE = 4
 const MAX_WAIT_MS = 60_000
 const BUSY: readonly number[] = [429, 503]
 
-/** Newest first. Pending ones are verified; others ended, and can release nothing. @throws ApiError, UntrustedChain */
+/** Newest first. Pending ones are verified. Others have ended. @throws ApiError, UntrustedChain */
 export async function readApprovals(
   place: WorkspacePlace,
   statuses: readonly ApprovalStatus[] | null,
@@ -40,12 +40,12 @@ export async function readApprovals(
   return checked
 }
 
-/** Whether the server asks for a pause, and has no other objection. */
+/** Whether the server only requests a pause. */
 export function isBusy(error: unknown): error is ApiError {
   return error instanceof ApiError && BUSY.includes(error.status)
 }
 
-/** Repeats a reading after the pause that the server asks for. */
+/** Repeats a read after the requested pause. */
 async function retryOnce<T>(read: () => Promise<T>, { sleep }: Pick<Timers, 'sleep'>): Promise<T> {
   try {
     return await read()
@@ -74,7 +74,7 @@ export async function readNewApprovals(
   return { requests, hidden: fresh.length - requests.length }
 }
 
-/** As the server says. */
+/** According to the server. */
 export async function listedApprovals(
   { api, workspace }: ServerPlace,
   statuses: readonly ApprovalStatus[] | null,

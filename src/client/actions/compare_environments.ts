@@ -1,4 +1,4 @@
-/** All secrets of a project by environment, and which of their values are the same. No value leaves this file. */
+/** All secrets of a project by environment, and which values are equal. No value leaves this file. */
 import { isSensitive, type Policy } from '../../core/policy/policy.ts'
 import { listEnvironments } from '../../features/projects/contract.ts'
 import { type EnvironmentPlace, readSecrets } from '../environment.ts'
@@ -17,7 +17,7 @@ type SecretCell = {
   isSensitive: boolean
   /** Null for a secret that is not renewed. */
   renewal: RenewalState | null
-  /** Cells of one name with the same number hold the same value; null where it does not open. */
+  /** Cells of one name with the same number have equal values. Null for an unreadable value. */
   value: number | null
 }
 type SecretRow = { key: string; cells: Record<string, SecretCell> }
@@ -25,7 +25,7 @@ type SecretRow = { key: string; cells: Record<string, SecretCell> }
 /** In this order, before all others. */
 const USUAL = ['development', 'staging', 'production']
 
-/** An environment that is not what members signed is named with its fault, and has no secrets here. */
+/** An environment that fails verification has a fault and no secrets. */
 export async function compareEnvironments(place: WorkspacePlace, projectId: string) {
   const found = await place.api.call(listEnvironments, { params: { project_id: projectId } })
   const names = Object.keys(found.environments)
@@ -67,7 +67,7 @@ type Listed = Awaited<ReturnType<typeof readSecrets>>[number]
 
 function cellOf(place: EnvironmentPlace, secret: Listed): Omit<SecretCell, 'value'> & Opened {
   const value = openedValue(place, secret)
-  // A value opens under its own policy only: one that it does not open under is the server's word.
+  // A value decrypts only with its own policy. Any other policy comes from the server.
   const policy = value === null ? null : ((secret.policy ?? null) as Policy | null)
   return {
     key: secret.key,

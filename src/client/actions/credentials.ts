@@ -1,4 +1,4 @@
-/** Changing what unlocks an account. Its keys stay the same and are wrapped again, here. */
+/** Changes the password or recovery key. The account keys stay the same, and are wrapped again on the client. */
 
 import { fromBase64 } from '../../core/crypto/encoding.ts'
 import {
@@ -23,7 +23,9 @@ export type Holder = AccountKeys & {
 
 type Claim = Pick<Holder, 'server' | 'email' | 'argon2id'>
 
-/** From the password, as the server says. @throws Error when it asks for weak key derivation */
+/**
+ * Derives the key from the password, with the server's parameters. @throws Error when it asks for weak key derivation
+ */
 export async function masterKeyOf({ server, email, argon2id }: Claim, password: string) {
   const { key_salt, kdf } = await openApi(server).call(prelogin, { body: { email } })
   return deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf, argon2id)
@@ -49,7 +51,7 @@ export async function changeOwnPassword(
   await holder.api.call(changePassword, { body: { current_password, new_password, ...wrapped } })
 }
 
-/** Returns the new recovery key as text; the old one is worth nothing from then on. */
+/** Returns the new recovery key as text; the old one stops working. */
 export async function renewRecoveryKey(holder: Holder, password: string): Promise<string> {
   const current_password = await proofOf(holder, password)
   const key = generateRecoveryKey()

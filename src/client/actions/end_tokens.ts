@@ -1,4 +1,4 @@
-/** Ending tokens by links, which outlast the database, and deleting what they belong to. */
+/** Revokes tokens with signed links, and deletes agents, environments and projects with their tokens. */
 import {
   deleteAgent as deleteAgentEndpoint,
   listProjectAgents,
@@ -18,7 +18,7 @@ import type { WorkspacePlace } from '../workspace.ts'
 import { listTokensOf } from './read_tokens.ts'
 
 export type TokenEnding = WorkspacePlace & {
-  /** The server took no link: only its database says that a token ended. */
+  /** The server accepted no link, so only its database records the revocation. */
   unsigned(): void
 }
 
@@ -40,7 +40,7 @@ async function endTokens(
   }
 }
 
-/** The server refuses the token from then on, and in a signed workspace everybody does. */
+/** The server then rejects the token. In a signed workspace, every verifier does. */
 export function endToken(ending: TokenEnding, owner: TokenOwner, token_id: string): Promise<void> {
   const { api, workspace } = ending
   return endTokens(ending, [token_id], (link) =>
@@ -56,24 +56,24 @@ export function endToken(ending: TokenEnding, owner: TokenOwner, token_id: strin
   )
 }
 
-/** With all its tokens. Returns how many of them a link ended; null in a plain workspace. */
+/** Deletes an agent with its tokens. Returns how many tokens a link revoked; null in a plain workspace. */
 export async function removeAgent(ending: TokenEnding, agentId: string): Promise<number | null> {
   const { api, workspace } = ending
   const listed = workspace.chains ? await listTokensOf(ending, { agentId }) : []
-  // The server ends all, also those that are over by now.
+  // The server ends all tokens, including expired ones.
   const ids = listed.flatMap(({ id, status }) => (status === 'revoked' ? [] : id))
   const params = { workspace_id: workspace.id, registration_id: agentId }
   await endTokens(ending, ids, (link) => api.call(deleteAgentEndpoint, { params, body: { link } }))
   return workspace.chains && ids.length
 }
 
-/** With its secrets, agents and tokens. @throws ApiError `not_found` where it is gone already */
+/** Deletes a project with its secrets, agents and tokens. @throws ApiError `not_found` if it is already deleted */
 export async function removeProject(ending: TokenEnding, projectId: string): Promise<void> {
   await endTokensOf(ending, { projectId })
   await ending.api.call(deleteProjectShort, { params: { project: projectId } })
 }
 
-/** With its secrets, and the tokens of it alone. @throws ApiError `not_found` where it is gone already */
+/** Deletes an environment with its secrets and tokens. @throws ApiError `not_found` if it is already deleted */
 export async function removeEnvironment(ending: TokenEnding, { projectId, environment }: Place) {
   const params = { project_id: projectId, environment }
   const write = openWriter({ ...ending, projectId, environment })
@@ -92,7 +92,7 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'not_found'
 }
 
-/** The listed tokens that end with it: all of a project, else those only of the environment. */
+/** The tokens that end with it: all of a project, or those of only this environment. */
 async function endTokensOf(
   ending: TokenEnding,
   { projectId, environment }: { projectId: string; environment?: string },
@@ -100,7 +100,7 @@ async function endTokensOf(
   const { api, workspace } = ending
   if (!workspace.chains) return
   const endAllOf = async (owner: TokenOwner) => {
-    // Also those that the database calls revoked: it may take that back.
+    // Includes tokens that are revoked in the database, which could undo that.
     for (const token of await listTokensOf(ending, owner)) {
       const isEnding = environment === undefined || token.environment === environment
       if (isEnding) await endToken(ending, owner, token.id)

@@ -27,7 +27,7 @@ export async function readExposure({ api, workspace }: WorkspacePlace, environme
   return { people: peopleIn(chain, links), rekeys: rekeysIn(chain, links), tokens: tokens.flat() }
 }
 
-/** From each on, who had left before has no key to what is stored. */
+/** Rekeys: members who left before have no key to later values. */
 function rekeysIn({ history }: Chain, links: readonly Link[]) {
   const emails = emailsIn(links)
   return links.flatMap(({ type, body, at, signer }) =>
@@ -37,7 +37,7 @@ function rekeysIn({ history }: Chain, links: readonly Link[]) {
   )
 }
 
-/** Each time that somebody had the key of the workspace; `to` is null where that goes on. */
+/** The periods in which each person had the workspace key. `to` is null for current members. */
 function peopleIn(chain: Chain, links: readonly Link[]) {
   const emails = emailsIn(links)
   const at = (seq: number) => links[seq - 1]?.at ?? ''
@@ -61,11 +61,11 @@ type Looked = {
   environment: string | null
 }
 
-/** One that lives or lived, by its grant: from when on it was granted, and what ended it. */
+/** A current or ended token according to its grant: its start, and the reason of its end. */
 async function tokenIn({ chain, links, token, environment }: Looked) {
   const { id, grant, public_key: publicKey, label } = token
   if (!grant) return []
-  // As it was before it ended.
+  // Its grant before it ended.
   const before = { ...chain, revokedTokens: new Set<string>() }
   const text = await verifyGrant(before, grant, { id, publicKey }, new Date(0)).catch(refusedAsText)
   if (typeof text === 'string') {

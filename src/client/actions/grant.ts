@@ -1,4 +1,4 @@
-/** The keys of environments, given to tokens that are there. */
+/** Grants environment keys to existing tokens. */
 import {
   MOST_TOKEN_ENVELOPES,
   provisionAgentToken,
@@ -39,7 +39,7 @@ export async function giveKeys(
   await sendKeys(giving, owner, holder, places)
 }
 
-/** In calls of as many as one takes. */
+/** Split into calls with the maximum size. */
 export async function sendKeys(
   { api, workspace }: WorkspacePlace,
   owner: TokenOwner,

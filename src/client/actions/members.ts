@@ -1,6 +1,6 @@
 /**
- * The people in a workspace: listed, invited and joining, changed and removed. In a signed one each change is a link, and
- * who is a member with which keys is what its links say.
+ * Lists, invites, changes and removes the members of a workspace. In a signed workspace, each change is a link, and the
+ * links define the members and their keys.
  */
 
 import { fromBase64 } from '../../core/crypto/encoding.ts'
@@ -21,7 +21,7 @@ import { ownId } from '../signed/sign_change.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 import type { WorkspaceEntry } from '../workspaces.ts'
 
-/** Rows say of who was signed the name, and whether they accepted. */
+/** Rows only add the name of signed members, and whether they accepted. */
 export async function readMembers({ api, workspace }: WorkspacePlace) {
   const [rows, chain] = await Promise.all([
     api.list(listMembers, { params: { workspace_id: workspace.id } }),
@@ -37,7 +37,7 @@ export type Invitee = Omit<Member, 'role' | 'signing_key'> & {
   bytes: Uint8Array
 }
 
-/** By their address; null for who has no account here. @throws Refusal for keys that are not theirs */
+/** By address. Null without an account. @throws Refusal for keys that are not theirs */
 export async function readPerson(api: Api, typed: string): Promise<Invitee | null> {
   const keys = await api
     .call(getPublicKey, { params: { email: typed } })
@@ -55,7 +55,7 @@ export async function readPerson(api: Api, typed: string): Promise<Invitee | nul
   return { user_id, email, public_key, signing_key, bytes }
 }
 
-/** A member keeps address and keys: others come from a server that lies. */
+/** Address and keys of a member never change. Different ones come from a malicious server. */
 export function isSamePerson(person: Omit<Invitee, 'bytes'>, member: Member): boolean {
   const { email, signing_key, public_key } = member
   return (
@@ -108,8 +108,8 @@ function linkFor(people: readonly Invitee[], role: Role) {
 }
 
 /**
- * Accepts an invitation that somebody who may invite has signed, to the key that the members have. Returns false where
- * that key does not open with the person's own; then nothing is accepted.
+ * Accepts an invitation that an authorised member signed, with the members' workspace key. Returns false, without
+ * accepting, if the person's key cannot decrypt it.
  *
  * @param compared the history that the person compared, to be pinned; without one, the history that is read is pinned
  * @throws ApiError, UntrustedChain
@@ -122,7 +122,7 @@ export async function joinWorkspace(
   const { chains } = invited
   if (chains !== null) {
     const chain = compared?.chain ?? (await chains.of(invited))
-    // An invitation to keys that this person has replaced since is no forgery: it does not open.
+    // An invitation to replaced keys is not a forgery, but cannot be decrypted.
     const isReplaced = !shown && memberNamed(chain, email) !== null
     if (!isReplaced) ownId(chain, invited, (await invited.identity()).signing_key)
     if (shown) {
@@ -135,7 +135,7 @@ export async function joinWorkspace(
   return true
 }
 
-/** Withdraws an invitation, and lets somebody leave, too. */
+/** Removes a member, withdraws an invitation, or leaves. */
 export function removePerson(place: WorkspacePlace, typed: string, kept: readonly SignedToken[]) {
   const params = { workspace_id: place.workspace.id, member: typed }
   return place.workspace.change(
@@ -176,7 +176,7 @@ export function memberNamed({ members }: Chain, typed: string): Member | null {
   return members.get(typed) ?? [...members.values()].find((each) => each.email === email) ?? null
 }
 
-/** Nothing that was signed ends without a link. */
+/** Signed state only ends with a link. */
 function grantsWith(
   link: SignedText | undefined,
   { workspace }: WorkspacePlace,

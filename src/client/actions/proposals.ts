@@ -39,7 +39,7 @@ export async function missingSecrets(
   return secrets.filter(({ key }) => !stored.has(key))
 }
 
-/** @throws ApiError `forbidden` for who may not change the allowlist, UntrustedChain */
+/** @throws ApiError `forbidden` without the right to change the allowlist, UntrustedChain */
 export async function allowProposed(place: WorkspacePlace, hosts: string[]): Promise<void> {
   if (hosts.length > 0) await allowHosts(place, hosts)
 }

@@ -1,4 +1,4 @@
-/** Tokens with what they may do: in a signed workspace by what was signed, which need not be what their rows say. */
+/** Tokens with their permissions: in a signed workspace, the signed ones, which may differ from their rows. */
 import { limitNames, type TokenLimits } from '../../core/token_limits.ts'
 import { listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
 import { type Chain, narrowingIn, Refusal } from '../../sigchain/index.ts'
@@ -18,7 +18,7 @@ export function listTokensOf({ api, workspace }: WorkspacePlace, owner: TokenOwn
 /** The signed tokens of an owner. @throws UntrustedChain */
 export async function readTokens(place: WorkspacePlace, owner: TokenOwner) {
   const listed = await listTokensOf(place, owner)
-  // Read on after the rows: of a token that was revoked meanwhile both say so.
+  // Read the chain after the rows, so that both include a concurrent revocation.
   const chain = await place.workspace.newestChain()
   return Promise.all(
     listed.map(async (token) => ({
@@ -51,7 +51,7 @@ async function termsOf(chain: Chain | null, owner: TokenOwner, token: SeenToken)
       provisioned: places,
     }
     const by = chain.members.get(grant.signer)?.email ?? grant.signer
-    const differs = saidBy(row) !== saidBy(signed)
+    const differs = termsText(row) !== termsText(signed)
     return { ...signed, projectId: grant.project_id, by, fault: null, differs }
   } catch (error) {
     if (!(error instanceof Refusal || error instanceof EndedToken)) throw error
@@ -65,7 +65,7 @@ type Terms = Pick<SeenToken, 'label' | 'status' | 'environment' | 'provisioned'>
   expiresAt: string | null
 }
 
-function saidBy({ label, status, environment, limits, ...terms }: Terms) {
+function termsText({ label, status, environment, limits, ...terms }: Terms) {
   const { capabilities, expiresAt, provisioned } = terms
   const most = limitNames.map((name) => limits?.[name] ?? null)
   const until = expiresAt && Date.parse(expiresAt)

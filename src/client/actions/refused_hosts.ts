@@ -21,7 +21,7 @@ export type RefusedHost = {
 
 type AuditRecord = CallResult<typeof listAuditLogs>[number]
 
-/** By host and agent, the newest first. What is allowed by now is left out. */
+/** By host and agent, the newest first. Hosts that are now allowed are omitted. */
 export async function readRefusedHosts(
   place: WorkspacePlace,
   since: string,

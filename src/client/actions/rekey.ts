@@ -1,7 +1,7 @@
 /**
- * A new workspace key: everything sealed under the old one is opened here and sealed again. What the old
- * members could read they may have copied; what comes after is closed to them. In a signed workspace the
- * members' keys are the chain's, and a token is carried over only with a grant that holds.
+ * A new workspace key: everything sealed with the old one is decrypted and sealed again on the client. Former members
+ * may have copied earlier values, but cannot read later ones. In a signed workspace, the members' keys come from the
+ * chain, and only tokens with a valid grant are carried over.
  */
 
 import { fromBase64 } from '../../core/crypto/encoding.ts'
@@ -34,8 +34,8 @@ export type Rekeyed = {
 }
 
 /**
- * Rekeys a workspace; `approve` is asked about each member's public key before a key is sealed to it, where the
- * server says which these are. `sealed` hears how much is sealed again, from 0 to 1.
+ * Rekeys a workspace. In a plain workspace, `approve` confirms each member's public key first. `sealed` receives the
+ * progress, from 0 to 1.
  *
  * @throws ApiError `epoch_conflict` when another member did it first, Error when a secret does not open
  */
@@ -59,7 +59,7 @@ export async function renewWorkspaceKey(
   })
 }
 
-/** How the server names a manifest that it misses. */
+/** The form in which the server names missing manifests. */
 const MISSING = /^manifests\.(?<projectId>[0-9a-f-]{36})\.(?<environment>.+)$/
 
 type Change = {
@@ -105,8 +105,8 @@ async function replace(
 }
 
 /**
- * Environments that hold nothing any more, and are in no list, have manifests that go on all the same: the server
- * names those that it misses, some at a time. What it names a second time ends it.
+ * Unlisted empty environments also have manifests. The server names the missing ones, some at a time. A repeated name
+ * is an error.
  */
 async function sendWith(
   send: () => Promise<void>,
@@ -134,14 +134,14 @@ function emptiedPlaces(error: unknown): [path: string, Place][] {
   })
 }
 
-/** @throws ApiError where another member did it first */
+/** @throws ApiError if another member did it first */
 function advanced({ epoch }: Chain, next: OpenWorkspace): LinkText {
   if (epoch + 1 !== next.epoch) throw new ApiError(409, { error_code: 'epoch_conflict' })
   const key_commitment = keyCommitment(next.id, next.epoch, next.key)
   return { type: 'epoch.advanced', body: { epoch: next.epoch, key_commitment } }
 }
 
-/** Statements of a rekey name its own link. */
+/** The statements of a rekey refer to its own link. */
 async function signedOn({ workspace }: Change, link: SignedText | undefined): Promise<Signed> {
   const signer = await workspace.signer()
   if (!link || !signer) throw new Error('a rekey of a signed workspace has a link')
@@ -182,7 +182,7 @@ async function environmentsOf(
   )
 }
 
-/** All secrets of an environment under the new key, with their manifest where the workspace is signed. */
+/** Seals all secrets of an environment with the new key, with a manifest in a signed workspace. */
 async function sealAnew({ api, workspace, next }: Change, place: Place, signed: Signed | null) {
   const at = { ...place, api, workspace }
   const { secrets: held, stored } = await readWholeEnvironment(at, { include: 'value' })

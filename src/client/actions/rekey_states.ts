@@ -1,7 +1,7 @@
 /**
- * Derived credentials in a rekey (protocol 13.2): their states are opened here and sealed again for the next generation.
- * Renewals go on meanwhile, so states are read last, and again when one of them has changed. The server deletes what is
- * left out, and the credential is then derived from its root again.
+ * Derived credentials in a rekey (protocol 13.2): their states are decrypted and sealed again for the next generation.
+ * Renewals continue meanwhile, so states are read last, and again if one changed. The server deletes omitted states,
+ * and derives these credentials from their roots again.
  */
 import { systemTimers } from '../../core/async/timers.ts'
 import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
@@ -41,7 +41,7 @@ export function stateKeysOf(
 }
 
 /**
- * Sends a rekey with all states. One that was renewed in the meantime, or is being renewed, is waited for up to 8 s.
+ * Sends a rekey with all states. Waits up to 8 s for concurrent renewals.
  *
  * @throws ApiError `conflict` when a renewal takes longer
  */
@@ -77,7 +77,7 @@ async function moveStates(
   return stored.flatMap((state) => moveState(projectId, state, keys) ?? [])
 }
 
-/** Null for a state that does not open: another root wrote it, or it was altered. */
+/** Null for an unreadable state: it belongs to another root, or was altered. */
 function moveState(
   projectId: string,
   { environment, key, generation, state }: StoredState,

@@ -1,7 +1,7 @@
 /**
- * New keys for an account, or the signing key that it never had: made here, with every workspace sealed to them and each
- * signed one told by a link, in one call. The server takes all of it or nothing. What tokens were granted with the old
- * key ends with it, since somebody else may have had that; what is to stay is signed again with the next.
+ * Creates new keys for an account, or its first signing key. One atomic call seals every workspace to them, with a link
+ * for each signed workspace. Tokens granted with the old key end, because it may be compromised; tokens to keep are
+ * signed again with the new key.
  */
 
 import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
@@ -39,7 +39,7 @@ export type Rotated = {
   left: LeftToken[]
 }
 
-/** The connection was lost, or something between failed: the server may have taken the keys. */
+/** The connection or a gateway failed, so the server may have accepted the keys. */
 export class UnknownOutcome extends Error {
   override readonly name = 'UnknownOutcome'
   readonly rotated: Rotated[]
@@ -66,14 +66,13 @@ export async function nextKeysOf(seed: Bytes, recoveryKey: Uint8Array): Promise<
   return { keys: { seed, privateKey, publicKey }, recoveryKey }
 }
 
-/** Whether the account has these keys by what the server shows. @throws as `Api.call` */
+/** Whether the account has these keys according to the server. @throws as `Api.call` */
 export async function isTaken(api: Api, publicKey: Uint8Array): Promise<boolean> {
   return (await api.call(getMe, {})).public_key === toBase64(publicKey)
 }
 
 /**
- * `open` reads all workspaces that the account is a member of, with their keys. Of the tokens that one granted, `kept`
- * stay.
+ * `open` reads all workspaces that the account is a member of, with their keys. `kept` are the granted tokens to keep.
  *
  * @throws ApiError `validation_error` for a wrong password, UntrustedChain, UnknownOutcome
  */
@@ -119,7 +118,7 @@ type Entry = {
   grants: Awaited<ReturnType<typeof signedAgain>>
 }
 
-/** With what one call takes of the tokens; without them where one is refused: none keeps old keys in force. */
+/** Sends as many tokens as fit into one call, and none if one is refused: old keys must not stay valid. */
 async function sendAll(
   entries: readonly Entry[],
   call: (workspaces: (Entry['body'] & { grants?: Entry['grants'] })[]) => Promise<void>,
@@ -160,7 +159,7 @@ async function withinLimits(entries: readonly Entry[]): Promise<Entry[]> {
   return fitting
 }
 
-/** The first of its tokens, and the others among what is left. */
+/** The tokens for this call, and the remaining ones. */
 async function cut(entry: Entry, count: number, reason: string): Promise<Entry> {
   const cutOff = entry.held.slice(count).map(({ token }) => leftAs(token, reason, null))
   return {
@@ -171,13 +170,13 @@ async function cut(entry: Entry, count: number, reason: string): Promise<Entry> 
   }
 }
 
-/** Why the server takes no token as it was signed; null for another refusal. */
+/** Why the server rejected a signed token; null for another refusal. */
 function refusedGrant(error: unknown): string | null {
   if (!(error instanceof ApiError) || error.code !== 'link_refused') return null
   return error.fields.find(({ path }) => path.startsWith('grants'))?.message ?? null
 }
 
-/** Does it again, having read on, where somebody was faster. */
+/** Reads the new state and retries after a concurrent change. */
 async function untilCurrent<T>(send: () => Promise<T>, readOn: () => Promise<void>): Promise<T> {
   for (let tries = 1; tries < MOST_TRIES; tries += 1) {
     try {
@@ -216,7 +215,7 @@ export async function ownTokens(api: Api, workspaces: readonly OpenWorkspace[]) 
   return { held: each.flatMap(({ held }) => held), left: each.flatMap(({ left }) => left) }
 }
 
-/** Members who are not admins, or only invited as such, have signed none. */
+/** Non-admins and invited admins have signed no tokens. */
 async function ownTokensIn(api: Api, workspace: OpenWorkspace): ReturnType<typeof tokensSignedBy> {
   const none = { held: [], left: [] }
   const signer = await workspace.signer()
@@ -236,7 +235,7 @@ function linkOf(chain: Chain, signer: string, next: Identity, key: CryptoKey): P
   return signLink(chain, { type: 'keys.rotated', body, signer, at }, key)
 }
 
-/** Somebody signed a link, made a new key, invited, or ended a token in the meantime. */
+/** Whether there was a concurrent link, rekey, invitation or revocation. */
 function isOvertaken(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false
   const isMissing = error.fields.some(({ path }) => path.startsWith('workspaces.'))

@@ -43,7 +43,7 @@ export function tooLarge(key: string, value: string): string | null {
 }
 
 /**
- * Nothing is sent before it is certain that all of it can be stored.
+ * Sends only after a check that all of them can be stored.
  *
  * @throws Unstorable, ApiError, UntrustedChain; Fault `unusable_secret` for a value that is not a root of its kind
  */
@@ -116,7 +116,7 @@ function* batchesOf<T extends { value: string }>(secrets: readonly T[]): Generat
 
 export type SealedRow = { key: string; value?: string | undefined; policy?: unknown }
 
-/** The value, or `null` where it does not open at its place with its policy. */
+/** The value, or `null` if it cannot be decrypted at its place with its policy. */
 export function openedValue(
   { workspace, projectId, environment }: Omit<EnvironmentPlace, 'api'>,
   stored: SealedRow,

@@ -26,7 +26,7 @@ import { type Entry, openedValue, type SealedRow } from './set_secrets.ts'
 
 export type StoredValue = {
   policy: Policy | null
-  /** `null` where it does not open: then the policy is not the one that it was sealed with. */
+  /** `null` if it cannot be decrypted: the policy is not the one it was sealed with. */
   value: string | null
   version: number
 }
@@ -73,8 +73,8 @@ export async function provenValue(place: EnvironmentPlace, key: string): Promise
 }
 
 /**
- * Like above, for writing: the policy from the server goes into the new ciphertext, so it must be the one
- * of the old ciphertext, which opens with no other. One that was altered in the database would be made good.
+ * Like above, for writes: the policy from the server goes into the new ciphertext, so it must be the one of the old
+ * ciphertext. Otherwise, a policy that was altered in the database would become valid.
  *
  * @throws Unproven
  */
@@ -207,8 +207,7 @@ export async function rollBackTo(place: EnvironmentPlace, earlier: Version) {
 const BATCH = 500
 
 /**
- * With their ciphertexts, each of which opens here as the value of that name: what is signed is the hash of what
- * was opened.
+ * With their ciphertexts. Each one was decrypted here, because its hash will be signed.
  *
  * @throws Unproven
  */

@@ -10,7 +10,7 @@ export type StoredVersion = { key: string; version: number; id: string | null }
 export type Undone = {
   restored: string[]
   deleted: string[]
-  /** Left as they are, because someone changed them after the write. */
+  /** Kept, because someone changed them after the write. */
   changed: string[]
 }
 
@@ -32,7 +32,7 @@ export async function versionsAfter(
 }
 
 /**
- * Replaces only what is still as the write left it. Values keep the policy that they had before.
+ * Replaces only secrets that did not change after the write. They get back their previous policies.
  *
  * @throws Unproven before anything is changed; ApiError, UntrustedChain
  */
@@ -51,7 +51,7 @@ export async function undoStored(
       place,
       unchanged.filter(({ version }) => version > 1),
     )
-    // All or none of them: after a concurrent write, this reads again what is still unchanged.
+    // All or none. After a concurrent write, reads again which ones are unchanged.
     const isStored = await storeUnlessChanged(place, earlier, tries < MAX_TRIES)
     if (!isStored) continue
     const created = unchanged.filter(({ version }) => version === 1).map(({ key }) => key)
@@ -79,7 +79,7 @@ async function storeUnlessChanged(
   }
 }
 
-/** The versions before these, each to be stored only in place of the one that was read. */
+/** The previous versions, each stored only if the current version is unchanged. */
 async function earlierEntries(
   place: EnvironmentPlace,
   stored: readonly StoredVersion[],
@@ -108,7 +108,7 @@ async function earlierEntry(
 
 type Listed = Awaited<ReturnType<typeof readSecrets>>[number]
 
-/** @returns those that were deleted */
+/** @returns the deleted names */
 async function deleteUnchanged(
   place: EnvironmentPlace,
   names: readonly string[],

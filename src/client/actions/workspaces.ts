@@ -1,4 +1,4 @@
-/** Making and ending workspaces, leaving one, and declining an invitation to one. None of it takes a workspace's key. */
+/** Creates, deletes and leaves workspaces, and declines invitations, without a workspace key. */
 import { uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../core/crypto/envelope.ts'
 import { keyCommitment } from '../../core/crypto/key_commitment.ts'
@@ -26,7 +26,7 @@ import { type AnyWorkspace, signedWorkspace } from '../workspace.ts'
 
 export type Founder = { userId: string; email: string; identity: Identity }
 
-/** With what to keep of its chain. */
+/** With the known state of its chain. */
 async function newSignedWorkspace(recipientPublicKey: Uint8Array, founder: Founder) {
   const { key, order } = await sealedTo(recipientPublicKey, uuidv8())
   const { known, link } = await firstLink(order.id, key, founder)
@@ -60,7 +60,7 @@ async function firstLink(
   return { link, known: knownOf(await extend(chain, [link])) }
 }
 
-/** A signed one. Returns its ID, and what to keep of its chain. */
+/** Creates a signed workspace. Returns its ID, and the known state of its chain. */
 export async function createSignedWorkspace(
   { api, publicKey }: { api: Api; publicKey: Uint8Array },
   founder: Founder,
@@ -83,7 +83,7 @@ export async function lossesOfWorkspace(api: Api, workspace_id: string) {
   return { projects: names, agents: agents.length, people: people.length }
 }
 
-/** Nobody can restore it. @throws ApiError, UntrustedChain */
+/** Cannot be undone. @throws ApiError, UntrustedChain */
 export function endWorkspace(api: Api, workspace: AnyWorkspace) {
   const params = { workspace_id: workspace.id }
   return workspace.change(

@@ -10,7 +10,7 @@ export type ProgramEntry = Record<string, unknown>
 export type Program = {
   title: string
   format: 'json' | 'toml'
-  /** Below the folder of the project; the first one that is there, else the first. */
+  /** Paths in the project folder. The first existing one is used, otherwise the first. */
   project: readonly string[]
   /** The key of the servers in a separate file. */
   servers: readonly string[]

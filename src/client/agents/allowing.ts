@@ -1,6 +1,6 @@
 /**
- * The one change that would allow a refused call the next time, derived from its audit record. A
- * record is the server's word, so the change is for somebody to look at before they sign it.
+ * The one change that would allow a refused call the next time, derived from its audit record. Records are not signed,
+ * so a person must review the change before signing it.
  */
 import { parseDomain } from '../../core/net/domain.ts'
 import {
@@ -34,9 +34,9 @@ export type Allowing =
   | { kind: 'allowlist'; domain: string }
   /** One entry more in one list of the secret's policy. */
   | ({ kind: 'policy'; secret: string; rule: Narrowing; entry: string } & At)
-  /** The key of an environment for an agent's token that has none. */
+  /** An environment key that an agent's token is missing. */
   | ({ kind: 'grant'; agentId: string; tokenId: string } & At)
-  /** No single change would: `scope` takes another token, `rule` somebody who looks at the policy. */
+  /** No single change is enough: `scope` needs another token, `rule` a review of the policy. */
   | { kind: 'none'; why: 'scope' | 'rule' | 'other' }
 
 export function allowingOf(record: RefusedCall): Allowing {
@@ -117,7 +117,7 @@ function grantKey(record: RefusedCall): Allowing {
   return { kind: 'grant', ...place, agentId, tokenId }
 }
 
-/** The policy with the entry; the same where it is there by now, or nothing is narrowed by that list. */
+/** The policy with the entry. Unchanged if it is already listed, or the list is absent. */
 export function widened(
   policy: Policy | null,
   { rule, entry }: { rule: Narrowing; entry: string },

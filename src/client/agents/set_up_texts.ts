@@ -37,7 +37,7 @@ export function variables({ server, resolver }: ProgramAddresses): string {
   ].join('\n')
 }
 
-/** No argument has the token: other processes can read those. */
+/** The token is not an argument, because other processes can read arguments. */
 export const curl = `printf 'header = "Authorization: Bearer %s"\\n' "$SERVICE_TOKEN" |
   curl --config - -sS --fail-with-body "$SERVICE_RESOLVER_URL/v1/resolve" \\
     -H 'Content-Type: application/json' \\
@@ -125,7 +125,7 @@ const indented = (text: string, by: number) => text.replace(/^(?=.)/gm, ' '.repe
 /** For one command that gets the values of one environment. */
 export const runText = 'cloakroom run -- ./deploy.sh\n'
 
-/** With the values in the environment of what follows, or, by a token that may not read, with one call. */
+/** Sets the values for later commands, or makes one call if the token cannot read. */
 export function githubActions({ server, resolver }: ProgramAddresses, mayRead: boolean): string {
   const [title, address, script] = mayRead
     ? ['Secrets from Cloakroom', `SERVICE_SERVER_URL: ${server}`, ask + mask]

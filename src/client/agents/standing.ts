@@ -1,6 +1,6 @@
 /**
- * Whether a token's grant holds. A grant that ended, or was never signed, is no sign of tampering: an alarm is only for
- * what no administrator signed.
+ * Whether a token's grant is valid. An ended or missing grant does not indicate tampering. Only a forged one raises an
+ * alarm.
  */
 import {
   type Chain,
@@ -40,14 +40,14 @@ const REASONS: Readonly<Record<End, string>> = {
   revoked: 'it was revoked',
   expired: 'it expired',
   granter: 'the admin who granted it was removed, was demoted, or has new keys',
-  epoch: 'the workspace key was replaced since',
+  epoch: 'the workspace key was replaced',
 }
 
 export function reasonOfEnd(end: End): string {
   return REASONS[end]
 }
 
-/** A token that can do nothing, without anybody having tampered with it. */
+/** An unusable token without tampering. */
 export class EndedToken extends Error {
   override readonly name = 'EndedToken'
 

@@ -1,6 +1,6 @@
 /**
- * Tokens that are made here: the server receives what checks one and the keys sealed to it, and never the
- * token. In a signed workspace what it may do is signed, and its own secret vouches for the chain.
+ * Creates tokens on the client: the server receives a verifier and sealed keys, but never the token. In a signed
+ * workspace, the permissions are signed, and the token is bound to the chain.
  */
 import { toBase64, uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../core/crypto/token.ts'
@@ -24,7 +24,7 @@ export type TokenOrder = {
   label?: string
   expires_in_days?: number | null
   capabilities?: TokenGrant['capabilities']
-  /** To what it is narrowed, in the allowlist's syntax and by name. */
+  /** Its allowed hosts, in allowlist syntax, and secret names. */
   hosts?: string[]
   secrets?: string[]
   limits?: TokenLimits
@@ -44,7 +44,7 @@ const USUAL_DAYS = 90
 const DAY_MS = 86_400_000
 
 /**
- * `body` is what issuing takes; `places` are the environments whose keys the token gets.
+ * `body` is the request; `places` are the environments whose keys the token gets.
  *
  * @throws ClocksDiffer for an expiry that counts from now, if this machine and the server differ by more than an hour
  */
@@ -101,9 +101,8 @@ export async function holderOf(workspace: OpenWorkspace, token: Labelled, owner:
 }
 
 /**
- * Whether a token's grant holds, which is that owner's and has that label; null in a plain workspace.
- *
- * @throws UntrustedChain where no administrator signed what the server shows
+ * Whether the grant of that owner's token with that label is valid; null in a plain workspace. @throws UntrustedChain
+ * if no administrator signed it
  */
 export async function standingIn(
   workspace: OpenWorkspace,
@@ -120,7 +119,7 @@ export async function standingIn(
   })
 }
 
-const notIts = () => new Refusal('mismatch', 'it was granted to another', 'the grant')
+const notIts = () => new Refusal('mismatch', 'it was granted to another agent', 'the grant')
 
 function requireOwner({ agent_id, project_id }: TokenGrant, owner: TokenOwner): void {
   const isOwned =

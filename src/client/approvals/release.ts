@@ -13,10 +13,10 @@ import { type HeldUse, openHeldValues, UnverifiedRequest, type VerifiedRequest }
 
 export type { HeldUse } from './verify.ts'
 
-/** Calls to one host for a time, whatever their query, headers and body are. */
+/** Calls to one host for a time, with any query, headers and body. */
 export type ReleaseWindow = NonNullable<HeldRelease['scope']> & { seconds: number }
 
-/** Milliseconds for which a release of one call is good. */
+/** Milliseconds for which a release of one call is valid. */
 const SINGLE_MS = 900_000
 const ADMINS = matrix['agent.manage']
 

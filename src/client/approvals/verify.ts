@@ -1,7 +1,7 @@
 /**
- * Whether a request to use held secrets is what it seems to be (protocol 14.3). A server can invent requests, change
- * them and show them to the wrong members, so nothing of one is shown or released before it verifies: the token's grant,
- * the call by its digest, and every secret by the signed manifest of its environment.
+ * Verifies requests to use held secrets (protocol 14.3). A server can invent requests, change them and show them to the
+ * wrong members, so none is shown or released before it is verified: the token's grant, the call by its digest, and
+ * every secret by the signed manifest of its environment.
  */
 import type { ApprovalCall } from '../../core/crypto/approval/call.ts'
 import { comparePlaces } from '../../core/crypto/approval/call.ts'
@@ -32,7 +32,7 @@ type Approval = CallResult<typeof getApproval>
 type Used = ApprovalCall['secrets'][number]
 export type HeldUse = Used & { by: 'member' | 'admin'; ttlSeconds: number }
 
-/** A request that verifies. `body` is null where it is not text or too long to be shown. */
+/** A verified request. `body` is null if it is not text or too long to show. */
 export type VerifiedRequest = {
   approval: Approval
   chain: Chain
@@ -181,8 +181,8 @@ function requireHeld({ secrets }: Approval, held: readonly HeldUse[]): void {
 }
 
 /**
- * The values of the held secrets, in their order. Each opens with the policy that the request names, so a policy that
- * was changed in the database releases nothing.
+ * The values of the held secrets, in order. Each is decrypted with the policy in the request, so a policy that was
+ * changed in the database releases no value.
  *
  * @throws UnverifiedRequest, ApiError, UntrustedChain
  */

@@ -6,7 +6,7 @@ import { ConnectFault, type ProviderFetch } from './provider_fetch.ts'
 const METHODS = { client_secret_basic: 'basic', client_secret_post: 'post', none: 'none' } as const
 type Method = keyof typeof METHODS
 
-/** How a client with a secret authenticates where nobody says: what the metadata lists, else Basic. */
+/** The default authentication of a client with a secret: a method in the metadata, otherwise Basic. */
 export function chooseClientAuth({
   token_endpoint_auth_methods_supported: listed,
 }: AuthorizationServer): 'basic' | 'post' {
@@ -22,7 +22,7 @@ export function acceptsMetadataUrl(server: AuthorizationServer): boolean {
 /**
  * Registers a client by RFC 7591, public if the server allows that.
  *
- * @throws ConnectFault if the server registers nobody, or refuses
+ * @throws ConnectFault if the server does not support registration, or refuses
  */
 export async function registerClient(
   server: AuthorizationServer,

@@ -3,7 +3,7 @@ import { shellWord } from '../agents/shell_word.ts'
 
 type CommandPlace = { workspace: string; project: string; environment: string; key: string }
 
-/** No secret is in it: the command asks for the client secret. */
+/** Contains no secret: the command prompts for the client secret. */
 type CommandChoice = {
   provider?: string | undefined
   url?: string | undefined

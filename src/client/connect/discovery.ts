@@ -1,4 +1,4 @@
-/** Finds a provider's endpoints: from an MCP server's address, from an issuer, or from what is given. */
+/** Finds a provider's endpoints: from an MCP server's address, an issuer, or given endpoints. */
 import type { AuthorizationServer } from 'oauth4webapi'
 import { ConnectFault, type ProviderFetch, requireHttps } from './provider_fetch.ts'
 
@@ -9,7 +9,7 @@ export type Endpoints = {
   hasIssuer: boolean
   /** RFC 8707; the resource of an MCP server. */
   resource?: string
-  /** Scopes that the resource asks for. */
+  /** Scopes that the resource requests. */
   scope?: string
 }
 

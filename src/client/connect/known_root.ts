@@ -49,7 +49,7 @@ export async function redraft(
   return { name, endpoints, scope, authorizeParameters, rootFields, clientFor }
 }
 
-/** By what is given, a preset, the resource, or the metadata of the token endpoint's host. @throws ConnectFault */
+/** From given endpoints, a preset, the resource, or the metadata of the token endpoint's host. @throws ConnectFault */
 async function findEndpoints(
   { token_url: tokenUrl, resource }: Pick<OAuth2Fields, 'token_url' | 'resource'>,
   { authorizeUrl, issuer }: Given,

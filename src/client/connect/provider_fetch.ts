@@ -39,7 +39,7 @@ export type ConnectCode =
   | 'unknown_provider'
   | 'unreachable'
 
-/** A connection that was not made. Nothing was stored, and the message holds no text of the provider's. */
+/** A failed connection. Nothing was stored, and the message contains no text from the provider. */
 export class ConnectFault extends Error {
   readonly code: ConnectCode
   readonly fix: string | null

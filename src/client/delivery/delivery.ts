@@ -25,11 +25,11 @@ export type SealedEnvironment = {
   seen: Seen | null
   /** Names that are stored and were not delivered, as a signed workspace has them. */
   withheld: string[]
-  /** Names that the server says need an approval for each use. None of them is in `withheld`. */
+  /** Names that need approval for each use according to the server, not in `withheld`. */
   held: string[]
   /** Derived credentials that `open` did not get, with the code of the reason. */
   unavailable: Record<string, string>
-  /** Opens all values, each as it is stored, and fetches derived credentials. @throws Error that names what does not open */
+  /** Decrypts all values as stored, and fetches derived credentials. @throws Error that names an unreadable value */
   open(): Promise<Map<string, Entry>>
 }
 
@@ -55,8 +55,8 @@ export type DeliveryMemory = {
 export type AskedScope = { project_id?: string; environment?: string }
 
 /**
- * Fetches what a token may have. `token` is an agent's or workload's; only its sealed form is sent. What comes
- * from a signed workspace is verified before anything of it is used.
+ * Fetches a token's secrets. `token` is an agent's or workload's; only its sealed form is sent. Data of a signed
+ * workspace is verified before use.
  *
  * @throws ApiError when the server refuses, Error for text that is not a token, Refusal
  */
@@ -121,7 +121,7 @@ export async function fetchEnvironment(
 /** Names in one request. */
 const MAX_NAMES = 100
 
-/** A server chooses no names: in a signed workspace they are those of stored secrets, and nowhere those of others. */
+/** A server cannot choose names: in a signed workspace, they are those of stored secrets. */
 function derivedNames({ derived = [], sealed, value_sha256, grant }: SealedDelivery): string[] {
   const isStored = (name: string) => !grant || Object.hasOwn(value_sha256 ?? {}, name)
   return derived.filter((name) => !Object.hasOwn(sealed, name) && isStored(name))

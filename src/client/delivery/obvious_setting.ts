@@ -1,7 +1,7 @@
 /**
- * Whether a value is so plainly a setting that nobody would keep it secret: such values need not be masked,
- * and masking `true` or `8080` makes output unreadable. Where there is any doubt the answer is no. A setting
- * that is kept as a secret is a nuisance; a secret that is kept as a setting is printed.
+ * Whether a value is obviously a setting and not secret: masking `true` or `8080` would make output unreadable. In
+ * doubt, returns false. A setting that is kept as a secret is a nuisance; a secret that is kept as a setting is
+ * printed.
  */
 import { parseAddress } from '../../core/net/cidr.ts'
 
@@ -10,7 +10,7 @@ const MAX_LENGTH = 200
 /** Parts of names, anywhere in them, that go with secrets or with what identifies people. */
 const SECRETIVE =
   /KEY|SECRET|TOKEN|PASS|PWD|AUTH|CRED|PRIVATE|SIGN|SALT|HASH|PEPPER|CERT|CODE|SEED|NONCE|SESSION|COOKIE|JWT|DSN|HOOK|LICEN[CS]E|BEARER|PHRASE|MNEMONIC|CRYPT|CIPHER|ACCOUNT|INVITE|RECOVER|LOCK|PHONE|IBAN|CARD/
-/** The same where the word is too short to look for it inside of others. */
+/** Words that are too short to match inside of others. */
 const SECRETIVE_WORDS = new Set(
   'PIN PINS OTP TOTP MFA PW SID UID IV PK SK PAT CVV CVC SSN TAN PUK PGP GPG SSH RSA'.split(' '),
 )

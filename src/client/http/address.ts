@@ -1,6 +1,6 @@
 /**
- * The address of a server or resolver: what goes there is a token, a session or what proves a password. So
- * it is encrypted on its way, unless it stays on this machine or somebody insists.
+ * The address of a server or resolver: it receives tokens, sessions and password proofs. So the connection must be
+ * encrypted, unless it stays on this machine or the user allows it.
  */
 
 export type AddressFault = 'not an address' | 'not encrypted'
@@ -9,7 +9,7 @@ export type AddressFault = 'not an address' | 'not encrypted'
 export function faultOfAddress(text: string, insecureHttp: boolean): AddressFault | null {
   const url = URL.parse(text)
   if (url === null) return 'not an address'
-  // A path may be there, but what follows it would swallow the paths of calls.
+  // A path is allowed, but a query or fragment would swallow the paths of calls.
   if (`${url.username}${url.password}` !== '' || /[?#]/.test(text)) return 'not an address'
   if (url.protocol === 'https:') return null
   if (url.protocol !== 'http:') return 'not an address'

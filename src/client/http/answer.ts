@@ -1,7 +1,7 @@
 /**
- * The response of a server, which may not be Cloakroom: an address may be mistyped, a gateway may be
- * before it, or it may be hostile. So answers have a bound and a deadline, and have the form that the
- * contract says, or end with a sentence that names the host and the status.
+ * The response of a server, which may not be Cloakroom: an address may be mistyped, a gateway may be before it, or it
+ * may be hostile. So responses are limited in size and time, and must match the contract. Otherwise, the error names
+ * the host and the status.
  */
 import { z } from 'zod'
 import { piecesOf } from '../../core/async/streams.ts'
@@ -33,7 +33,7 @@ export class ApiError extends Error {
   readonly fix: Fix | null
   /** A page of the documentation with an anchor, such as `guides/access.md#tokens`. */
   readonly docs: string | null
-  /** Milliseconds until the request may be repeated, if the server has said so. */
+  /** Milliseconds until the request may be repeated, if the server sent it. */
   readonly retryAfterMs: number | null
 
   constructor(
@@ -56,7 +56,7 @@ export class ApiError extends Error {
 /** The code of an error without a code, which is not from a Cloakroom server. */
 export const NO_CODE = 'unusable_answer'
 
-/** An answer that cannot be used: its form, its size, or the time that it takes. */
+/** An unusable response: wrong form, too large, or too slow. */
 export class AnswerError extends Error {
   constructor(url: string, what: string) {
     super(`${hostOf(url)} ${what}`)
@@ -194,7 +194,7 @@ function refusalFrom(url: string, { status, headers }: Response, answer: unknown
   return new ApiError(status, { message: `${hostOf(url)} returned ${status}, and ${what}` }, wait)
 }
 
-/** `null` for what the contract does not promise. */
+/** `null` for text that the contract does not allow. */
 async function resultOf(
   { bare, paged, result, beside: besideSchema }: Endpoint,
   answer: unknown,

@@ -47,7 +47,7 @@ type Parts = { params?: Record<string, string>; query?: Record<string, unknown>;
 type Options = {
   /** Milliseconds for each answer. */
   timeoutMs?: number
-  /** Ends what is under way. */
+  /** Aborts running calls. */
   signal?: AbortSignal | undefined
   /** The trace of the caller, if it has one. */
   traceparent?: string | undefined
@@ -109,10 +109,10 @@ export function openApi(
   }
 }
 
-/** Makes a call, or instead of it what it knows of the request, and possibly again. */
+/** Wraps a call: it may skip or repeat it. */
 export type Around = <T>(call: () => Promise<T>, endpoint: Endpoint, input: unknown) => Promise<T>
 
-/** The same calls, each of them within `around`. */
+/** Returns the same calls, each wrapped in `around`. */
 export function callsWithin(api: Api, around: Around): Api {
   const whole: Api['whole'] = (endpoint, input) =>
     around(() => api.whole(endpoint, input), endpoint, input)

@@ -1,7 +1,6 @@
 /**
- * Certificates of Cloakroom's own servers: the authorities that a person adds (`--ca-file`), and what is
- * wrong with one that is not trusted. A server that has such a one is reached: what helps is another thing
- * than where nothing listens.
+ * Certificates of Cloakroom's own servers: the authorities that a person adds (`--ca-file`), and the fault of an
+ * untrusted one. Such a server is reachable, so its remedy differs from that of an unreachable one.
  */
 import { X509Certificate } from 'node:crypto'
 import { getCACertificates } from 'node:tls'
@@ -43,7 +42,7 @@ const FAULTS: readonly (readonly [RegExp, fault: string, isUnknownIssuer: boolea
   [/^(CERT_|UNABLE_TO_|ERR_TLS_CERT)/, 'it does not verify', false],
 ]
 
-/** A server that was reached, and sent nothing. */
+/** A reachable server with an untrusted certificate. */
 export class UntrustedCertificate extends Error {
   /** Whether naming its authority would help. */
   readonly isUnknownIssuer: boolean

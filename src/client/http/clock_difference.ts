@@ -1,11 +1,11 @@
 /**
  * Compares this machine's clock with the `Date` header of a server's answers. Both may be wrong, so a difference is
- * reported with both times, and nothing is corrected by it: a server's `Date` never moves an expiry.
+ * reported with both times, and not corrected: a server's `Date` never changes an expiry.
  */
 const MINUTE_MS = 60_000
 /** From here on a person is warned. */
 export const WARNED_MS = 5 * MINUTE_MS
-/** From here on nothing is issued whose end counts from now. */
+/** From this difference on, no tokens with a relative expiry are issued. */
 export const REFUSED_MS = 60 * MINUTE_MS
 
 /** Positive `aheadMs`: the server's clock is ahead. Times in milliseconds since 1970. */

@@ -1,7 +1,7 @@
 /** `transport.ts` of a page: the session is a cookie that no script reads, and goes to the page's own origin only. */
 import { type ClockDifference, demandSameTime, ServerClocks } from './clock_difference.ts'
 
-/** No form and no image of another page can send it along: what comes with the cookie alone is refused. */
+/** Forms and images of other pages cannot send this header. Requests with only the cookie are refused. */
 const CONSOLE_HEADER = { 'x-cloakroom-console': '1' }
 
 export function asSent(init: RequestInit): RequestInit {
@@ -14,7 +14,7 @@ export function asSent(init: RequestInit): RequestInit {
   }
 }
 
-/** The browser says no more than that it could not be reached. */
+/** The browser gives no other reason. */
 export function connectionFault(_url: string, error: unknown): unknown {
   return error
 }

@@ -1,11 +1,11 @@
-/** How a request to a server leaves this process; `transport.browser.ts` says it of a page. */
+/** Sends requests to a server; `transport.browser.ts` does it for a page. */
 import { version } from '../../../package.json'
 import { serverTrust } from './trust.ts'
 
 export { connectionFault } from './certificates.ts'
 export { localNow, noteServerDate, requireSameTime } from './server_clock.ts'
 
-/** By which a server's operator knows which clients there are. */
+/** Identifies the client to the server's operator. */
 const USER_AGENT = `cloakroom/${version}`
 
 export function asSent(init: RequestInit): RequestInit {

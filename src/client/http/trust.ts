@@ -1,7 +1,7 @@
 /**
- * The authorities that connections to servers trust besides the usual ones. A process has one set, except
- * where several commands run in one process: then each has its own. That one travels with the asynchronous
- * context, because a dozen layers between a command and `fetch` know nothing of certificates.
+ * The authorities that connections to servers trust besides the usual ones. A process has one set, except where several
+ * commands run in one process: then each has its own. It is part of the asynchronous context, because the layers
+ * between a command and `fetch` do not handle certificates.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 

@@ -1,7 +1,7 @@
 /**
- * `.env` files. There is no standard, and the programs that read them disagree in silence. This takes what
- * `docker compose`, npm's dotenv and Bun's loader read alike, and refuses the rest by line: a credential
- * that is nearly right is worse than none. test/cli/dotenv_cases.json has what each of them reads.
+ * `.env` files. There is no standard, and programs parse them differently. This accepts only text that `docker
+ * compose`, npm's dotenv and Bun's loader read alike, and rejects other lines: an almost correct credential is worse
+ * than none. test/cli/dotenv_cases.json has what each of them reads.
  *
  * One exception: `$` in single quotes is text, as for shells, dotenv and compose. Bun replaces it.
  */
@@ -32,7 +32,7 @@ export type Dotenv = {
   /** The position of each value. */
   lines: Map<string, number>
   problems: Problem[]
-  /** Names that stand there with another value before: all of those programs take the last. */
+  /** Names that occur more than once: all of those programs use the last value. */
   replaced: Set<string>
 }
 

@@ -1,7 +1,7 @@
 /**
- * The policy that a value is stored with. New names with values that are settings beyond doubt become settings,
- * which are neither masked nor guarded; what is there stays what it is, unless its new value may be a secret. The
- * policy carries it, so that the ciphertext is bound to it.
+ * The policy that a value is stored with. New names with obvious setting values become settings, which are neither
+ * masked nor guarded. Existing ones stay as they are, unless the new value may be a secret. The policy carries it, so
+ * that the ciphertext is bound to it.
  */
 import { isSensitive, type Policy } from '../../core/policy/policy.ts'
 import { isMarked } from '../../core/policy/references.ts'
@@ -11,10 +11,7 @@ import { isObviousSetting } from '../delivery/obvious_setting.ts'
 
 export type Sensitivity = 'sensitive' | 'plain' | 'by value'
 
-/**
- * A value with the policy that it would have otherwise: none where nothing of its name is stored, the one
- * that is stored, or one that this person decided about.
- */
+/** A value with its policy so far: none for a new name, the stored one, or an explicit one. */
 export type Candidate = Entry & { policyIs: 'new' | 'stored' | 'decided' }
 
 /** Values of a file: a value that is stored already stays under its policy. */

@@ -1,4 +1,4 @@
-/** Whether a policy would still allow the calls that a secret was used for, by the resolver's own judgement. */
+/** Whether a policy would still allow the calls that a secret was used for, with the resolver's own policy check. */
 import type { Policy } from '../../core/policy/policy.ts'
 import { objectionToRecorded, type Style } from '../../core/policy/policy_check.ts'
 import type { summariseCalls } from '../../features/audit/contract.ts'

@@ -4,12 +4,12 @@
 export type Statement = { end: number } & ({ name: string; value: string } | { reason: string })
 
 type Rules = {
-  /** Matches what is skipped, at its `lastIndex`. */
+  /** Matches text to skip, at its `lastIndex`. */
   blank: RegExp
   statementAt(text: string, at: number): Statement
 }
 
-/** All assignments, and what is wrong with other lines. */
+/** All assignments, and the faults of other lines. */
 export function readStatements(text: string, { blank, statementAt }: Rules) {
   const found: { name: string; value: string; line: number }[] = []
   const faults: { line: number; reason: string }[] = []

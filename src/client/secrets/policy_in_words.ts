@@ -11,7 +11,7 @@ const PLACES: Record<Location, string> = {
   json: 'a JSON body',
   form: 'a form',
   websocket: 'messages of a WebSocket',
-  env: 'variables of programs',
+  env: 'environment variables',
   sign: 'signatures',
 }
 
@@ -21,9 +21,9 @@ export function policyInWords(shown: unknown): string {
   if (!success) return 'not a policy'
   if (policy === null) return ''
   const references = policy.references ? 'with references' : ''
-  const derived = policy.kind ? `renewed by itself (${policy.kind})` : ''
+  const derived = policy.kind ? `renewed automatically (${policy.kind})` : ''
   const basic = policy.basic_encoding ? 'form-encoded in basic authentication' : ''
-  const reads = policy.read_only ? 'only for reading' : ''
+  const reads = policy.read_only ? 'only for reads' : ''
   const operations = operationsOf(policy)
   return [
     callsOf(policy),
@@ -102,7 +102,7 @@ function headersOf(headers: Policy['allowed_headers']): string {
   return headers.length > 0 ? `of headers only in ${listed(headers)}` : 'in no header'
 }
 
-/** As JSON: what is signed may have line breaks. */
+/** As JSON, because templates may have line breaks. */
 function signedOf({ sign_templates: templates }: Policy): string {
   if (!templates) return ''
   const quoted = templates.map((template) => JSON.stringify(template))

@@ -1,7 +1,7 @@
 /**
- * The chains of signed workspaces, as a client believes them: read from the server, replayed, and held against what
- * was known before. A server can withhold what is new. It can show no members, allowlist or key but those that were
- * signed, and no other past than the one that was seen.
+ * The chains of signed workspaces, as a client verifies them: read from the server, replayed, and compared with the
+ * known state. A server can withhold new links, but cannot show unsigned members, hosts or keys, or a different
+ * history.
  */
 import { keyCommitment } from '../../core/crypto/key_commitment.ts'
 import {
@@ -22,10 +22,10 @@ import { UntrustedKey, type WorkspaceKey } from '../workspace_key.ts'
 
 /** News about a chain for a person. */
 export type ChainNotices = {
-  /** Its first link is believed: nothing was known of the workspace. */
+  /** The workspace is new, so its first link is trusted. */
   met(workspace: Named, first: string): void
   rekeyed(workspace: Named, epoch: number): void
-  /** It goes on after what was known, to the link of that number; `links` follow `before`. */
+  /** It extends the known chain to that link number; `links` follow `before`. */
   went?(workspace: Named, links: readonly Link[], before: Chain, known: number): void
 }
 
@@ -41,7 +41,7 @@ export type KnownChain = {
 
 export type KnownChains = {
   of(workspaceId: string): KnownChain | undefined
-  /** In the place of what was known, unless another process knows more by now. */
+  /** Replaces the known state, unless another process has stored a newer one. */
   remember(workspaceId: string, known: KnownChain): void
   manifestOf(place: EnvironmentPlace): KnownManifest | undefined
   /** The stored data of an environment in a known workspace. */
@@ -76,7 +76,7 @@ export class Chains {
     this.#notices = notices
   }
 
-  /** A store that keeps nothing and reports no news. */
+  /** A store without content or notifications. */
   unremembering(): Chains {
     const known = { ...this.#known, remember: () => {}, rememberManifest: () => {} }
     return new Chains(this.#readLinks, known, { met: () => {}, rekeyed: () => {} })
@@ -88,8 +88,8 @@ export class Chains {
   }
 
   /**
-   * Begins to read a chain that is known. What was known is read before the links are asked for: another process may know
-   * more when they arrive. A failure is that of the reading that follows.
+   * Begins to read a chain that is known. The known state is read before the links are requested, because another
+   * process may store a newer one meanwhile. Errors are thrown by the later read.
    */
   readAhead(workspace: Named): void {
     if (this.#known.of(workspace.id)) this.of(workspace).catch(() => {})

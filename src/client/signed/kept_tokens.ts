@@ -1,6 +1,6 @@
 /**
- * Tokens that end when who signed them is removed or demoted, or gets new keys. Who makes that change can sign the
- * same again in the same call: the grant as it is, and the keys of the environments that it was verifiably given.
+ * Tokens that end when their signer is removed, demoted, or gets new keys. The person who makes that change can keep
+ * them by signing the same grants and verified environment keys again in that call.
  */
 import { listProjects } from '../../features/projects/contract.ts'
 import type { Chain, TokenGrant } from '../../sigchain/index.ts'
@@ -61,7 +61,7 @@ export async function keptBy(workspace: OpenWorkspace, kept: readonly SignedToke
   return signer === null ? [] : signedAgain(signer, workspace, kept)
 }
 
-/** The same on a chain that need not be there yet: `grants` of the call that ends what was signed. */
+/** Signs on a chain that may not exist yet, for the `grants` of the call that ends the old ones. */
 export function signedAgain(
   signer: MemberSigner,
   workspace: OpenWorkspace,

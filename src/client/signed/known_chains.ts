@@ -23,7 +23,7 @@ export type KnownEntry = z.output<typeof knownEntry>
 /** The store. */
 export type KnownEntries = {
   of(workspaceId: string): KnownEntry | undefined
-  /** Asks `change` with what is there by then; nothing is written where it returns undefined. */
+  /** Calls `change` with the current content. Writes nothing if it returns undefined. */
   put(workspaceId: string, change: (before: KnownEntry | undefined) => KnownEntry | undefined): void
 }
 

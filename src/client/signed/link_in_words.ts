@@ -6,7 +6,7 @@ export type Told = { seq: number; at: string; by: string; what: string }
 /** The identity of a person: people keep their email address, also after they leave. */
 type People = { emails: Map<string, string>; members: Set<string> }
 
-/** In the order of the chain, from its first link on or from those that follow `earlier`. */
+/** In chain order, from the first link, or from the links after `earlier`. */
 export function linksInWords(links: readonly Link[], earlier?: Chain): Told[] {
   const people: People = { emails: new Map(), members: new Set() }
   for (const member of earlier?.members.values() ?? []) learn(people, member)
@@ -81,7 +81,7 @@ function phrase(verb: string, names: readonly string[]): string {
   return names.length === 0 ? '' : `${verb} ${names.join(', ')}`
 }
 
-/** People keep their address, also when they are gone. */
+/** Former members keep their address. */
 export function emailsIn(links: readonly Link[]): Map<string, string> {
   const people = links.flatMap(({ type, body }) => {
     if (type === 'workspace.created') return [body.founder]

@@ -1,6 +1,6 @@
 /**
- * The stored secrets of an environment in a signed workspace are exactly what its manifest covers, one and all: names and
- * ciphertexts. A row that was changed, left out, added or put back does not verify.
+ * The stored secrets of an environment in a signed workspace are exactly those in its manifest: names and ciphertexts.
+ * Changed, missing, added or restored rows fail verification.
  */
 import { type Bytes, fromBase64, fromBase64Url } from '../../core/crypto/encoding.ts'
 import { webSha256 } from '../../core/crypto/web_primitives.ts'
@@ -15,13 +15,13 @@ import {
 import type { KnownManifest } from './chain.ts'
 import type { Place } from './statements.ts'
 
-/** A verified environment; nothing was ever written where the revision is 0. */
+/** A verified environment. Revision 0 means that it was never written. */
 export type StoredRows = KnownManifest & { rows: Rows }
 
-/** A secret as it is listed: its raw value counts where it is there, and else what the server says of it. */
+/** A listed secret: the hash of its raw value counts, or the server's hash if the value is missing. */
 type Listed = { key: string; value?: string | undefined; value_sha256?: string | null | undefined }
 
-/** @throws Refusal for rows that are not what somebody signed, and for a manifest older than the one `seen` */
+/** @throws Refusal for rows that differ from the signed ones, and for a manifest older than `seen` */
 export async function verifyStored(
   chain: Chain,
   place: Place & { seen?: KnownManifest | undefined },
@@ -32,12 +32,12 @@ export async function verifyStored(
     const { revision, root, headSeq } = await verifyManifest(chain, manifest, { ...place, rows })
     return { revision, root, headSeq, rows }
   }
-  if (place.seen) throw new Refusal('revision', 'but is now missing', 'the manifest')
-  if (rows.size > 0) throw new Refusal('root', 'nobody did', 'the manifest')
+  if (place.seen) throw new Refusal('revision', 'it is missing', 'the manifest')
+  if (rows.size > 0) throw new Refusal('root', 'it is missing', 'the manifest')
   return { revision: 0, root: await manifestRoot(rows), rows }
 }
 
-/** @throws Refusal for a secret without what a manifest is checked by, or one that is listed twice */
+/** @throws Refusal for a secret without a hash, or one that is listed twice */
 export async function manifestRows(listed: readonly Listed[]): Promise<Rows> {
   const rows = new Map(
     await Promise.all(listed.map(async (each) => [each.key, await hashOf(each)] as const)),

@@ -34,10 +34,10 @@ export type LeftToken = {
   reason: string
 }
 
-/** By which chain grants are verified, and who signs on the chain that there will be. */
+/** The chain that verifies grants, and the signer on the new chain. */
 export type Regranting = { before: Chain; signer: MemberSigner }
 
-/** Every live token with what it was granted, sealed under the new key. */
+/** Every live token with its granted environments, sealed with the new key. */
 export async function tokensFor(
   api: Api,
   next: WorkspaceKey,
@@ -83,14 +83,14 @@ export async function listAllTokens(
 
 export type ProvenToken = {
   token: SeenToken
-  /** Null in a plain workspace, and for a grant that nobody signed. */
+  /** Null in a plain workspace, and without a signed grant. */
   standing: Standing | null
   places: Provision[]
   /** Tokens with unsigned server data, except ended ones. */
   refused: Refusal[]
 }
 
-/** Into which environments somebody signed that a token may be; without a chain the list is believed. */
+/** The environments signed for a token. Without a chain, the server's list is trusted. */
 export async function verifiedOf(token: SeenToken, chain: Chain | null): Promise<ProvenToken> {
   if (chain === null) return { token, standing: null, places: token.provisioned, refused: [] }
   const refused: Refusal[] = []
@@ -116,7 +116,7 @@ async function unlessRefused<T>(refused: Refusal[], verify: () => Promise<T>): P
   }
 }
 
-/** False for what ended. @throws Refusal for what no administrator signed */
+/** False for ended ones. @throws Refusal for ones that no administrator signed */
 async function isGranted(
   chain: Chain,
   { id: tokenId }: SeenToken,
@@ -191,7 +191,7 @@ function creatorOf({ statement }: SignedText, chain: Chain | null): string | nul
   return signer === null ? null : (chain?.members.get(signer)?.email ?? signer)
 }
 
-/** By what a text says, which need not hold. */
+/** From an unverified text. */
 export function signerIn(statement: string): string | null {
   try {
     return String(JSON.parse(statement).signer)

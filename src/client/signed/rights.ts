@@ -1,4 +1,4 @@
-/** Whether a member may sign a change, by the chain, before it is signed: with who may, where they may not. */
+/** Checks a member's right to sign a change before it is signed. A refusal names the members with that right. */
 import type { Permission } from '../../core/grant.ts'
 import { matrix, roleSentences } from '../../core/roles.ts'
 import { type Chain, type LinkChange, mayChangeMember } from '../../sigchain/index.ts'
@@ -13,7 +13,7 @@ type Said = LinkChange extends infer Each
     : never
   : never
 
-/** A refusal whose sentence says who has the role that it takes. */
+/** A refusal that names the members with the required role. */
 export class RoleRefusal extends ApiError {}
 
 /** The sentence that a person reads: the role needed, their own, and who has it. */

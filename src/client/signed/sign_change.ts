@@ -1,6 +1,6 @@
 /**
- * Changes of a signed workspace that go with a link: judged by the chain as it is, checked against the signer's role before
- * anything is signed, and signed again where somebody else was faster.
+ * Changes of a signed workspace with a link: prepared on the current chain, checked against the signer's role, and
+ * signed again after a concurrent change.
  */
 import {
   type Chain,
@@ -35,14 +35,13 @@ export type LinkText = LinkChange extends infer Each
 
 /** The content to sign on the current chain; null if nothing is left to change. */
 export type Judge = (chain: Chain) => LinkText | null | Promise<LinkText | null>
-/** The call, with the link that goes into it and the chain that it follows, of which plain workspaces have none. */
+/** The call, with its link and the chain before it, which plain workspaces do not have. */
 export type Send<T> = (link: SignedText | undefined, chain: Chain | null) => Promise<T>
 
 const MOST_TRIES = 10
 
 /**
- * Makes a change that a link goes with. Where somebody else was faster, it is judged again whether the change is
- * still needed, and signed again.
+ * Makes a change with a link. After a concurrent change, prepares and signs it again if it is still needed.
  *
  * @throws ApiError, UntrustedChain
  */

@@ -6,14 +6,14 @@ import { fromBase64, toBase64Url } from '../../core/crypto/encoding.ts'
 import { webSha256 } from '../../core/crypto/web_primitives.ts'
 import { type Chain, type SignedText, signText, type TokenGrant } from '../../sigchain/index.ts'
 
-/** A signed workspace to somebody who signs in it: its verified chain, and who they are there. */
+/** A signed workspace for a signer: its verified chain, and the signer. */
 export type MemberSigner = { chain: Chain; userId: string; signingKey: CryptoKey }
 
 /** The content of a grant. */
-type Unsaid = 'v' | 'workspace_id' | 'head' | 'signer'
+type Implicit = 'v' | 'workspace_id' | 'head' | 'signer'
 export type GrantTerms =
-  | Omit<Extract<TokenGrant, { v: 2 }>, Unsaid>
-  | Omit<Extract<TokenGrant, { v: 3 }>, Unsaid>
+  | Omit<Extract<TokenGrant, { v: 2 }>, Implicit>
+  | Omit<Extract<TokenGrant, { v: 3 }>, Implicit>
 
 export type Place = { projectId: string; environment: string }
 

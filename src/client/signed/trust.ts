@@ -1,4 +1,4 @@
-/** Whether the key of a workspace is one to use: by its chain where it is signed, and by what was seen before. */
+/** Decides whether to use a workspace key: by its chain if it is signed, and by the known keys. */
 
 import { fromBase64Url } from '../../core/crypto/encoding.ts'
 import { listLinks } from '../../features/links/contract.ts'
@@ -7,7 +7,7 @@ import { type Api, ApiError } from '../http/api.ts'
 import { type KnownWorkspaceKeys, UntrustedKey, type WorkspaceKey } from '../workspace_key.ts'
 import { type ChainNotices, Chains, type KnownChains, UntrustedChain } from './chain.ts'
 
-/** The chains of a session, read by its calls and held against what was seen. */
+/** The chains of a session, read by its calls and compared with the known ones. */
 export function chainsOf(api: Api, known: KnownChains, notices: ChainNotices): Chains {
   const readLinks = (workspaceId: string, after: number) =>
     api.call(listLinks, { params: { workspace_id: workspaceId }, query: { after } })
@@ -23,18 +23,18 @@ export function hashInGroups(hash: string): string {
 export type Trust = {
   chains: Chains
   workspaceKeys: KnownWorkspaceKeys
-  /** Told of one that is new and not signed, unlike others: who writes the database may have made it. */
-  metPlain(workspace: WorkspaceKey): void | Promise<void>
+  /** Called for a new plain workspace if others are signed: someone with database access may have created it. */
+  onPlainWorkspace(workspace: WorkspaceKey): void | Promise<void>
 }
 
 /** The fault of a workspace key. A rejected key does not prevent the use of other workspaces. */
 export async function keyFaultOf(
   shown: WorkspaceKey,
-  { chains, workspaceKeys, metPlain }: Trust,
+  { chains, workspaceKeys, onPlainWorkspace }: Trust,
   isBesideSigned: boolean,
 ): Promise<UntrustedKey | null> {
   if (!isSignedId(shown.id)) {
-    if (isBesideSigned && !workspaceKeys.of(shown.id)) await metPlain(shown)
+    if (isBesideSigned && !workspaceKeys.of(shown.id)) await onPlainWorkspace(shown)
     return workspaceKeys.check(shown)
   }
   try {

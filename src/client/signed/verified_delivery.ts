@@ -1,6 +1,6 @@
 /**
- * A sealed delivery from a signed workspace, checked with nothing but the token (protocol 12): its secret
- * vouches for the first link, and so for the chain; the chain for who granted what, and stored what.
+ * A sealed delivery from a signed workspace, verified with only the token (protocol 12): the token is bound to the
+ * first link and so to the chain, which verifies grants and stored secrets.
  */
 import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
 import { tokenKeyPair } from '../../core/crypto/token.ts'

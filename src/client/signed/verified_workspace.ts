@@ -16,7 +16,7 @@ import { leftAs, listAllTokens, type SeenToken, verifiedOf } from './rekey_token
 export type CheckedEnvironment = {
   project: string
   environment: string
-  /** 0 where nothing was ever written. */
+  /** 0 if it was never written. */
   revision: number
   secrets: number
   /** Null where it verifies. */
@@ -36,7 +36,7 @@ export type CheckedToken = {
 /** A chain and lists that are read one after the other may differ: everything is read again then. */
 const MOST_READS = 3
 
-/** Everything by the chain as it is now, with what the server lists otherwise. @throws ApiError, UntrustedChain */
+/** Everything on the current chain, and unsigned data from the server. @throws ApiError, UntrustedChain */
 export async function verifyWorkspace(api: Api, workspace: OpenWorkspace, chains: Chains) {
   for (let reads = 1; ; reads += 1) {
     const chain = await (reads === 1 ? chains.of(workspace) : chains.continued(workspace))

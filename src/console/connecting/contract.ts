@@ -78,7 +78,7 @@ export const startConnection = defineEndpoint({
 
 export const readConnection = defineEndpoint({
   name: 'local.connections.read',
-  summary: 'Get what came of a connection',
+  summary: 'Get the status of a connection',
   method: 'GET',
   path,
   access,
@@ -89,7 +89,7 @@ export const readConnection = defineEndpoint({
 
 export const endConnection = defineEndpoint({
   name: 'local.connections.end',
-  summary: 'Cancel a connection, or forget its root',
+  summary: 'Cancel a connection, or discard its root',
   method: 'DELETE',
   path,
   access,

@@ -109,7 +109,7 @@ export class LocalConnections {
 }
 
 function tooMany(): ConnectFault {
-  const message = `${MAX_FLOWS} connections are under way.`
+  const message = `${MAX_FLOWS} connections are in progress.`
   return new ConnectFault('too_many', message, 'Finish or cancel one first.')
 }
 

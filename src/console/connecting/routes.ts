@@ -74,7 +74,7 @@ function refusalOf(error: unknown): Response {
     const { status, code, message, fields } = error
     return refusal(status, code, message, fields)
   }
-  return refusal(500, 'internal', 'The console of this machine failed.')
+  return refusal(500, 'internal', 'The local console failed.')
 }
 
 export function refusal(

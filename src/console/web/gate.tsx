@@ -27,7 +27,7 @@ export function AccountGate() {
 function Shown() {
   const account = useAccountState()
   const recoveryKey = useRecoveryKey()
-  useArrival(`${account?.kind} ${recoveryKey !== null}`)
+  useFocusHeading(`${account?.kind} ${recoveryKey !== null}`)
   if (account === null) return <Loading />
   if (account.kind === 'unavailable') return <Unavailable failure={account.failure} />
   if (account.kind !== 'open') {
@@ -61,7 +61,7 @@ function Unavailable({ failure }: { failure: Failure }) {
 }
 
 /** Moves the focus to the heading of a new screen. `state` distinguishes screens at the same address. The heading may render later. */
-function useArrival(state: string): void {
+function useFocusHeading(state: string): void {
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
   const isFirst = useRef(true)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen is a new arrival.
@@ -69,14 +69,14 @@ function useArrival(state: string): void {
     const before = document.activeElement
     document.getElementById('content')?.scrollTo(0, 0)
     // The first screen keeps the browser's own focus.
-    let isGreeted = path === undefined || isFirst.current
+    let isFocused = path === undefined || isFirst.current
     if (path !== undefined) isFirst.current = false
     const look = () => {
       const heading = document.querySelector('h1')
       const { appName } = texts.common
       document.title = heading ? `${heading.textContent} · ${appName}` : appName
-      if (isGreeted || !heading) return
-      isGreeted = true
+      if (isFocused || !heading) return
+      isFocused = true
       const { activeElement } = document
       if (activeElement !== before && activeElement !== document.body) return
       heading.tabIndex = -1

@@ -14,7 +14,7 @@ export class Unread extends Error {
   }
 }
 
-/** More things to read, one after the other, than any decision has. */
+/** More sequential reads than any decision needs. */
 const MAX_READS = 10_000
 
 /** Decides when all that it needs has been read. */
@@ -27,7 +27,7 @@ export async function whenRead<T>(decide: () => T): Promise<T> {
       await error.read
     }
   }
-  throw new Error('what was read is not known afterwards')
+  throw new Error('a decision needed too many reads')
 }
 
 /** Thrown in a transaction where something has to be read first that takes its time. */
@@ -43,7 +43,7 @@ export class UnreadBefore extends Error {
   }
 }
 
-/** Repeats a transaction after reading its missing data outside of it, so that nobody waits for the reading. */
+/** Repeats a transaction after reading its missing data outside of it, so that the read blocks no others. */
 export async function transactWhenRead<T>(transact: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 /**
- * The origins that accept passkeys. A browser gives a passkey to the pages of one host name only, so this comes
- * from the configuration, and never from what a request says of itself.
+ * The origins that accept passkeys. A browser gives a passkey to the pages of one host name only, so this comes from
+ * the configuration, and never from a request.
  */
 import { isIP } from 'node:net'
 import { list } from './forms.ts'
@@ -14,7 +14,7 @@ export const passkeyOrigins = list
 
 type Addresses = { PASSKEY_ORIGINS: readonly string[]; SERVICE_SERVER_URL?: string | undefined }
 
-/** Each origin with the host name that its passkeys belong to; none where nothing fit is configured. */
+/** Each origin with the host name of its passkeys. Empty without a suitable setting. */
 export function relyingParties({
   PASSKEY_ORIGINS: named,
   SERVICE_SERVER_URL: server = '',

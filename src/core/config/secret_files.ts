@@ -1,6 +1,6 @@
 /**
- * Secrets from files: `SECRET_KEY_FILE` names the file that holds what `SECRET_KEY` would say, as Docker and Kubernetes
- * mount them. Each is read once. What is said of a file names variable and path, and nothing of what is in it.
+ * Secrets from files: `SECRET_KEY_FILE` is the path of a file with the value of `SECRET_KEY`, as mounted by Docker and
+ * Kubernetes. Each is read once. Errors name variable and path, but no content.
  */
 import {
   closeSync,
@@ -61,7 +61,7 @@ export function withSecretFiles(env: Env, names: readonly string[]): FilledEnv {
   return { env: filled, problems, warnings, paths }
 }
 
-/** The value without one line break at its end; a text says what is wrong with the file. */
+/** The value without one line break at its end; a string is the fault of the file. */
 function readSecret(path: string): { value: string; isReadable: boolean } | string {
   try {
     // Without O_NONBLOCK the opening of a pipe waits for its writer.

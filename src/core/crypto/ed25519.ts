@@ -24,7 +24,7 @@ export async function signingKeyOf(secret: Uint8Array): Promise<SigningKey> {
   const exportable = await crypto.subtle.importKey('pkcs8', der, 'Ed25519', true, ['sign'])
   const { x = '' } = await crypto.subtle.exportKey('jwk', exportable)
   const publicKey = fromBase64Url(x)
-  if (publicKey === null) throw new Error('the platform gives no public key')
+  if (publicKey === null) throw new Error('the platform returned no public key')
   const privateKey = await crypto.subtle.importKey('pkcs8', der, 'Ed25519', false, ['sign'])
   return { privateKey, publicKey }
 }
@@ -46,8 +46,8 @@ export async function verifyEd25519(
 }
 
 /**
- * Whether 32 bytes are neither of low order nor a second spelling of a point. Under a key of low order, signatures are
- * valid for texts that nobody signed.
+ * Whether 32 bytes are neither of low order nor a second spelling of a point. With a key of low order, signatures are
+ * valid for texts that were never signed.
  */
 export function isSoundPoint(bytes: Uint8Array): boolean {
   const y = littleEndian(bytes) & (2n ** 255n - 1n)

@@ -160,7 +160,7 @@ export function encodeBase62(bytes: Uint8Array, length: number): string {
   return text
 }
 
-/** The value of each ASCII character as a digit, -1 for those that are none. */
+/** The value of each ASCII character as a digit, -1 for other characters. */
 const BASE62_VALUES = Int8Array.from({ length: 128 }, (_, code) =>
   BASE62.indexOf(String.fromCharCode(code)),
 )

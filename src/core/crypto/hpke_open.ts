@@ -52,7 +52,7 @@ function labeledExtract(
   return hmac(salt, concat(utf8('HPKE-v1'), suite, utf8(label), inputKey))
 }
 
-/** The same; nothing here is longer than a hash, so that one block of HKDF-Expand will do. */
+/** Outputs are never longer than a hash, so one block of HKDF-Expand is enough. */
 function labeledExpand(
   suite: Uint8Array,
   prk: Uint8Array,

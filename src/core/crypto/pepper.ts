@@ -59,7 +59,7 @@ export class Pepper {
     return [first, ...[...this.#keys.keys()].filter((id) => id !== first)]
   }
 
-  /** Returns what is stored for a token: the key's id and the MAC of its verifier. */
+  /** Returns a token's stored verifier: the key's ID and the MAC. */
   sealVerifier(token: TokenIdentity, verifier: Uint8Array): Bytes {
     return concat(this.#first.id, verifierMac(this.#first, token, verifier))
   }

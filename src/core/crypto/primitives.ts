@@ -23,7 +23,7 @@ export { type GcmMessage, gcmMessage, KEY_BYTES, NONCE_BYTES, TAG_BYTES } from '
 const CIPHER = 'aes-256-gcm'
 // RFC 8410, section 7: the fixed DER prefix of a PKCS#8 X25519 private key.
 const PKCS8_X25519 = Uint8Array.fromHex('302e020100300506032b656e04220420')
-// The same of a public key.
+// Likewise for a public key.
 const SPKI_X25519 = Uint8Array.fromHex('302a300506032b656e032100')
 
 export function sha256(data: Uint8Array | string): Bytes {

@@ -36,6 +36,6 @@ export async function webX25519PublicKey(privateKey: Bytes): Promise<Bytes> {
   const key = await crypto.subtle.importKey('pkcs8', der, 'X25519', true, ['deriveBits'])
   const { x = '' } = await crypto.subtle.exportKey('jwk', key)
   const publicKey = fromBase64Url(x)
-  if (publicKey === null) throw new Error('the platform gives no public key')
+  if (publicKey === null) throw new Error('the platform returned no public key')
   return publicKey
 }

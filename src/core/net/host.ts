@@ -56,7 +56,7 @@ export function refusedHosts(log: Log, clock: Clock): (name: string | null) => v
     const now = clock.now()
     if (now < next) return
     const host = name !== null && name.length <= LONGEST_NAME ? name : null
-    log.warning('a request was refused, since its host is not in ALLOWED_HOSTS', { host, count })
+    log.warning('a request was refused because its host is not in ALLOWED_HOSTS', { host, count })
     count = 0
     next = now + LOGGED_MS
   }

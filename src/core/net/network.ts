@@ -10,12 +10,12 @@ export type Doubt = 'stranger' | 'nameless'
 /** Builds the function that names a request's network. The first peer with each doubt is reported. */
 export function networkNamer(
   trusted: CidrList,
-  onDoubt: (doubt: Doubt, peer: string) => void = () => {},
+  onProblem: (doubt: Doubt, peer: string) => void = () => {},
 ): (request: Request, peer: string | null) => string {
-  const told = new Set<Doubt>()
+  const reported = new Set<Doubt>()
   const tell = (doubt: Doubt, peer: string) => {
-    if (!told.has(doubt)) onDoubt(doubt, peer)
-    told.add(doubt)
+    if (!reported.has(doubt)) onProblem(doubt, peer)
+    reported.add(doubt)
   }
   return (request, peer) => {
     const forwarded = request.headers.get('x-forwarded-for')
@@ -43,8 +43,8 @@ export function originNamer(trusted: CidrList): (request: Request, peer: string 
   return ({ url, headers }, peer) => {
     const { origin } = new URL(url)
     const isSecure = headers.get('x-forwarded-proto')?.toLowerCase() === 'https'
-    const isBelieved = isSecure && isTrusted(peer ?? '', trusted)
-    return isBelieved ? origin.replace(/^http:/, 'https:') : origin
+    const isTrustedHttps = isSecure && isTrusted(peer ?? '', trusted)
+    return isTrustedHttps ? origin.replace(/^http:/, 'https:') : origin
   }
 }
 

@@ -69,7 +69,7 @@ export function listsOperation(entries: readonly string[], operation: string): b
 }
 
 /**
- * Why an operation may write, in words that go on from "this request has"; `null` for a read. Nothing in a JSON-RPC method
+ * Why an operation may write, as a continuation of "this request has". `null` for a read. Nothing in a JSON-RPC method
  * or a persisted query shows whether it reads, so only those that a policy names exactly count as reads.
  */
 export function writeIn(operation: string, named: readonly string[]): string | null {
@@ -77,7 +77,7 @@ export function writeIn(operation: string, named: readonly string[]): string | n
   if (kind === 'query' || SESSION.has(operation) || READS.has(operation)) return null
   if (kind === 'mutation' || kind === 'subscription') return `a GraphQL ${kind}`
   if (named.includes(operation) && (operation.includes(':') || kind === 'batch')) return null
-  return `${UNNAMED[kind] ?? 'an operation'} that allowed_operations does not name`
+  return `${UNNAMED[kind] ?? 'an operation'} that allowed_operations does not list`
 }
 
 const UNNAMED: Readonly<Record<string, string>> = {

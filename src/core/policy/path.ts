@@ -58,7 +58,7 @@ function coversEveryReading(prefix: string, path: string, readings: number): boo
   return coversEveryReading(nextPrefix, nextPath, readings - 1)
 }
 
-/** Returns segments. Backslashes and compatibility forms count as what a lenient server may convert them to. */
+/** Returns segments. Converts backslashes and compatibility forms as lenient servers do. */
 function segments(path: string): string[] {
   return path.replaceAll('\\', '/').slice(1).split('/')
 }

@@ -35,19 +35,19 @@ export const policyLocations = [
 const domain = z
   .string()
   .max(300)
-  .refine((text) => parseDomain(text) !== null, 'must be in the syntax of the allowlist')
+  .refine((text) => parseDomain(text) !== null, 'must be a host such as *.example.com:8443')
   .meta({ examples: ['api.stripe.com'] })
 
 /** A prefix of the normalised path: no query, no fragment, nothing that cannot be printed. */
 const path = z
   .string()
   .max(2048)
-  .refine((text) => PATH.test(text), 'must begin with / and hold neither query nor fragment')
+  .refine((text) => PATH.test(text), 'must begin with / and have no query or fragment')
   .meta({ examples: ['/v1/charges'] })
 
 const header = z
   .string()
-  .refine((text) => HEADER.test(text), 'must be the name of a header')
+  .refine((text) => HEADER.test(text), 'must be a header name')
   .meta({ examples: ['Authorization'] })
 
 /** Compared unchanged with the template of a call. */

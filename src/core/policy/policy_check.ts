@@ -30,7 +30,7 @@ export type JudgedPlace = {
   isForeign?: boolean
 }
 
-/** A request to the upstream, as far as policies judge it. */
+/** The parts of a request that policies check. */
 export type JudgedRequest = {
   target: { host: string; port: number; path: string; search: string }
   method: string
@@ -65,8 +65,8 @@ export function objectionTo(
 export type RecordedCall = { method: string; target_url: string; style: Style }
 
 /**
- * Judges a recorded call. Records have no headers, queries, templates or bodies, so a policy's rules for these are not
- * judged.
+ * Checks a recorded call. Records have no headers, queries, templates or bodies, so the rules for these are not
+ * checked.
  */
 export function objectionToRecorded(
   policy: Policy,
@@ -116,11 +116,11 @@ function objectionToObjects(
   const isDelete = named === 'delete' && !allowed_paths && allowed_methods?.includes('DELETE')
   const isRead = named === 'select' && (allowed_methods?.includes('GET') ?? true)
   if (named === null || isDelete || isRead) return null
-  const text = 'limits methods or paths, and the body of this request may ask for others'
+  const text = 'limits methods or paths, and the body of this request may name other objects'
   return { rule: 'objects', text }
 }
 
-/** A batch's inner requests are not judged, so the policy must list the batch's exact path. */
+/** A batch's inner requests are not checked, so the policy must list the batch's exact path. */
 function objectionToBatch(
   policy: Policy,
   { target: { path }, method, isMultipart }: JudgedRequest,
@@ -131,7 +131,7 @@ function objectionToBatch(
   const isBatch = isMultipart || (method !== 'GET' && method !== 'HEAD' && isForBatches(path))
   if (!isBatch) return null
   const text =
-    'limits methods or paths, and this request may be a batch of others: allowed_paths must list its very path'
+    'limits methods or paths, and this request may be a batch: list exactly this path in allowed_paths'
   return { rule: 'batch', text }
 }
 
@@ -169,7 +169,7 @@ function objectionToSignature(policy: Policy, { style }: JudgedPlace): Objection
   if (!isHeld(policy) || !isSigning(style)) return null
   return {
     rule: 'approval',
-    text: 'demands an approval of each use, and such a secret never signs',
+    text: 'requires approval for each use, and such secrets cannot sign',
   }
 }
 
@@ -179,11 +179,11 @@ function objectionToPlace(
 ): Objection | null {
   if (isForeign && policy.allowed_domains === undefined) {
     const text =
-      'lists no domains, and what is signed for this host would be good at that of the API'
+      'lists no domains, and a signature for this host would also be valid for another API'
     return { rule: 'allowed_domains', text }
   }
   if (policy.kind === 'aws_role' && style !== 'aws_sigv4') {
-    const text = 'has the kind aws_role, whose keys only sign requests for AWS'
+    const text = 'has the kind aws_role, whose keys can only sign AWS requests'
     return { rule: 'allowed_locations', text }
   }
   const location = locationOf(style)

@@ -95,17 +95,17 @@ class Resolver {
     const [referrer] = way.slice(-1)
     if (way.includes(name)) {
       const circle = [...way.slice(way.indexOf(name)), name]
-      throw new UnresolvedReference([`${circle.join(' refers to ')}: that is a circle`])
+      throw new UnresolvedReference([`${circle.join(' refers to ')}: this is a circular reference`])
     }
     if (way.length > MAX_DEPTH) throw tooMuch(name)
     const entry = this.#entries.get(name)
     if (entry && (referrer === undefined || isDeliverable(entry.policy))) return entry
     if (isHeld(entry?.policy))
       throw new UnresolvedReference([
-        `${referrer} refers to ${name}, which needs an approval for each use and is never put into other values`,
+        `${referrer} refers to ${name}, which needs approval for each use and cannot be part of other values`,
       ])
     throw new UnresolvedReference([
-      `${referrer} refers to ${name}, which is not there, or which its policy keeps out of environments`,
+      `${referrer} refers to ${name}, which does not exist, or whose policy excludes it from environments`,
     ])
   }
 
@@ -134,9 +134,7 @@ function shown({ value, policy }: Entry): Resolved {
 }
 
 function tooMuch(name: string): UnresolvedReference {
-  return new UnresolvedReference([
-    `${name} refers to more than is put together: too many, too deep or too long`,
-  ])
+  return new UnresolvedReference([`the references of ${name} are too many, too deep or too long`])
 }
 
 /** Text, and the name of the secret behind it, if there is one. */
@@ -161,6 +159,6 @@ function partsOf(secret: string, value: string): Part[] {
 
 function malformed(secret: string): UnresolvedReference {
   return new UnresolvedReference([
-    `\${ in ${secret} is followed by no name and }: as text it is $\${`,
+    `\${ in ${secret} is not followed by a name and }: write $\${ for literal text`,
   ])
 }

@@ -29,7 +29,7 @@ export function unfilledText(unfilled: Unfilled): string {
   const command = unfilledCommand(unfilled)
   return command
     ? `${what} ${why} Run \`cloakroom ${command.join(' ')}\`.`
-    : `${what} ${why} Add ${place} to what \`cloakroom policy show ${name}\` lists.`
+    : `${what} ${why} Add ${place} to the locations that \`cloakroom policy show ${name}\` lists.`
 }
 
 /**

@@ -183,7 +183,7 @@ export class Span {
 
 const running = new AsyncLocalStorage<Span | undefined>()
 
-/** The span in which this happens; none where nothing is traced. */
+/** The current span, if tracing is on. */
 export function currentSpan(): Span | undefined {
   return running.getStore()
 }

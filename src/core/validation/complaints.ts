@@ -94,7 +94,7 @@ function formatComplaint({
   return hasOwnWords({ message }) ? message : `must match ${pattern}`
 }
 
-/** The contract's, not those of zod. */
+/** Formats of the contract, not of zod. */
 function hasOwnWords({ message }: { message: string }): boolean {
   return message.startsWith('must ')
 }

@@ -54,11 +54,11 @@ export function line(max: number, min = 1) {
 }
 
 /** Path steps and escapes that would mislead a program which puts a name into a path. */
-const STEPS_ASIDE = /^\.{1,2}$|%2f|%5c/i
+const DOT_SEGMENTS = /^\.{1,2}$|%2f|%5c/i
 
 /** A name of something, in one line of at most `max` characters. */
 export function title(max: number) {
-  return line(max).refine((text) => !STEPS_ASIDE.test(text), 'must not look like a step in a path')
+  return line(max).refine((text) => !DOT_SEGMENTS.test(text), 'must not be . or ..')
 }
 
 /** Invisible characters, which make different names look alike. Joiners between the parts of an emoji are allowed. */
@@ -69,7 +69,7 @@ const UNSEEN =
 export function properName(max: number) {
   return title(max).refine(
     (text) => UNFIT.test(text) || text.trim() === '' || !UNSEEN.test(text),
-    'must not have characters that nobody sees',
+    'must not contain invisible characters',
   )
 }
 
@@ -170,7 +170,7 @@ export const projectName = z
     'must be 2 to 63 lower-case letters, digits, _ and -, and begin with a letter or a digit',
   )
   .refine((name) => !RESERVED_PROJECTS.has(name), 'is a reserved name')
-  .refine((name) => !isUuid(name), 'must not have the form of an id')
+  .refine((name) => !isUuid(name), 'must not look like an ID')
   .meta({ examples: ['billing'] })
 
 const RESERVED_SECRETS = new Set(['__proto__', 'constructor', 'prototype'])

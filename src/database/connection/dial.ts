@@ -96,7 +96,7 @@ async function offersTls(raw: Socket, isOptional: boolean): Promise<boolean> {
 /** Waits for an event and returns its data. @throws the socket's error, also if it closes first */
 function next(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const onClose = () => reject(foreign('it closed the connection without an answer'))
+  const onClose = () => reject(foreign('it closed the connection without a response'))
   socket.once(event, resolve).once('error', reject).once('close', onClose)
   return promise.finally(() =>
     socket.off(event, resolve).off('error', reject).off('close', onClose),

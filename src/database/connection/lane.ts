@@ -16,7 +16,7 @@ export class Lane {
   readonly socket: ServerSocket
   readonly pid: number
   readonly run: (query: Routed) => void
-  /** Ticks in which nothing was received, and those of them with an answer due. */
+  /** Ticks without received data, and those with a pending response. */
   quietTicks = 0
   silentTicks = 0
   onLost: (error: Error) => void = () => {}

@@ -40,7 +40,7 @@ const FREE_TICKS = 10
 const SHORT_LIFE_MS = 1_000
 /** Milliseconds that a statement of a request waits for a lock. */
 const LOCK_WAIT_MS = 5_000
-/** Ends the transaction of a client that was lost to packet loss, and a wait for another session's lock. */
+/** Ends the transaction of a client that disappeared, and waits for another session's lock. */
 const LIMITS = `; set local idle_in_transaction_session_timeout = '30s'; set local lock_timeout = '${LOCK_WAIT_MS}ms'`
 
 export function openPool(options: ServerOptions, settings: Settings): postgres.Sql {

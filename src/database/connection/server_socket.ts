@@ -16,7 +16,7 @@ export class ConnectionError extends Error {
   }
 }
 
-export const foreign = (message = 'what listens there does not speak PostgreSQL') =>
+export const foreign = (message = 'the port is not a PostgreSQL server') =>
   new ConnectionError('CONNECTION_FOREIGN', message)
 
 type Expectations = {

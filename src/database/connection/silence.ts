@@ -10,11 +10,11 @@ const ASK_MS = 3_000
 
 type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
-/** Over its own connection, since the others may be as silent. */
+/** Uses a separate connection, because the others may also be silent. */
 export async function workingOf(options: Options, pids: number[]): Promise<Set<number>> {
   const sql = postgres({ ...options, max: 1 })
   try {
-    const rows = await withTimeout(ASK_MS, workingIn(sql, pids), () => new Error('no answer'))
+    const rows = await withTimeout(ASK_MS, workingIn(sql, pids), () => new Error('no response'))
     return new Set(rows.map(({ pid }) => Number(pid)))
   } catch (error) {
     // A server that refuses the connection, perhaps because it is full, may be executing. An unreachable one may not.

@@ -60,7 +60,7 @@ export async function transactOn(client: postgres.Sql, args: readonly unknown[])
   }
 }
 
-/** Work may wait for a later statement first, which failed because one before it had. */
+/** The work may first await a later statement, which failed because an earlier one failed. */
 function behind(error: unknown, first: unknown): unknown {
   return isAftermath(error) ? (first ?? error) : error
 }
@@ -79,7 +79,7 @@ function statementsOf(client: postgres.Sql, send: (query: Routed) => void, began
     isOpen = true
   }, fail)
   const run = (query: Routed) => {
-    // Outside of the transaction it would take effect by itself.
+    // Outside of the transaction, it would be committed separately.
     if (isOver) query.reject(new ConnectionError('CONNECTION_TRANSACTION_OVER'))
     else send(query)
   }

@@ -91,11 +91,11 @@ class Scheduler {
   }
 
   receive(client: Client): void {
-    if (client.data.stage === 'greeting') this.#greet(client)
+    if (client.data.stage === 'greeting') this.#handshake(client)
     this.#advance()
   }
 
-  /** Also called from within `end`, when the session of the client is still to be cleaned. */
+  /** Also called from within `end`, before the client's session is cleaned up. */
   leave(client: Client): void {
     const { stage } = client.data
     client.data.stage = 'left'
@@ -103,7 +103,7 @@ class Scheduler {
     if (stage === 'served') this.#advance()
   }
 
-  #greet(client: Client): void {
+  #handshake(client: Client): void {
     for (let packet = client.data.inbox.takeStartup(); packet; ) {
       const code = packet.readInt32BE(4)
       if (code === PROTOCOL_3) {
@@ -112,7 +112,7 @@ class Scheduler {
         this.#queue.push(client)
         return
       }
-      // A cancel request, too, is answered by closing: PGlite has nothing that could be interrupted.
+      // A cancel request only closes the connection: PGlite cannot be interrupted.
       if (code !== TLS_REQUEST && code !== GSS_REQUEST) throw new Error('unknown protocol')
       send(client, [NOT_SUPPORTED])
       packet = client.data.inbox.takeStartup()

@@ -10,7 +10,7 @@ import { CLUSTER, LOCK } from './data_directory.ts'
 
 const SLOT = 'cloakroom_copy'
 const LOG = 'pg_wal'
-/** Folders whose contents are of the moment, and nothing to a copy. The log follows at the end. */
+/** Folders with temporary contents, which a copy does not need. The log is copied last. */
 const TRANSIENT = new Set([
   LOG,
   'pg_dynshmem',
@@ -52,7 +52,7 @@ async function duringBackup(sql: Sql, work: () => Promise<void>): Promise<Ended>
   const stop = async () => {
     const [ended] = await sql<Ended[]>`
       select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(false)`
-    if (!ended) throw new Error('the end of the copy is not known')
+    if (!ended) throw new Error('the end position of the copy is unknown')
     return ended
   }
   try {

@@ -45,7 +45,7 @@ const NEUTRAL = new Set(['lost+found', KEYS_FILE])
 export function requireCluster({ DB_HOST, DATA_DIR }: Pick<Config, 'DB_HOST' | 'DATA_DIR'>): void {
   if (DB_HOST === undefined && !existsSync(join(DATA_DIR, CLUSTER)))
     throw new ConfigError([
-      'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
+      'DATA_DIR: contains no database (set it, or DB_HOST, as for the server)',
     ])
 }
 
@@ -82,7 +82,7 @@ export async function claimDataDirectory(
 }
 
 /**
- * Takes the directory as it is, after what was interrupted in it was finished or removed.
+ * Opens the directory, after interrupted work in it is finished or removed.
  * @throws {DataDirectoryError}
  */
 export function lockDataDirectory(
@@ -114,7 +114,7 @@ function prepareRoot(root: string): void {
   if (names.length === 0 || names.includes(LOCK)) return
   throw new DataDirectoryError(
     'foreign',
-    `The data directory ${root} is not empty and was not made by Cloakroom: it was left untouched.`,
+    `The data directory ${root} is not empty and was not created by Cloakroom. It was not changed.`,
   )
 }
 
@@ -125,7 +125,7 @@ function demandOwner(root: string): void {
   if (owner === undefined || own === undefined || owner === own) return
   throw new DataDirectoryError(
     'foreign',
-    `The data in ${root} belongs to user ${owner}, and this is user ${own}: run it as that user. It was left untouched.`,
+    `The data in ${root} belongs to user ${owner}, but this is user ${own}. Run the command as that user. Nothing was changed.`,
   )
 }
 
@@ -166,7 +166,7 @@ function explainLock(root: string, error: unknown): DataDirectoryError {
 function removeLeftovers(root: string, log: (message: string) => void): void {
   for (const name of listNames(root)) {
     if (!name.startsWith(NEW_CLUSTER_PREFIX) && !name.startsWith(SPOOL_PREFIX)) continue
-    log(`Removing ${join(root, name)}, left by what was interrupted.`)
+    log(`Removing ${join(root, name)}, left by an interrupted command.`)
     rmSync(join(root, name), { recursive: true, force: true })
   }
 }
@@ -184,7 +184,7 @@ function removePidFile(root: string, cluster: string): void {
 }
 
 async function fill(root: string, cluster: string, log: (message: string) => void): Promise<void> {
-  log(`Making a new database in ${root}.`)
+  log(`Creating a new database in ${root}.`)
   try {
     await extractTemplate(root, cluster)
   } catch (error) {
@@ -209,11 +209,11 @@ function checkCluster(root: string, cluster: string): void {
   if (version !== POSTGRES_MAJOR) {
     throw new DataDirectoryError(
       'other_version',
-      `The data directory ${root} was made by PostgreSQL ${version}; this build opens ${POSTGRES_MAJOR} only.`,
+      `The data directory ${root} was created by PostgreSQL ${version}; this build supports only ${POSTGRES_MAJOR}.`,
     )
   }
   const control = statSync(join(cluster, 'global', 'pg_control'), { throwIfNoEntry: false })
-  if (control?.size !== CONTROL_FILE_SIZE) throw damaged(root, 'pg_control is missing or cut off')
+  if (control?.size !== CONTROL_FILE_SIZE) throw damaged(root, 'pg_control is missing or truncated')
 }
 
 function readVersion(root: string, cluster: string): string {
@@ -223,7 +223,7 @@ function readVersion(root: string, cluster: string): string {
   } catch (error) {
     throw damaged(root, 'PG_VERSION cannot be read', error)
   }
-  throw damaged(root, 'PG_VERSION holds no version')
+  throw damaged(root, 'PG_VERSION has no version')
 }
 
 function listNames(root: string): string[] {

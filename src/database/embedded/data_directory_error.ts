@@ -29,14 +29,14 @@ export function notWritable(root: string, why: string, cause: unknown): DataDire
 /** Returns why a file or folder cannot be created, and the remedy. */
 export function whyUnwritable(code: string): string | null {
   const reasons: Record<string, string> = {
-    EACCES: `user ${process.getuid?.()} may not write there; start it as the owner, or chown the folder`,
-    EPERM: 'the system does not permit it',
-    EROFS: 'the file system is read-only; under systemd name the folder by StateDirectory=',
-    EEXIST: 'it is a file; name a folder',
-    ENOTDIR: 'a part of the path is a file; name a folder',
+    EACCES: `user ${process.getuid?.()} cannot write there; start it as the owner, or chown the folder`,
+    EPERM: 'the system denied it',
+    EROFS: 'the file system is read-only; with systemd, set StateDirectory=',
+    EEXIST: 'it is a file; pass a folder',
+    ENOTDIR: 'part of the path is a file; pass a folder',
     ENOSPC: 'the disk is full',
     SQLITE_FULL: 'the disk is full',
-    EDQUOT: 'the quota of this user is used up',
+    EDQUOT: 'the disk quota of this user is exhausted',
   }
   return reasons[code] ?? null
 }

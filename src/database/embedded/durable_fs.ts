@@ -48,7 +48,7 @@ export class DurableFs extends NodeFS {
     this.#sync = sync
   }
 
-  /** @returns how many segments of the log were begun since the last call. */
+  /** @returns the number of new log segments since the last call. */
   takeSegments(): number {
     const taken = this.#segments
     this.#segments = 0
@@ -82,7 +82,7 @@ export class DurableFs extends NodeFS {
     this.#segments += 1
   }
 
-  /** @returns a WASI error number, 0 for none. */
+  /** @returns a WASI error number, or 0. */
   #makeDurable(descriptor: number): number {
     try {
       this.#sync(descriptor)

@@ -34,9 +34,9 @@ export class Inbox {
   }
 
   /**
-   * All complete messages up to a Terminate, in one piece: each has a type of one byte and a length
-   * that includes itself.
-   * @returns null if absent; 'terminate' if the client says good-bye next.
+   * All complete messages up to a Terminate, in one piece: each has a type of one byte and a length that includes
+   * itself.
+   * @returns null if absent; 'terminate' if the next message is Terminate.
    * @throws {Error} if a length is impossible.
    */
   takeMessages(): Buffer | 'terminate' | null {

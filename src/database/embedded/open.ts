@@ -26,8 +26,8 @@ export const vacuumStatement = 'VACUUM (ANALYZE)'
 export type EmbeddedOptions = {
   dataDir: string
   /**
-   * Called at most once, when the database can no longer be trusted or its thread died: log the
-   * reason and exit, the next start recovers. Nothing is acknowledged from then on.
+   * Called at most once, when the database can no longer be trusted or its thread died: log the reason and exit, the
+   * next start recovers. From then on, no statement is acknowledged.
    */
   onFailure(reason: string): void
   log?(message: string): void

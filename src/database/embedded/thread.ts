@@ -1,12 +1,12 @@
 /**
- * Runs PostgreSQL in a thread. Every request is answered or refused, whatever happens to the thread, and an unexpected
- * end is reported.
+ * Runs PostgreSQL in a thread. Every request is answered or refused, even if the thread fails, and an unexpected exit
+ * is reported.
  */
 import { endsWithin } from '../../core/async/timeout.ts'
 import { workerAddress } from '../../core/worker_address.ts'
 import type { OpenOrder, Order, Report } from './worker_messages.ts'
 
-/** A last checkpoint on a slow disk takes its time; a thread in an endless loop never answers. */
+/** Long enough for a last checkpoint on a slow disk. A thread in an endless loop never responds. */
 const CLOSE_TIMEOUT_MS = 30_000
 /** After PostgreSQL aborted, the thread may never answer again. */
 const FAILED_CLOSE_TIMEOUT_MS = 2_000
@@ -20,9 +20,9 @@ export class DatabaseThread {
 
   constructor() {
     const worker = this.#worker
-    worker.addEventListener('message', (event: MessageEvent<Report>) => this.#hear(event.data))
+    worker.addEventListener('message', (event: MessageEvent<Report>) => this.#onReport(event.data))
     worker.addEventListener('error', (event) => this.#fail(event.message))
-    worker.addEventListener('close', () => this.#fail('the thread of the database ended'))
+    worker.addEventListener('close', () => this.#fail('the database thread exited'))
   }
 
   /** @throws {Error} with PostgreSQL's message. */
@@ -59,7 +59,7 @@ export class DatabaseThread {
     return stopped
   }
 
-  #hear(report: Report): void {
+  #onReport(report: Report): void {
     if (report.kind === 'failed') this.#fail(report.reason)
     this.#waiting.get(report.kind)?.resolve(report)
     this.#waiting.delete(report.kind)

@@ -13,11 +13,11 @@ const RELIEF_BYTES = RESERVE_BYTES + 32 * 1024 * 1024
 const LOOK_EVERY_MS = 250
 
 export type UpkeepSurroundings = {
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   now(): number
   /** Bytes that an ordinary user may still write on the data directory's disk. */
   freeBytes(): number
-  /** Segments of the log begun since the last call. */
+  /** New log segments since the last call. */
   takeSegments(): number
 }
 

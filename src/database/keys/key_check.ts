@@ -13,11 +13,11 @@ export async function checkEncryptionKey(db: Database, outer: OuterLayer): Promi
   await requireEncryptionKey(db, outer)
 }
 
-/** The same without making the proof where it is missing yet. @throws ConfigError */
+/** The same check, without creating a missing key check value. @throws ConfigError */
 export async function requireEncryptionKey(db: Database, outer: OuterLayer): Promise<void> {
   const [row] = await db.select({ keyCheck: instance.keyCheck }).from(instance)
   if (!row || (await outer.openCheck(row.keyCheck))) return
   throw new ConfigError([
-    'ENCRYPTION_KEY: does not open the data in this database (restore the key that it was made with; to rotate, put the new key before the old one, separated by a comma)',
+    'ENCRYPTION_KEY: cannot decrypt the data in this database (restore the previous key; to rotate, put the new key before the old one, separated by a comma)',
   ])
 }

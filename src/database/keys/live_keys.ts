@@ -18,7 +18,7 @@ export const nameWithKeys = (encryptionKey: string) => withKeys(NAME, encryption
 
 /** Returns the name with as many ids as fit: at least three, which a test checks. */
 export function withKeys(name: string, encryptionKey: string): string {
-  // A command that opens nothing has no keys.
+  // A command without decryption has no keys.
   const ids = encryptionKey === '' ? ['-'] : outerKeysIn(encryptionKey).map(({ id }) => id)
   return ids.reduce(
     (text, id) => (text.length + 1 + id.length > MAX_NAME ? text : `${text} ${id}`),

@@ -1,6 +1,6 @@
 /**
- * Proves at start that SECRET_KEY has every key of stored log-ins, sessions and tokens. Rows of a missing key would
- * admit nobody, and a start that ends them by mistake must report it before it serves.
+ * Proves at start that SECRET_KEY has every key of stored log-ins, sessions and tokens. Credentials of a missing key
+ * would stop working, so a start must report it before it serves.
  */
 import { sql } from 'drizzle-orm'
 import { ConfigError } from '../../core/config/config.ts'
@@ -19,8 +19,8 @@ type Remainder = {
 }
 
 /**
- * `lost` are the ids of keys that were abandoned; only of `tokens` if no other table may be read. @throws ConfigError
- * that lists the affected rows
+ * `lost` has the IDs of abandoned keys. Checks only `tokens` if no other table is readable. @throws ConfigError that
+ * lists the affected rows
  */
 export async function checkSecretKey(
   db: Database,
@@ -40,8 +40,8 @@ export async function checkSecretKey(
 
 function problem({ keyId, sessions, tokens, ...entrances }: Remainder): string {
   const { passwords, recovery_keys, passkeys } = entrances
-  const ends = `${sessions} sessions and ${tokens} tokens would end, ${passwords} passwords, ${recovery_keys} recovery keys and ${passkeys} passkeys would open no account`
-  return `SECRET_KEY: another key (id ${keyId}) made what is in this database; without it ${ends} (restore it; to rotate, put the new key before it, separated by a comma; to abandon what it made, set SECRET_KEY_LOST=${keyId})`
+  const ends = `${sessions} sessions and ${tokens} tokens would end, ${passwords} passwords, ${recovery_keys} recovery keys and ${passkeys} passkeys would stop working`
+  return `SECRET_KEY: the data in this database needs another key (id ${keyId}); without it ${ends} (restore it; to rotate, put the new key before it, separated by a comma; to give up the data, set SECRET_KEY_LOST=${keyId})`
 }
 
 function nothingOf(keyId: string): Remainder {

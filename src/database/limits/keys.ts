@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 
 const BYTES = 16
 
-/** The last of SECRET_KEY stays while a new one is put before it. In hex. */
+/** Uses the last SECRET_KEY, which stays when a new one is added before it. In hex. */
 export function openKeys(secretKey: string): (name: string, key: string) => string {
   const secret = secretKey.split(',').at(-1)?.trim() ?? ''
   return (name, key) =>

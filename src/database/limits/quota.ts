@@ -48,7 +48,7 @@ async function checkQuota(
   const counting = tx.execute<{ rows: number }>(sql`
     select count(*)::int as rows from (select 1 from ${sql.raw(quota.rows)} as counted
       where ${sql.join(conditions, sql` and `)} limit ${most + 1}) as found`)
-  // Keep this order: a count that begins behind the lock sees all rows committed by then.
+  // Keep this order: a count after the lock sees all rows committed by then.
   const [, [row]] = await Promise.all([locking, counting])
   if ((row?.rows ?? 0) > most) throw quotaFault(quota, most)
 }

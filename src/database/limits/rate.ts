@@ -64,7 +64,7 @@ export class RateLimiter {
       const resetSeconds = Math.ceil(((count - left) * seconds) / count)
       return { limit: count, remaining: Math.floor(left), resetSeconds, windowSeconds: seconds }
     }
-    // A refusal refills nothing: many small sums would round below the whole that the wait promised.
+    // A refusal does not refill: rounding many small amounts could break the promised wait.
     this.#buckets.set(key, { tokens: bucket.tokens, at: since })
     throw overLimit({ count, seconds }, ((1 - tokens) * seconds) / count)
   }

@@ -1,6 +1,6 @@
 /**
- * Waits after failures in a row that all processes on one PostgreSQL keep together. An attempt counts as failed
- * before it is judged, so that as many as there are processes, side by side, are no more than one after the other.
+ * Backoff after repeated failures, shared by all processes on one PostgreSQL. An attempt counts as failed before it is
+ * checked, so that parallel attempts gain no advantage.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { withTimeout } from '../../core/async/timeout.ts'
@@ -84,7 +84,7 @@ class SharedBackoff implements Waits {
   }
 }
 
-/** Forgets old rows, and of the rows over the bound those with the earliest end. */
+/** Deletes old rows, and the rows with the earliest end above the limit. */
 export async function sweepAttempts(db: Reading): Promise<void> {
   await db.execute(
     sql`delete from failed_attempts where until < now() - make_interval(days => ${KEPT_DAYS}::int)`,

@@ -9,10 +9,10 @@ import type { Rate } from '../../core/config/config.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Reading } from '../open.ts'
 
-/** Above this number of rows, those that are full soonest are deleted first, which only makes limits more lenient. */
+/** Above this number of rows, the buckets that are full soonest are deleted, which only makes limits more lenient. */
 export const MAX_ROWS = 100_000
 /** Rows that one process adds before it looks. */
-const MUCH = 10_000
+const SWEEP_AFTER_ROWS = 10_000
 const TIMEOUT_MS = 5_000
 
 /** The resolver's database user writes `token_rates` and not the other one, which has the buckets of people. */
@@ -37,11 +37,11 @@ export class SharedBuckets {
     this.#clock = clock
   }
 
-  /** Draws up to `most` tokens. @throws Fault `unavailable` if the database takes too long, and the driver's errors */
+  /** Takes up to `most` tokens. @throws Fault `unavailable` if the database takes too long, and the driver's errors */
   async draw(key: string, { count, seconds }: Rate, most = 1, db = this.#db): Promise<Draw> {
     const each = seconds / count
     const now = sql`(excluded.full_at - ${most * each}::float8)`
-    // Further ahead than an empty bucket is: a clock that was set back must not refuse until it is there again.
+    // Further ahead than an empty bucket can be: the clock was set back, which must not block requests.
     const full = sql`case when b.full_at > ${now} + ${seconds + each}::float8 then ${now}
       else greatest(b.full_at, ${now}) end`
     const room = sql`${seconds + each / 2}::float8 - (${full} - ${now})`
@@ -60,7 +60,7 @@ export class SharedBuckets {
       where b.key = decode(${key}, 'hex') and not exists (select from drawn)`)
     const late = () => new Fault('unavailable')
     const [row] = await withTimeout(TIMEOUT_MS, query, late)
-    if (row?.added && ++this.#added >= MUCH && this.#maySweep) await this.sweep()
+    if (row?.added && ++this.#added >= SWEEP_AFTER_ROWS && this.#maySweep) await this.sweep()
     // Without a row another process has just made it, and taken all.
     return row ?? { got: 0, lacks: seconds }
   }

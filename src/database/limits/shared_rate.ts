@@ -1,4 +1,4 @@
-/** A rate that all processes on one PostgreSQL keep together: exactly, with one statement for each request. */
+/** An exact rate limit, shared by all processes on one PostgreSQL, with one statement per request. */
 import type { Clock } from '../../core/clock.ts'
 import type { Config, Rate } from '../../core/config/config.ts'
 import { LruMap } from '../../core/lru.ts'
@@ -9,7 +9,7 @@ import { type BucketTable, SharedBuckets } from './shared_buckets.ts'
 
 type Surroundings = { db: Reading; config: Config; clock: Clock }
 
-/** A limiter that takes part in a transaction, if it gets one. */
+/** A limiter that can run in a transaction. */
 export type SharedLimiter = { take(key: string, db?: Reading): Promise<RateState> | RateState }
 
 /** Opens a rate of the control plane. The embedded database has one process, so the rate is kept in memory. */

@@ -1,6 +1,6 @@
 /**
- * Counts live processes, by which limits that each process counts are divided. On PostgreSQL, each process reports
- * every five seconds, and counts the others with the same statement. Requests do not wait for it.
+ * Counts running processes, which share the limits that each process counts. On PostgreSQL, each process reports every
+ * five seconds, and counts the others with the same statement. Requests do not wait for it.
  */
 import { randomUUID } from 'node:crypto'
 import { Cron } from 'croner'
@@ -49,12 +49,12 @@ type Surroundings = { db: Reading; config: Pick<Config, 'DB_HOST' | 'ROLE' | 'WO
 export async function openLiveProcesses({ db, config }: Surroundings): Promise<LiveProcesses> {
   if (config.DB_HOST === undefined) return SINGLE_PROCESS
   const { ROLE, WORKERS } = config
-  const controlPlane = ROLE === 'resolver' ? null : new Heart(db, false, WORKERS)
-  const resolver = ROLE === 'control-plane' ? null : new Heart(db, true, WORKERS)
+  const controlPlane = ROLE === 'resolver' ? null : new Heartbeat(db, false, WORKERS)
+  const resolver = ROLE === 'control-plane' ? null : new Heartbeat(db, true, WORKERS)
   const all = [controlPlane, resolver].filter((heart) => heart !== null)
   const beat = async () => {
     const beats = await Promise.allSettled(all.map((heart) => heart.beat()))
-    // The next one begins when none of these is under way.
+    // The next one begins after all of these.
     for (const beat of beats) if (beat.status === 'rejected') throw beat.reason
   }
   // Processes that start simultaneously announce themselves with the first beat and find each other with the second.
@@ -72,21 +72,21 @@ export async function openLiveProcesses({ db, config }: Surroundings): Promise<L
 
 /** Without the database the last count stays. */
 export function scheduleBeats({ live, log }: { live: LiveProcesses; log: Log }): { stop(): void } {
-  let isAway = false
+  let isFailing = false
   return new Cron(EVERY_FIVE_SECONDS, { protect: true, unref: true }, async () => {
     try {
       await live.beat()
-      isAway = false
+      isFailing = false
     } catch (error) {
       // Log it once, until the count succeeds again.
-      if (!isAway) log.warning('processes that live could not be counted', describeError(error))
-      isAway = true
+      if (!isFailing) log.warning('running processes could not be counted', describeError(error))
+      isFailing = true
     }
   })
 }
 
 /** A process in one role, and the number of processes in it: until the first count, the machine's workers. */
-class Heart implements Sharers {
+class Heartbeat implements Sharers {
   readonly #id = randomUUID()
   readonly #db: Reading
   readonly #resolves: boolean

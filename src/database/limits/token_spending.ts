@@ -20,12 +20,12 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER
 /** Sums of a token's current day, with its running calls. */
 export type DaySums = { calls: number; bytes: number; modelTokens: number; running: number }
 
-/** A call that is about to be sent. */
+/** A call to be sent. */
 export type StartingCall = {
   callId: string
   tokenId: string
   limits: TokenLimits
-  /** Bytes of the request's body, as far as they are known. */
+  /** Known bytes of the request's body. */
   bytes: number
 }
 
@@ -46,7 +46,7 @@ export class TokenSpendingStore {
   }
 
   /**
-   * Counts a call if no limit is reached, and otherwise changes nothing. `granted` is whether it counts.
+   * Counts a call if no limit is reached, and otherwise changes nothing. `granted` is whether it was counted.
    *
    * @throws Fault `unavailable` when the database takes too long, and the driver's errors
    */
@@ -55,7 +55,7 @@ export class TokenSpendingStore {
       const locking =
         call.limits.concurrent_calls !== null &&
         tx.execute(sql`select pg_advisory_xact_lock(${CALLS}::int, hashtext(${call.tokenId}))`)
-      // A count that begins behind the lock includes the calls that others counted under it.
+      // A count after the lock includes the calls that others counted with it.
       const [, [row]] = await Promise.all([locking, tx.execute<DaySums>(this.#counting(call))])
       if (row) return { ...row, granted: true }
       // A second statement sees the changes that the first one waited for.
@@ -134,7 +134,7 @@ export class TokenSpendingStore {
         on d.token_id = ${tokenId} and d.day = (n.now at time zone 'utc')::date`
   }
 
-  /** In the order of ids, so that two processes never wait for each other's rows. */
+  /** In ID order, so that processes cannot deadlock. */
   #adding(spent: Flush['spent']): SQL {
     const rows = JSON.stringify(spent)
     return sql`

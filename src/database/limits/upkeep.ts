@@ -39,7 +39,7 @@ export function scheduleSweeps({
       await sweepAttempts(db)
       await sweepProcesses(db)
     } catch (error) {
-      log.warning('counts of limits could not be swept', describeError(error))
+      log.warning('expired limit counters could not be deleted', describeError(error))
     }
   })
 }

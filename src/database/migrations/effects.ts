@@ -35,14 +35,18 @@ const RULES: readonly Rule[] = [
   [/^create (?:unlogged )?table (?:if not exists )?(\w+)/, 'makes', NEW],
   [/^alter table (\w+) add column .* generated /, 'computes a column of', LONG],
   [/^alter table (\w+) add column .* default \w*random\w*\(/, 'fills a column of', LONG],
-  [/^alter table (\w+) add column (?=.* not null)(?!.* default )/, 'demands a column of', LONG],
+  [
+    /^alter table (\w+) add column (?=.* not null)(?!.* default )/,
+    'adds a required column to',
+    LONG,
+  ],
   [/^alter table (\w+) add column /, 'adds a column to', BRIEF],
   [/^alter table (\w+) add constraint \w+ foreign key .* not valid/, 'adds a key to', BRIEF],
   [/^alter table (\w+) add constraint \w+ foreign key /, 'checks a key of', LONG_FOR_WRITERS],
   [/^alter table (\w+) validate constraint /, 'checks', LONG_FOR_WRITERS],
   [/^alter table (\w+) add constraint /, 'adds a condition to', LONG],
   [/^alter table (\w+) alter column \w+ (?:set data )?type /, 'rewrites', LONG],
-  [/^alter table (\w+) alter column \w+ set not null/, 'demands a column of', LONG],
+  [/^alter table (\w+) alter column \w+ set not null/, 'adds a required column to', LONG],
   [/^alter table (\w+) alter column \w+ drop default/, 'takes a default from', BREAKING],
   [
     /^alter table (\w+) alter column \w+ (?:set (?:default|storage|statistics)|drop not null)/,
@@ -91,7 +95,7 @@ export function effectsOf(text: string): Effect[] {
   return [...effects.filter(({ table }) => table === null || !made.has(table)), ...ofMade]
 }
 
-/** A key of one table to another, which writers of the other wait for, too. */
+/** A foreign key, which also blocks writers of the referenced table. */
 const KEY = /^(?:create|alter) table (\w+) .*\breferences (\w+)/
 
 /** Drizzle writes a statement a part; by hand there may be several. A function's body is not looked into. */

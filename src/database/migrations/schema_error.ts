@@ -11,7 +11,7 @@ export class NewerSchema extends SchemaError {
 
   constructor(migration: string, known = 'nothing') {
     super(
-      `the database was migrated by a later version (${migration}); this is ${version} and knows ${known}: start the later version, or restore a backup from before the upgrade into an empty database`,
+      `the database was migrated by a later version (${migration}); this is ${version}, with the schema ${known}: start the later version, or restore a backup from before the upgrade into an empty database`,
     )
   }
 }
@@ -21,9 +21,9 @@ export class OlderSchema extends SchemaError {
   readonly code = 'older_schema'
 
   constructor(pending: number | null) {
-    const lacks = pending === null ? 'has no tables yet' : `lacks ${pending} migrations`
+    const lacks = pending === null ? 'has no tables yet' : `needs ${pending} migrations`
     super(
-      `the database ${lacks}, and only a control plane migrates: start a control plane of ${version} first`,
+      `the database ${lacks}, and only a control plane applies them: start a control plane of ${version} first`,
     )
   }
 }
@@ -34,18 +34,18 @@ export class AlteredHistory extends SchemaError {
 
   constructor(migration: string) {
     super(
-      `migration ${migration} differs from the one that was applied: the database was not made by a release of Cloakroom`,
+      `migration ${migration} differs from the applied one: the database was not created by a Cloakroom release`,
     )
   }
 }
 
-/** Other transactions locked the tables of a migration for as long as it was tried. */
+/** Other transactions locked a migration's tables during all attempts. */
 export class SchemaInUse extends SchemaError {
   readonly code = 'schema_in_use'
 
   constructor(cause: unknown) {
     super(
-      'the schema could not be changed, because other transactions hold its tables: end them (pg_stat_activity shows which), or stop the other processes, and start again',
+      'the schema could not be changed because other transactions lock its tables: end them (see pg_stat_activity) or stop the other processes, then start again',
       { cause },
     )
   }

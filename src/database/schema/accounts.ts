@@ -72,7 +72,7 @@ export const sessionTokens = pgTable(
   (table) => [index().on(table.sessionId)],
 )
 
-/** Keys of authenticators by which somebody logs in, and that may hold a copy of the account's seed. */
+/** Passkeys for sign-in, which may include a wrapped copy of the account's seed. */
 export const passkeys = pgTable(
   'passkeys',
   {
@@ -97,7 +97,7 @@ export const passkeys = pgTable(
   (table) => [index().on(table.userId)],
 )
 
-/** Challenges that were answered, kept for longer than each is good for, so that none is answered twice. */
+/** Used challenges, kept beyond their validity, so that none is used twice. */
 export const spentChallenges = pgTable('spent_challenges', {
   challenge: bytes().primaryKey(),
   spentAt: createdAt(),

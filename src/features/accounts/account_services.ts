@@ -22,7 +22,7 @@ export type AccountServices = {
   throttle: PasswordThrottle
   quotas: QuotaConfig
   fakeSalt: (email: string) => string
-  /** Asking for public keys tells who is registered: so often per person, as for log-ins. */
+  /** Requests for public keys reveal who is registered, so they are limited per person like sign-ins. */
   lookUps: SharedLimiter
   /** New keys of an account: each takes a link of every signed workspace, also of others'. */
   rotations: SharedLimiter
@@ -50,9 +50,9 @@ export function openAccountServices(services: FeatureServices): AccountServices 
 const SALT_BYTES = 16
 
 /**
- * Maps a lower-case address to what prelogin answers where it has no account: a salt that looks like any other and stays the same,
- * because it is a MAC of the address under a key of the installation. Asking twice, asking another process and
- * asking after a rotation of SECRET_KEY reveal nothing (protocol 5.1).
+ * Returns a fake salt for an address without an account. It is stable and looks like a real one, because it is a MAC of
+ * the address with a key of the installation. Repeated requests, other processes and a rotation of SECRET_KEY reveal
+ * nothing (protocol 5.1).
  */
 function openFakeSalts(key: Uint8Array | null): (email: string) => string {
   return (email) => {

@@ -133,7 +133,7 @@ export const recover = defineEndpoint({
     // A recovery key is used once (protocol 3.1).
     .refine((body) => body.recovery.verifier !== body.recovery_verifier, {
       path: ['recovery', 'verifier'],
-      message: 'must be a new one',
+      message: 'must be different',
     }),
   faults: ['invalid_credentials'],
 })

@@ -1,6 +1,6 @@
 /**
- * Changes to what unlocks an account, by a person who has a session and still must know the password:
- * a stolen session must not become a stolen account.
+ * Changes of an account's password or recovery key. They need a session and the password, so that a stolen session
+ * cannot take over the account.
  */
 
 import { Fault, invalidField } from '../../core/fault.ts'

@@ -1,7 +1,6 @@
 /**
- * The proof of identity: the password, or the recovery key's verifier. A proof keeps the hash it
- * was made against, because what it permits must not happen once another hash has taken its place.
- * Nothing here runs inside a transaction: hashing is slow on purpose.
+ * The proof of identity: the password, or the recovery key's verifier. A proof keeps the hash it was checked against,
+ * because it is invalid once the hash changes. Runs outside of transactions, because hashing is slow on purpose.
  */
 import type { AccountServices } from './account_services.ts'
 import { type AccountProof, findUserByEmail, type User } from './queries.ts'

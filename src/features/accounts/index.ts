@@ -1,6 +1,6 @@
 /**
- * Accounts and sessions. The server keeps what proves a person and what only that person can open;
- * it never learns the password that unlocks the private key (protocol 1).
+ * Accounts and sessions. The server stores verifiers and data that only the person can decrypt; it never learns the
+ * password that unlocks the private key (protocol 1).
  */
 
 import { toBase64 } from '../../core/crypto/encoding.ts'
@@ -19,7 +19,7 @@ import type { deleteAccount } from './contract.ts'
 import * as contract from './contract.ts'
 import { storePassword, storeRecoveryKey } from './credential_change.ts'
 import { provePassword } from './credentials.ts'
-import { logIn, tellDerivation } from './login.ts'
+import { getDerivation, logIn } from './login.ts'
 import { giveNewKeys } from './new_keys.ts'
 import { deleteUser, findUserByEmail, getUser, lockUser, showKeys, showUser } from './queries.ts'
 import { showRecoveryCopy, storeRecoveredKeys } from './recovery.ts'
@@ -47,7 +47,7 @@ export function accountsRoutes(shared: SignedServices, services: AccountServices
 
 function entranceRoutes(services: AccountServices): Route[] {
   return [
-    route(contract.prelogin, ({ body }) => tellDerivation(services, body.email)),
+    route(contract.prelogin, ({ body }) => getDerivation(services, body.email)),
     route(contract.register, ({ body, transaction }) =>
       registerPerson(services, transaction, body),
     ),
@@ -66,7 +66,7 @@ function entranceRoutes(services: AccountServices): Route[] {
   ]
 }
 
-/** The same without the tokens, which go where no script reads them. */
+/** Without the tokens, which are sent as HttpOnly cookies. */
 export function inCookies<T extends SessionTokens>({ access, refresh, ...rest }: T) {
   return new Reply(rest, { cookies: keepSession({ access, refresh }, SESSION_SECONDS) })
 }
@@ -149,8 +149,8 @@ function personRoutes(services: AccountServices): Route[] {
 type Person = { caller: Caller; network: string; transaction: OpenTransaction }
 
 /**
- * The end of an account, by a person who has a session and still must know the password. What they made for others
- * stays: secrets, agents and tokens of shared workspaces, and the audit.
+ * The end of an account, by a person who has a session and still must know the password. Secrets, agents and tokens of
+ * shared workspaces, and the audit log, are kept.
  *
  * @throws Fault `validation_error` on a wrong password, `last_owner`, `conflict`, `rate_limited`
  */

@@ -1,6 +1,6 @@
 /**
- * The two steps of a log-in: what the client must know to derive its keys, and the session for the
- * one who proves the password. Neither tells whether an address has an account.
+ * The two steps of a log-in: the client's key derivation parameters, and the session after a password proof. Neither
+ * reveals whether an address has an account.
  */
 
 import { Fault } from '../../core/fault.ts'
@@ -17,7 +17,7 @@ import { defaultKdf } from './shapes.ts'
 import { openWrappedKey } from './wrapped_keys.ts'
 
 /** A fake has the default parameters. Only an account with other parameters is distinguishable. */
-export async function tellDerivation({ db, fakeSalt }: AccountServices, email: string) {
+export async function getDerivation({ db, fakeSalt }: AccountServices, email: string) {
   const fake = fakeSalt(email)
   const user = await findUserByEmail(db, email)
   return { key_salt: user?.keySalt ?? fake, kdf: user?.kdf ?? defaultKdf }
@@ -47,8 +47,7 @@ export async function logIn(
 }
 
 /**
- * The result of signing in, by any proof; `admits` tells in the session's transaction whether the
- * proof still holds.
+ * The result of signing in, by any proof; `admits` checks in the session's transaction that the proof is still valid.
  *
  * @throws Fault `invalid_credentials`
  */

@@ -1,6 +1,6 @@
 /**
- * New keys of an account, or its first signing key, by a person who has a session and still must know the
- * password. Everything that was sealed to the old keys is replaced in the same transaction, or nothing.
+ * New keys of an account, or its first signing key, which need a session and the password. Everything sealed to the old
+ * keys is replaced in the same transaction.
  */
 import { Fault, type FieldFault } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
@@ -21,8 +21,8 @@ type Person = { caller: Caller; network: string; transaction: OpenTransaction }
 type NewKeys = InputOf<typeof replaceKeys, 'body'>
 
 /**
- * @throws Fault `validation_error` on a wrong password, on keys that are not new, and with the list of workspaces
- *   that are missing; `not_found`, `conflict`, `epoch_conflict`, `rate_limited`, and what `acceptLink` throws
+ * @throws Fault `validation_error` on a wrong password, on keys that are not new, and with the list of workspaces that
+ *   are missing; `not_found`, `conflict`, `epoch_conflict`, `rate_limited`, and the faults of `acceptLink`
  */
 export async function giveNewKeys(
   services: AccountServices,
@@ -36,14 +36,14 @@ export async function giveNewKeys(
   const values = await keyValues(services, user, body)
   await transaction(async (tx, audit) => {
     const locked = await lockAll(tx, caller, body.workspaces)
-    // After the workspaces: who invites holds one and waits for the row of who is invited.
+    // After the workspaces: an inviter locks the workspace first, and then the invited person's row.
     if (!(await lockUser(tx, user.id, proof, 'update'))) throw overtaken()
     const isRecorded = await replaceOwn({ tx, caller, audit }, shared, { ...body, locked })
     if (!isRecorded) audit.unchanged()
     await updateCredentials(tx, user.id, proof, values)
     await dropSeedCopies(tx, user.id)
     await revokeAllSessions(tx, user.id, { except: caller.sessionId })
-    // Last: what others overtake, or refuse, takes nothing of it.
+    // Last, so that a conflict or refusal does not use it up.
     await services.rotations.take(user.id, tx)
   })
 }
@@ -51,7 +51,7 @@ export async function giveNewKeys(
 function requireNew(user: User, body: NewKeys): void {
   const shown = showKeys(user)
   const old = (['signing_key', 'public_key'] as const).filter((name) => body[name] === shown[name])
-  const fields: FieldFault[] = old.map((path) => ({ path, message: 'must be a new one' }))
+  const fields: FieldFault[] = old.map((path) => ({ path, message: 'must be different' }))
   if (fields.length > 0) throw new Fault('validation_error', { fields })
 }
 

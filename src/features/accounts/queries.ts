@@ -38,19 +38,19 @@ export async function findUserByEmail(
   return user ?? null
 }
 
-/** The row of a person who was just authenticated. */
+/** The row of an authenticated person. */
 export async function getUser(db: Database | Transaction, userId: string): Promise<User> {
   const [user] = await db.select().from(users).where(eq(users.id, userId))
-  if (!user) throw new Error('an authenticated person has no row')
+  if (!user) throw new Error('an authenticated account does not exist')
   return user
 }
 
-/** The hash that a check was made against: what follows happens only if it is still the current one. */
+/** The hash that was checked: changes only happen if it is still the current one. */
 export type AccountProof = { passwordHash: string } | { recoveryVerifierHash: string }
 
 /**
- * Locks the row against other log-ins and changes, with `update` also against new memberships; tells whether
- * the proof still holds.
+ * Locks the row against other log-ins and changes, with `update` also against new memberships; returns whether the
+ * proof is still valid.
  */
 export async function lockUser(
   tx: Transaction,
@@ -66,7 +66,7 @@ export async function lockUser(
   return rows.length > 0
 }
 
-/** Changes what unlocks an account; tells whether the proof still held. */
+/** Changes password or recovery data. Returns whether the proof was still valid. */
 export async function updateCredentials(
   tx: Transaction,
   userId: string,
@@ -90,7 +90,7 @@ export async function deletePasskeys(tx: Transaction, userId: string): Promise<v
   await tx.delete(passkeys).where(eq(passkeys.userId, userId))
 }
 
-/** Sessions and passkeys go with it, and what is left of memberships. */
+/** Also deletes sessions, passkeys and remaining memberships. */
 export async function deleteUser(tx: Transaction, userId: string): Promise<void> {
   await tx.delete(users).where(eq(users.id, userId))
 }

@@ -36,7 +36,7 @@ export async function storeRecoveredKeys(
     ...(await recoveryValues(services, user.id, body.recovery)),
   }
   await services.db.transaction(async (tx) => {
-    // The same key may have recovered the account in the meantime: then it is spent.
+    // The key may have been used concurrently.
     if (!(await updateCredentials(tx, user.id, proof, values))) throw refusal()
     // First these: who removes one passkey locks in the same order, it and then its sessions.
     await deletePasskeys(tx, user.id)

@@ -1,6 +1,6 @@
 /**
- * Makes accounts. The first of an instance owns it; who is first is decided one transaction at a
- * time. The personal workspace comes with an envelope that only its owner opens, or not at all.
+ * Creates accounts. The first one owns the instance; registrations are serialised to decide which is first. The
+ * personal workspace needs an envelope that only its owner can decrypt.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../core/crypto/primitives.ts'
@@ -55,7 +55,7 @@ export async function registerPerson(
 async function taken(tx: Transaction, email: string): Promise<Fault> {
   const what = (await findUserByEmail(tx, email))
     ? 'The email address already has an account.'
-    : 'The user id is taken.'
+    : 'The user ID is already used.'
   return new Fault('already_exists', { message: what })
 }
 
@@ -69,7 +69,7 @@ async function checkOpen(
   throw new Fault('registration_closed', { fix: { setting: 'REGISTRATION' } })
 }
 
-/** Somebody else may reach a new server before its operator does. */
+/** Someone else may reach a new server before its operator. */
 function checkOwner({ ownerCode }: AccountServices, presented = ''): void {
   if (ownerCode === undefined || timingSafeEqual(sha256(presented), sha256(ownerCode))) return
   throw new Fault('registration_closed', {

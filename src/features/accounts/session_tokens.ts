@@ -1,6 +1,6 @@
 /**
- * The tokens of a session, which follow each other. Those that follow a refresh token are derived from it and a key of the
- * server: so a lost answer can be repeated, and nobody else can make them.
+ * The rotating tokens of a session. The next tokens are derived from the refresh token and a server key, so a lost
+ * response can be repeated, and only the server can create them.
  */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import type { Pepper } from '../../core/crypto/pepper.ts'

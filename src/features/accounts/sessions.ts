@@ -56,7 +56,7 @@ async function deleteDeadSessions(tx: Transaction, userId: string): Promise<void
 /**
  * Exchanges a refresh token for new tokens; the same ones again within ten seconds.
  *
- * @throws Fault `invalid_token`; `conflict` where these were exchanged themselves by then
+ * @throws Fault `invalid_token`; `conflict` if these were also exchanged
  */
 export async function rotateTokens(
   { db, pepper }: { db: Database; pepper: Pepper },
@@ -96,7 +96,7 @@ async function rotateWithin(
   return tokens
 }
 
-/** The row of a live refresh token, locked: a rival sees what became of it, not what it was. */
+/** The locked row of a live refresh token. A concurrent request sees the result. */
 async function lockRefreshToken({ tx, pepper }: Within, token: ParsedToken) {
   const [found] = await tx
     .select({
@@ -161,7 +161,7 @@ export function selectSessions(db: Database, userId: string, { after: [before], 
     .limit(limit + 1)
 }
 
-/** Ends one session of a person; tells whether they had it. */
+/** Ends one session of a person; returns false if it does not exist. */
 export async function endOwnSession(
   db: Database | Transaction,
   userId: string,

@@ -119,4 +119,4 @@ export const personalWorkspace = z.strictObject({
 })
 
 /** The audit is kept by workspace, and these concern a person. */
-export const ofPerson = { unrecorded: 'concerns the account of a person and no workspace' } as const
+export const ofPerson = { unrecorded: 'changes an account, not a workspace' } as const

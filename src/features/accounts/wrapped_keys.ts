@@ -27,5 +27,5 @@ export async function openWrappedKey(
 ): Promise<string> {
   const wrapped = await outer.open(column, userId, [{ uuid: userId }], sealed)
   if (wrapped) return toBase64(wrapped)
-  throw new Fault('internal_error', { cause: new Error(`a ${column} does not open`) })
+  throw new Fault('internal_error', { cause: new Error(`a ${column} cannot be decrypted`) })
 }

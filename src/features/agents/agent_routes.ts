@@ -83,7 +83,7 @@ async function register(
     requireQuota(tx, services.config, 'agents', grant.workspaceId),
     countHourly(tx, services, 'created', grant.userId),
   ])
-  if (!agent) throw new Fault('already_exists', { message: 'The agent id is taken.' })
+  if (!agent) throw new Fault('already_exists', { message: 'The agent ID is already used.' })
   const holder = { kind: 'agent', agent, projectId } as const
   const issued = await issueToken(changing, services, { holder, order, epoch })
   return { ...issued, agent: shownNew(agent) }

@@ -73,9 +73,8 @@ export async function endGrants(
 type Keeping = { kept: KeptGrants; chain: Chain; epoch: number }
 
 /**
- * Stores what is signed again, by the chain with the link of the change.
- *
- * @throws Fault `not_found` (no token that lives), `link_refused`, and what `provision` throws
+ * Stores the renewed signatures, verified by the chain with the change's link. @throws Fault `not_found` (no live
+ * token), `link_refused`, and the faults of `provision`
  */
 export async function keepGrants(
   changing: Changing<Grant<'agent.manage'>>,

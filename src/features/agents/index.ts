@@ -1,4 +1,4 @@
-/** Agents and the tokens of agents and workloads: what may ask the resolver, for what, until when. */
+/** Agents, and the tokens of agents and workloads. */
 
 import type { Route } from '../../http/route.ts'
 import type { SignedServices } from '../links/index.ts'

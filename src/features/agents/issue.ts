@@ -65,7 +65,7 @@ export async function issueToken(
     requireQuota(tx, services.config, 'liveTokens', grant.workspaceId),
     countHourly(tx, services, 'created', grant.userId),
   ])
-  if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
+  if (!token) throw new Fault('already_exists', { message: 'The token ID is already used.' })
   await storeSentGrant(changing, order)
   const list = order.token?.envelopes ?? []
   const held = { ...token, agent: holder.agent }
@@ -81,7 +81,7 @@ export async function issueToken(
   }
 }
 
-/** A token that a client made in a signed workspace is issued for what its grant says. */
+/** In a signed workspace, a token is issued with the terms of its grant. */
 async function termsOf(
   changing: Changing<Grant<'agent.manage'>>,
   services: SignedServices,
@@ -102,7 +102,7 @@ async function storeSentGrant(
   { tx, grant: { workspaceId } }: Changing<Grant<'agent.manage'>>,
   { token }: Order,
 ): Promise<void> {
-  if (token?.binding && !token.grant) throw refused('token.binding', 'it is of no grant')
+  if (token?.binding && !token.grant) throw refused('token.binding', 'it has no grant')
   if (!token?.grant) return
   const sent = { signed: token.grant, binding: token.binding, path: 'token.grant' }
   await storeGrant(tx, { workspaceId, tokenId: token.id }, sent)

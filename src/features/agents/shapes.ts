@@ -88,7 +88,7 @@ export const keptGrants = z
   .optional()
 export type KeptGrants = NonNullable<z.output<typeof keptGrants>>
 
-/** A token whose secret the server never sees: the client sends only what it is checked by. */
+/** A token whose secret the server never sees: the client sends only its verifier. */
 const clientMade = z
   .strictObject({
     id,
@@ -107,7 +107,7 @@ export const MAX_LIFETIME_DAYS = 3650
 
 export const label = title(100).superRefine(demandActorName)
 
-/** None has a default for zod: what the grant of a token says need not be said, nor guessed, beside it. */
+/** No zod defaults: terms in the grant must be omitted here. */
 const lifetime = {
   label: label.meta({ examples: ['ci'], default: LABEL }).optional(),
   expires_in_days: z

@@ -50,7 +50,7 @@ export function orderedTerms({ kind }: Holder, order: Order): OrderedTerms {
   }
 }
 
-/** @throws Fault `link_refused` where the grant is for another holder, or says what no order may say */
+/** @throws Fault `link_refused` for a grant for another holder, or with terms that no request may have */
 export function grantedTerms(
   holder: Holder,
   order: Order,

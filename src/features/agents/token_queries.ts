@@ -38,7 +38,7 @@ export type NewTokenRow = {
   secrets: readonly string[] | null
   limits: TokenLimits | null
   expiresInDays: number | null
-  /** Counted from now where it is not given. */
+  /** Default: from now. */
   expiresAt?: Date | null
   verifier: Uint8Array
   publicKey: Uint8Array
@@ -185,8 +185,8 @@ export async function selectToken(tx: Transaction, grant: Manage, holder: Holder
 }
 
 /**
- * Revokes the tokens that are not revoked yet, all of the holder's or one, and returns them. Their
- * envelopes go with it: what no token may open any more is better not kept.
+ * Revokes the tokens that are not revoked yet, all of the holder's or one, and returns them. Their envelopes go with
+ * it: no token may decrypt them any more.
  */
 export async function revokeTokens(tx: Transaction, grant: Manage, holder: HolderId, id?: string) {
   const which = and(

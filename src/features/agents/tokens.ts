@@ -56,8 +56,8 @@ function signedOf(statement: string | null, signature: Uint8Array | null): Signe
 }
 
 /**
- * A token that is revoked already stays as it is. A link is not demanded, for stopping is always allowed; only
- * with one the revocation outlasts the database.
+ * A token that is revoked already stays as it is. The link is optional, because revocation is always allowed. Only a
+ * link makes it permanent beyond the database.
  *
  * @throws Fault `not_found`, and what `acceptLink` throws
  */

@@ -172,7 +172,7 @@ export const denyApproval = defineEndpoint({
 
 export const revokeApproval = defineEndpoint({
   name: 'approvals.revoke',
-  summary: 'Revoke an approval on all processes',
+  summary: 'Revoke an approval',
   method: 'POST',
   path: `${approvalPath}revoke/`,
   access: decide,

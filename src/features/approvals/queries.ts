@@ -12,7 +12,7 @@ type Status = (typeof approvalStatuses)[number]
 type Read = Grant<'approval.read' | 'approval.decide'>
 export type DecideGrant = Grant<'approval.decide'>
 
-/** By the database's clock. A stored status ends before its row says so. */
+/** By the database's clock. A status may have expired before the row is updated. */
 const statusNow = sql<Status>`case when ${approvals.status} in ('pending', 'released')
   and ${approvals.expiresAt} <= now() then 'expired' else ${approvals.status} end`
 

@@ -157,7 +157,7 @@ function requireSame(
     text.digest === approval.digest
   if (!isOfRequest) throw refused(PATH, 'it is for another request')
   const areAll = text.secrets.length === stored.length && envelopes.length === stored.length
-  if (!areAll) throw refused(PATH, 'it must have each held secret of the request once')
+  if (!areAll) throw refused(PATH, 'it must list each secret of the request once')
   for (const one of stored) {
     const said = text.secrets.find((other) => isSamePlace(one, other))
     const isStored = said?.value_sha256 === one.valueHash && said.policy_sha256 === one.policyHash
@@ -176,7 +176,7 @@ function requireTime(
   { clock }: Pick<SignedServices, 'clock'>,
 ): void {
   if (scope !== null && ttlSeconds === 0)
-    throw refused(PATH, 'the policy of a secret allows no approval for a time')
+    throw refused(PATH, 'the policy of a secret does not allow approvals for a time')
   const most = scope === null ? SINGLE_MS : ttlSeconds * 1000
   const left = Date.parse(expires_at) - clock.now()
   if (left <= 0 || left > most + SKEW_MS)

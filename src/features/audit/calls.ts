@@ -29,7 +29,7 @@ type Row = {
 export async function callsOf(tx: Database, { workspaceId }: Grant<'audit.read'>, asked: Asked) {
   const term = termOf(workspaceId, 'credential', asked.credential)
   const rows = await tx.transaction(async (inside) => {
-    // As for lists: the planner would compile what takes a millisecond.
+    // As for lists: the planner would JIT-compile a fast query.
     await inside.execute(sql`set local jit = off`)
     return inside.execute<Row>(
       statement(

@@ -1,7 +1,7 @@
 /**
- * The id that a client gives its record, as it is stored: behind the reporter's id. What makes stored ids unique (an index,
- * or a table beside partitions) then keeps reporters apart: an agent that guesses or sees another agent's ids can neither
- * occupy them nor learn whether they are used.
+ * The id that a client gives its record, as it is stored: behind the reporter's id. The uniqueness of stored IDs (by an
+ * index, or a table for partitions) then separates reporters: an agent that guesses or sees another agent's ids can
+ * neither occupy them nor learn whether they are used.
  */
 import { sql } from 'drizzle-orm'
 import { auditLogs } from '../../database/schema/index.ts'

@@ -150,7 +150,7 @@ const count = z.number().int()
 
 export const summariseAudit = defineEndpoint({
   name: 'audit.summary',
-  summary: 'Count the calls of a workspace, or its changes by one action',
+  summary: 'Count the calls of a workspace, or its changes with one action',
   method: 'GET',
   path: '/api/audit/summary/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },

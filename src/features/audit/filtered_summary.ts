@@ -39,8 +39,8 @@ export function summariseFiltered(
 }
 
 /**
- * As for lists, the planner would compile what takes a millisecond. It also expects a day and a combination of names for
- * each record, and would sort all of them on disk. 64 MB for hashing are for those; a few MB are used.
+ * As for lists, the planner would JIT-compile a fast query. It also expects a day and a combination of names for each
+ * record, and would sort all of them on disk. 64 MB for hashing are for those; a few MB are used.
  */
 const HASHING = sql`select set_config('jit', 'off', true), set_config('enable_sort', 'off', true),
   set_config('work_mem', '4MB', true), set_config('hash_mem_multiplier', '16', true)`

@@ -1,6 +1,6 @@
 /**
- * Records as the contract has them. What another program, or a later version, put into the table may not fit: it is
- * left out, with its id in the log, and the others are read.
+ * Checks stored records against the contract. Invalid ones, from another program or a later version, are skipped, with
+ * their IDs in the log.
  */
 
 import type { Log } from '../../core/log.ts'

@@ -19,7 +19,7 @@ const MAX_OF_ALL = 100
 const MAX_OF_WORKSPACE = MAX_OF_ALL / 4
 const MAX_OF_PERSON = 6
 /** Milliseconds; a client that was disconnected for longer reads the list. */
-const MAX_AWAY_MS = 3_600_000
+const MAX_ABSENCE_MS = 3_600_000
 
 type Services = Pick<FeatureServices, 'db' | 'log'>
 
@@ -128,7 +128,7 @@ function startOf(lastEventId: string | null): { moment: number; isWhole: boolean
   const last = isUuid(lastEventId)
     ? Number.parseInt(lastEventId.replace('-', '').slice(0, 12), 16)
     : 0
-  return last < now - MAX_AWAY_MS
+  return last < now - MAX_ABSENCE_MS
     ? { moment: now, isWhole: false }
     : { moment: last, isWhole: true }
 }

@@ -1,7 +1,7 @@
 /**
- * The new records of one workspace, read once for all who look and only while somebody does. They are found by
- * their ids, which grow with time but for a little: what a process writes late is looked for as long as
- * that takes. A call that lasts is a record twice, first without its outcome.
+ * The new records of one workspace, read once for all subscribers, and only while there are some. They are found by
+ * their IDs, which are nearly ordered by time; late records are searched for some time. A long call is reported twice,
+ * first without its outcome.
  */
 
 import type { Grant } from '../../core/grant.ts'
@@ -16,7 +16,7 @@ type Services = { db: Database; log: Log }
 
 /** Milliseconds between two looks. */
 const POLL_MS = 500
-/** By which a record may be written later than its id says: the journal of a dead process waits longest. */
+/** Maximum delay between a record's ID and its write: the journal of a dead process takes longest. */
 const LATE_MS = 20_000
 /** Calls that last longer than that and are waited for. */
 const MAX_OPEN = 1_000
@@ -76,7 +76,7 @@ export class AuditFeed {
       try {
         await this.#look()
       } catch (error) {
-        this.#log.warning('live records wait', describeError(error))
+        this.#log.warning('live records are delayed', describeError(error))
       }
       await Bun.sleep(POLL_MS)
     }

@@ -1,14 +1,11 @@
-/**
- * One who looks: what waits for them is bounded, and who does not take it is let go, with the id at which
- * they may go on.
- */
+/** A live-feed subscriber. Its queue is bounded; slow subscribers are disconnected with the ID to resume from. */
 import { endsWithin } from '../../core/async/timeout.ts'
 import { Fault, type FaultCode } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { jsonOf } from './export.ts'
 import type { ShownRecord } from './live_queries.ts'
 
-/** Milliseconds after which a line is sent that means nothing, so that nobody on the way ends what is idle. */
+/** Milliseconds between keep-alive lines, so that proxies do not close an idle stream. */
 const HEARTBEAT_MS = 15_000
 /** Characters that wait for one who reads slowly. */
 const MAX_WAITING = 1_048_576
@@ -31,7 +28,7 @@ export class Watcher {
     this.#heartbeatMs = heartbeatMs
   }
 
-  /** The grant, or `null` when it is over. @throws what is no refusal */
+  /** The grant, or `null` if it ended. @throws other errors */
   async stillMay(): Promise<Grant<'audit.read'> | null> {
     try {
       return await this.confirm()
@@ -51,7 +48,7 @@ export class Watcher {
     this.#wake()
   }
 
-  /** Nothing is shown any more, not even what waits. */
+  /** Stops immediately, and drops queued records. */
   end(why: FaultCode): void {
     this.#end ??= why
     this.#waiting = []

@@ -156,10 +156,10 @@ const MAX_LENGTH = 8192
 const NOT_IN_A_HOST = /[\s/?#@\\]/
 
 /**
- * The target of a reported request, as the audit stores it: without parts that may hold a credential, which are the user
- * information, the query and the fragment of its URL.
+ * The target of a reported request, as the audit stores it: without parts that may hold a credential, which are the
+ * user information, the query and the fragment of its URL.
  *
- * From the URL if there is one, else from the domain; `null` for what names no host.
+ * From the URL if there is one, else from the domain; `null` without a host.
  */
 function readTarget({
   target_url: url,

@@ -13,11 +13,11 @@ import type { RecordFilters } from './contract.ts'
 import { type AuditPage, matches, shown, sorted } from './matching.ts'
 
 /** Buckets in the first statement: a frequent value fills a page from a few. */
-const FEW = 16
+const FIRST_PAGE = 16
 /** Buckets in each that follows. */
 const MANY = 128
 /** Occurrences of a term that are counted, to begin with the rarest. */
-const ENOUGH = 2_000
+const MAX_COUNTED = 2_000
 
 /** The terms of one filter: a record has at least one of them. */
 export type Terms = readonly SQL[]
@@ -60,7 +60,7 @@ export function selectInBuckets(
   page: AuditPage,
 ) {
   return reading.transaction(async (tx) => {
-    // The planner expects thousands of records in each bucket: it would compile what takes a millisecond.
+    // The planner expects thousands of records in each bucket, and would JIT-compile a fast query.
     await tx.execute(sql`set local jit = off`)
     const { isIn, startOf, hour, select } = await searchOf(tx, terms, workspaceId)
     const which = and(matches(workspaceId, filters), isAfter(page), isIn)
@@ -68,7 +68,7 @@ export function selectInBuckets(
     const isPossible = hasDecision(workspaceId, filters, hour)
     const found: Awaited<ReturnType<typeof selectIn>> = []
     let last: string | undefined
-    for (let count = FEW; ; count = MANY) {
+    for (let count = FIRST_PAGE; ; count = MANY) {
       const within = and(bounds(filters, page, last, startOf), isPossible)
       const buckets = await select(within, { order, count })
       const limit = page.limit + 1 - found.length
@@ -130,7 +130,7 @@ function isAfter({ after, order }: AuditPage): SQL | undefined {
 }
 
 async function rarestFirst(tx: Reading, terms: readonly Terms[]): Promise<readonly Terms[]> {
-  const counts = await countBuckets(tx, terms, ENOUGH)
+  const counts = await countBuckets(tx, terms, MAX_COUNTED)
   const countOf = (some: Terms) => counts[terms.indexOf(some)] ?? 0
   return terms.toSorted((a, b) => countOf(a) - countOf(b))
 }

@@ -1,6 +1,6 @@
 /**
- * Housekeeping of the audit: folds the differences that triggers leave into the rollups, and deletes
- * what is older than the retention. Of several processes on one database one does it at a time.
+ * Audit maintenance: folds the triggers' deltas into the rollups, and deletes records older than the retention. One
+ * process per database does it at a time.
  */
 import { Cron } from 'croner'
 import { sql } from 'drizzle-orm'
@@ -16,7 +16,7 @@ const FOLDING = 6_021_023_005
 const EXPIRING = 6_021_023_006
 
 /** Folded differences, which the next summary reads around until they are vacuumed. */
-const MUCH = 5000
+const VACUUM_AFTER_ROWS = 5000
 
 /** Names, and differences, that one transaction folds: statements of others wait for it in an embedded database. */
 const FOLDED = 1000
@@ -51,12 +51,12 @@ function schedule(pattern: string, log: Log, task: () => Promise<unknown>): Cron
   })
 }
 
-/** Folds, and gives back the room of what was folded once that is much. */
+/** Folds, and vacuums after many folded rows. */
 function foldOften(db: Database): () => Promise<void> {
   let folded = 0
   return async () => {
     folded += await foldDeltas(db)
-    if (folded < MUCH) return
+    if (folded < VACUUM_AFTER_ROWS) return
     await db.execute(sql`vacuum audit_deltas`)
     folded = 0
   }

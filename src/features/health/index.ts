@@ -13,7 +13,7 @@ export type CacheProbe = () => void
 export function healthRoutes(services: FeatureServices, probeCache: CacheProbe): Route[] {
   const startedAt = services.clock.now()
   const report = () => {
-    requireGoingOn(services)
+    requireRunning(services)
     return examine(services, probeCache, startedAt)
   }
   return [route(getHealth, report), route(getStatus, report)]
@@ -22,7 +22,7 @@ export function healthRoutes(services: FeatureServices, probeCache: CacheProbe):
 export function resolverHealthRoutes(services: FeatureServices): Route[] {
   return [
     route(getResolverHealth, () => {
-      requireGoingOn(services)
+      requireRunning(services)
       return {
         status: 'healthy' as const,
         service: 'resolver' as const,
@@ -33,7 +33,7 @@ export function resolverHealthRoutes(services: FeatureServices): Route[] {
 }
 
 /** Balancers turn to other processes before the ports of this one close. @throws Fault `unavailable` */
-function requireGoingOn({ isStopping }: FeatureServices): void {
+function requireRunning({ isStopping }: FeatureServices): void {
   if (isStopping()) throw new Fault('unavailable')
 }
 

@@ -72,8 +72,7 @@ const DAY_MS = 86_400_000
 const VALID_DAYS = 180
 
 /**
- * `/.well-known/security.txt` (RFC 9116), on both listeners, from SECURITY_CONTACT. Without it the path is not
- * served: an address that nobody reads would be worse.
+ * `/.well-known/security.txt` (RFC 9116), on both listeners, from SECURITY_CONTACT. Without it, the path is not served.
  */
 export function securityContactRoutes(config: Contact, clock: Clock): Route[] {
   if (config.SECURITY_CONTACT.length === 0) return []

@@ -1,7 +1,7 @@
 /**
- * The link that a change of a signed workspace carries: it must follow in the chain, keep the rules, be of the
- * session's person, and say what the call does, no more and no less. It is stored in the transaction of
- * the change, under the workspace's lock.
+ * The link that a change of a signed workspace carries: it must continue the chain, follow its rules, be signed by the
+ * session's person, and match the call exactly. It is stored in the transaction of the change, under the workspace's
+ * lock.
  */
 import canonicalize from 'canonicalize'
 import { type ChainCache, hasRoomFor } from '../../access/signed/chains.ts'
@@ -50,7 +50,8 @@ export async function chainOf(
   { db, chains }: { db: Database; chains: ChainCache },
 ): Promise<Chain | null> {
   if (!isSignedId(workspaceId)) return null
-  if (uncommitted.get(tx)?.has(workspaceId)) throw new TypeError('the chain has grown here')
+  if (uncommitted.get(tx)?.has(workspaceId))
+    throw new TypeError('the chain grew in this transaction')
   const read = (reader: Reading) =>
     chains.of(workspaceId, (after) => selectLinks(reader, workspaceId, after))
   if (!chains.has(workspaceId)) throw new UnreadBefore(() => read(db))
@@ -121,7 +122,10 @@ async function append(
   return chain
 }
 
-/** By it a nearly full chain still ends what must end. Administrators take of it what they sign, and who leaves one link. */
+/**
+ * Reserved so that a nearly full chain can still revoke. Administrators can use it for revocations, and a leaving
+ * member for one link.
+ */
 function endsSomething({ members }: Chain, signer: string, { type, body }: Claim): boolean {
   if (type === 'members.removed' && body.user_ids.join() === signer) return true
   const role = members.get(signer)?.role
@@ -152,7 +156,7 @@ function isSaid({ type, body }: Link, claim: Claim): boolean {
   return Object.entries(claim.body).every(([name, value]) => asSet(said.get(name)) === asSet(value))
 }
 
-/** Lists are compared whatever their order: what is named twice in one was refused before. */
+/** Lists are compared in any order. Duplicates were refused before. */
 function asSet(value: unknown): string | undefined {
   return Array.isArray(value)
     ? value

@@ -6,7 +6,7 @@ import { exampleOfForm, integer, signedText, text, workspaceId } from '../../htt
 /** The link of a change in a signed workspace; absent in a plain one. */
 export const link = signedText.meta({ examples: [] }).optional()
 
-/** The body of a change that says nothing else. */
+/** The body of a change without other fields. */
 export const linkOnly = z.strictObject({ link }).meta({ id: 'LinkOnly' })
 
 /** Why a change of a signed workspace is refused. */

@@ -1,7 +1,4 @@
-/**
- * Links: what the members of signed workspaces have signed. They are served to those who must check them, as
- * they are stored: whether they hold, a client finds out by itself.
- */
+/** Links: what the members of signed workspaces have signed. They are returned as stored; clients verify them. */
 import { admitToken } from '../../access/admission.ts'
 import type { Access } from '../../access/index.ts'
 import type { ChainCache } from '../../access/signed/chains.ts'
@@ -47,7 +44,7 @@ async function showLinks(
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(access, listLinksForToken, { text, requestId })
   const { after } = parsePart(listLinksForToken.query, queryOf(request))
-  // No record proves here that the token is still live, and what it was granted.
+  // Without an audit record, check here that the token is live and granted.
   if (!(await access.tokens.versions([token.id])).has(token.id)) throw new Fault('invalid_token')
   await requireGrantedNow(access, token)
   const links = await selectLinks(db, token.workspaceId, after)

@@ -39,11 +39,11 @@ export async function insertLink(
   { statement, signature }: SignedText,
 ): Promise<void> {
   const bytes = fromBase64(signature)
-  if (bytes === null) throw new TypeError('a signature was not verified')
+  if (bytes === null) throw new TypeError('a signature could not be verified')
   await tx.insert(workspaceLinks).values({ workspaceId, seq, statement, signature: bytes })
 }
 
-/** Whether somebody is a member or invited. */
+/** Whether the person is a member or invited. */
 export async function hasMembership(
   tx: Reading,
   workspaceId: string,
@@ -59,7 +59,7 @@ export async function hasMembership(
 /** A person as links name them. */
 export type Named = { user_id: string; email: string } & PublicIdentity
 
-/** Null for who has no signing key. */
+/** Null without a signing key. */
 export async function selectNamed(tx: Transaction, userId: string): Promise<Named | null> {
   const [row] = await tx
     .select({ email: users.email, signing: users.signingKey, sealing: users.publicKey })

@@ -1,6 +1,6 @@
 /**
- * Tracks active people of today, without a write per request: each process remembers the people it has recorded
- * already and writes the new ones together. What a crash loses is noted again with the next request.
+ * Tracks active people of today, without a write per request: each process remembers the people it has recorded already
+ * and writes the new ones together. A crash only delays the record to the next request.
  */
 import { endsWithin } from '../../core/async/timeout.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -44,7 +44,7 @@ export class ActivityLog {
     if (this.#waiting.length < MAX_SEEN) this.#waiting.push({ day: this.#day, userId })
   }
 
-  /** Writes what waits; what fails is tried again. */
+  /** Writes pending records. Failed writes are retried. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#write())
     return this.#flushing
@@ -69,7 +69,10 @@ export class ActivityLog {
         await this.#db.insert(userActivity).values(rows).onConflictDoNothing()
       } catch (error) {
         this.#waiting.unshift(...rows)
-        this.#log.warning('activity waits', { people: rows.length, ...describeError(error) })
+        this.#log.warning('user activity is delayed', {
+          people: rows.length,
+          ...describeError(error),
+        })
         return
       }
     }

@@ -1,4 +1,7 @@
-/** Facts about the whole server that deserve an alert. Asked of the database once a minute at most; what a process may not read it does not tell. */
+/**
+ * Facts about the whole server that deserve an alert. Queries the database at most once a minute. Omits facts that the
+ * process cannot read.
+ */
 import { statfs } from 'node:fs/promises'
 import type postgres from 'postgres'
 import { Gauge, type Registry } from 'prom-client'

@@ -39,8 +39,7 @@ type Place = {
 }
 
 /**
- * The listener for the operator's own tools, apart from everything that others reach. It knows one path; it serves
- * counts only, but they are for the operator: keep its port inside.
+ * A separate listener for the operator's tools, with a single path. It serves only counts, but keep its port private.
  */
 function openAdminListener(
   registry: Registry,
@@ -64,7 +63,7 @@ async function respond(
   try {
     checkHost(request.headers.get('host'))
   } catch {
-    return new Response('This host name is not served: see ALLOWED_HOSTS.\n', {
+    return new Response('This host name is not allowed: see ALLOWED_HOSTS.\n', {
       status: 400,
       headers,
     })

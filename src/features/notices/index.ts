@@ -1,4 +1,4 @@
-/** Notice targets: owners and admins say where notices go, and see what became of them (protocol 14.5). */
+/** Notice targets: owners and admins configure targets, and see the delivery log (protocol 14.5). */
 import { queueQuotas } from '../../core/config/quotas.ts'
 import { randomBytes } from '../../core/crypto/random.ts'
 import { Fault } from '../../core/fault.ts'

@@ -27,7 +27,7 @@ export type StoredKey = { publicKey: Uint8Array; counter: number }
 
 const NO_RESULTS = { clientExtensionResults: {}, type: 'public-key' } as const
 
-/** Null for what no browser would say, and in a frame of another page. */
+/** Null for invalid client data, and for a frame in another page. */
 export function readClientData(text: string): CeremonyData | null {
   try {
     return said.parse(JSON.parse(fromUtf8(fromBase64Url(text) ?? new Uint8Array()) ?? ''))
@@ -36,7 +36,7 @@ export function readClientData(text: string): CeremonyData | null {
   }
 }
 
-/** The key of a new passkey; null where it does not hold. */
+/** The key of a new passkey; null if verification fails. */
 export async function verifyNew(
   credential: NewCredential,
   { said, rpId }: Expected,
@@ -63,12 +63,12 @@ export async function verifyNew(
     const { publicKey, counter } = registrationInfo.credential
     return { publicKey, counter, credentialId: fromBase64Url(id) ?? new Uint8Array() }
   } catch {
-    // The library throws for whatever is wrong with what it was given.
+    // The library throws for any invalid input.
     return null
   }
 }
 
-/** The counter that the key has come to; null where it does not hold, or the counter goes back. */
+/** The new counter of the key; null if verification fails, or the counter decreases. */
 export async function verifyAssertion(
   { id, client_data_json: clientDataJSON, ...rest }: Assertion,
   { said, rpId }: Expected,

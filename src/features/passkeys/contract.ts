@@ -1,6 +1,6 @@
 /**
- * Passkeys as data (protocol 3.1 and 5.1). Of what a browser returns for one the contracts take what is named here
- * and nothing else: results of extensions, and so the output that unlocks an account, are refused.
+ * Passkeys as data (protocol 3.1 and 5.1). The contracts accept only the fields named here: results of extensions, and
+ * so the output that unlocks an account, are refused.
  */
 import { z } from 'zod'
 import { base64Url, line, pagination, timestamp } from '../../core/validation/validate.ts'

@@ -24,5 +24,5 @@ export function openPasskeyServices(
 export function partyOf({ origins }: PasskeyServices, origin: string): string {
   const rpId = origins.get(origin)
   if (rpId !== undefined) return rpId
-  throw invalidField('origin', 'is not an origin for passkeys of this server: see PASSKEY_ORIGINS')
+  throw invalidField('origin', 'is not an accepted passkey origin: see PASSKEY_ORIGINS')
 }

@@ -68,7 +68,7 @@ export async function findByCredential(db: Database, credentialId: Uint8Array) {
   return found ?? null
 }
 
-/** Null where somebody has that credential. */
+/** Null if the credential already exists. */
 export async function insertPasskey(tx: Transaction, values: typeof passkeys.$inferInsert) {
   const [row] = await tx.insert(passkeys).values(values).onConflictDoNothing().returning()
   return row ?? null

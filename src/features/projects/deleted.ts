@@ -15,7 +15,7 @@ type Delete = ProjectGrant<'project.delete'>
 
 const PROJECT = sql.raw('id, workspace_id, name, description, environments, created_at, updated_at')
 
-/** Copies the project and its secrets to where they can be restored from; the rows are deleted next. */
+/** Copies the project and its secrets to the tables for restores. The rows are deleted next. */
 export async function keepDeleted(tx: Transaction, grant: Delete): Promise<void> {
   const { projectId } = grant
   await Promise.all([
@@ -63,7 +63,7 @@ async function dropKept(tx: Transaction, grant: Delete): Promise<void> {
   await tx.delete(deletedProjects).where(isKept(grant))
 }
 
-/** Housekeeping of deleted projects and secrets: what can no longer be restored is deleted permanently. */
+/** Permanently deletes projects and secrets that can no longer be restored. */
 export function scheduleProjectUpkeep({ db, log }: { db: Database; log: Log }): { stop(): void } {
   return new Cron('41 23 * * * *', { protect: true, unref: true }, async () => {
     try {

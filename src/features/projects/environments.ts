@@ -1,7 +1,4 @@
-/**
- * Environments: those that hold secrets, those that always exist, and those that were made before anything
- * is stored in them.
- */
+/** Environments: those with secrets, the default ones, and created empty ones. */
 
 import type { QuotaConfig } from '../../core/config/quotas.ts'
 import { Fault } from '../../core/fault.ts'

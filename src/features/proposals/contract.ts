@@ -1,4 +1,4 @@
-/** Proposals: what an agent asks members to allow or to add (protocol 14.4). The server changes nothing by them. */
+/** Proposals: agents ask members to allow hosts or add secrets (protocol 14.4). A proposal itself changes nothing. */
 import { z } from 'zod'
 import { line, pagination, secretKey, timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
@@ -55,7 +55,7 @@ export const createProposal = defineEndpoint({
     })
     .refine(({ hosts, secrets }) => hosts.length + secrets.length > 0, {
       path: ['hosts'],
-      message: 'names no host, and secrets names no secret',
+      message: 'and secrets must not both be empty',
     })
     .meta({ id: 'NewProposal' }),
   result: proposalState,

@@ -1,6 +1,6 @@
 /**
- * Proposals of a token. What an agent writes is read by the people who decide, so it may hold no value: no token, and
- * nothing that the token's calls could use.
+ * Proposals of a token. Members read the agent's text, so it must not contain a token, or a value that the token's
+ * calls could use.
  */
 import canonicalize from 'canonicalize'
 import { admitToken } from '../../access/admission.ts'
@@ -157,7 +157,7 @@ function proposalOf(
   }
 }
 
-/** @throws Fault `validation_error` for what exists, since it would be nothing to decide about */
+/** @throws Fault `validation_error` for hosts and secrets that already exist */
 function requireNew(
   { allowlist }: Snapshot,
   token: LiveToken,

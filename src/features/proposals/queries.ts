@@ -30,7 +30,7 @@ const LOCK = 6_021_032
 const isOpen = sql`${proposals.status} = 'open' and ${proposals.expiresAt} > now()`
 const inAWeek = sql`now() + interval '7 days'`
 
-/** A stored status ends before its row says so. */
+/** A status may have expired before the row is updated. */
 const proposalStatusNow = sql<Status>`case when ${proposals.status} = 'open' and ${proposals.expiresAt} <= now()
   then 'expired' else ${proposals.status} end`
 

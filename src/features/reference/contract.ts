@@ -5,7 +5,7 @@ const path = '/api/docs/'
 
 export const getPage = defineEndpoint({
   name: 'docs.page',
-  summary: 'Show the documentation of the API',
+  summary: 'Get the API documentation',
   method: 'GET',
   path,
   access: { kind: 'public' },
@@ -31,7 +31,7 @@ export const getOwnDocument = defineEndpoint({
 
 export const getScript = defineEndpoint({
   name: 'docs.script',
-  summary: 'Get the script of the page',
+  summary: 'Get the script of the documentation page',
   method: 'GET',
   path: `${path}swagger-ui.js`,
   access: { kind: 'public' },
@@ -40,7 +40,7 @@ export const getScript = defineEndpoint({
 
 export const getStyle = defineEndpoint({
   name: 'docs.style',
-  summary: 'Get the style of the page',
+  summary: 'Get the stylesheet of the documentation page',
   method: 'GET',
   path: `${path}swagger-ui.css`,
   access: { kind: 'public' },

@@ -60,7 +60,7 @@ function withOwnScript(page: string): string {
   )
 }
 
-/** Inline scripts run by their hash only: what is smuggled into a description does not. */
+/** Inline scripts need a matching hash, so scripts injected into a description do not run. */
 function policyFor(page: string): string {
   const inline = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, text = '']) => {
     const hash = new Bun.CryptoHasher('sha256').update(text).digest('base64')

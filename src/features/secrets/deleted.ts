@@ -1,6 +1,6 @@
 /**
- * Secrets that were deleted, with their versions, as rows of separate tables: nothing else looks there.
- * The blobs stay bound to project, environment and name, so that they open again where they were.
+ * Secrets that were deleted, with their versions, in separate tables. Their blobs stay bound to project, environment
+ * and name, so that they can be decrypted after a restore.
  */
 import { and, asc, desc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import type { ProjectGrant } from '../../core/grant.ts'
@@ -28,7 +28,7 @@ const VERSION = sql.raw('secret_id, version, value, value_hash, policy, created_
 /** The secrets of the grant's project: all, those of an environment, or one. */
 export type Which = { environment?: string; key?: string }
 
-/** Copies secrets to where they can be restored from; the rows are deleted next. */
+/** Copies secrets to the tables for restores. The rows are deleted next. */
 export async function keepDeletedSecrets(
   tx: Transaction,
   grant: Write,
@@ -59,7 +59,7 @@ export async function deleteEnvironmentSecrets(
   return deleted.length
 }
 
-/** Puts back what was deleted with a project, if the project is there again. */
+/** Restores the secrets deleted with a project, after the project was restored. */
 export async function restoreDeletedWith(tx: Transaction, grant: Write): Promise<void> {
   const { projectId, workspaceId } = grant
   await putBack(
@@ -138,7 +138,7 @@ function restorable(
   )
 }
 
-/** Names of what was put back; where a name is taken nothing is. */
+/** The restored names. Taken names are not restored. */
 async function putBack(tx: Transaction, which: SQL): Promise<Set<string>> {
   const [rows] = await Promise.all([
     tx.execute<{ key: string }>(sql`

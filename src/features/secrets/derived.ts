@@ -60,7 +60,7 @@ async function selectStates(
   return { rows: found, hasMore: found.length < Number(found[0]?.count ?? 0) }
 }
 
-/** A state that does not open counts as absent. */
+/** An unreadable state counts as absent. */
 async function openStates(
   outer: OuterLayer,
   { workspaceId, projectId }: Read,

@@ -1,4 +1,4 @@
-/** Held secrets (protocol 14.1): what a write of one must fulfil, and what it deletes. */
+/** Held secrets (protocol 14.1): conditions of a write, and its deletions. */
 import { and, eq, inArray } from 'drizzle-orm'
 import { readValueVersion } from '../../core/crypto/secret_value.ts'
 import { Fault, type FieldFault } from '../../core/fault.ts'
@@ -48,7 +48,7 @@ export function requireSameForm(current: Stored, earlier: Stored): void {
   if (isHeld(current.policy) === isHeld(earlier.policy)) return
   throw new Fault('conflict', {
     message:
-      'Only one of the versions needs approval, so they are sealed with different keys. Set the value again instead.',
+      'Only one of the versions needs approval, so their keys differ. Set the value again instead.',
   })
 }
 
@@ -65,7 +65,7 @@ const DROP_VERSIONS = `delete from secret_versions v
   using json_to_recordset($1::text::json) as r(id uuid, version integer)
   where v.secret_id = r.id and v.version < r.version`
 
-/** Deletes what tokens could read of names that become held: versions before this write, and deleted values. */
+/** For names that become held, deletes values that tokens could read: earlier versions, and deleted values. */
 export async function dropReadable(
   tx: Transaction,
   { workspaceId, projectId }: Write,

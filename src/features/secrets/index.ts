@@ -199,7 +199,7 @@ async function restore(
   const known = new Set(found.map(({ key }) => key))
   const missing = keys.filter((key) => !known.has(key))
   if (missing.length > 0)
-    throw new Fault('not_found', { fields: fieldsOf(missing, 'was not deleted lately') })
+    throw new Fault('not_found', { fields: fieldsOf(missing, 'was not deleted recently') })
   requireMayWrite(grant, found)
   audit.record(
     ...found.map(({ id, key }) => ({
@@ -215,7 +215,7 @@ async function restore(
   ])
   const taken = keys.filter((key) => !returned.has(key))
   if (taken.length > 0)
-    throw new Fault('already_exists', { fields: fieldsOf(taken, 'is there again') })
+    throw new Fault('already_exists', { fields: fieldsOf(taken, 'already exists again') })
   await acceptManifest({ tx, grant }, services, { environment, manifest })
   return { restored: keys.length }
 }

@@ -185,7 +185,7 @@ export async function writeSecrets(
     sealed_version: toBase64(sealedVersion),
     ...(valueHash && { hash: toBase64(valueHash) }),
   }))
-  const crowded = list.filter(({ version }) => version > VERSIONS_KEPT)
+  const overLimit = list.filter(({ version }) => version > VERSIONS_KEPT)
   const parameters = [workspaceId, projectId, environment, userId, JSON.stringify(sent)]
   type Written = { id: string; created: string; updated: string }
   const writing = clientOf(tx).unsafe<Written[]>(WRITE, parameters, { prepare: true })
@@ -193,7 +193,7 @@ export async function writeSecrets(
     writing,
     pruneVersions(
       tx,
-      crowded.map(({ id }) => id),
+      overLimit.map(({ id }) => id),
     ),
   ])
   if (!first) return null

@@ -130,7 +130,7 @@ function requireVersions(
   const stale = entries.flatMap(({ key, expected_version: expected, path }) => {
     const version = current.get(key)?.version ?? 0
     if (expected === undefined || expected === version) return []
-    return { path, message: version === 0 ? 'is not there' : `has version ${version}` }
+    return { path, message: version === 0 ? 'does not exist' : `has version ${version}` }
   })
   if (stale.length > 0) throw new Fault('conflict', { fields: stale.slice(0, MAX_FIELDS) })
 }

@@ -57,7 +57,7 @@ const unavailable = z.record(secretName, text('reconnect_required')).optional()
 const openDelivery = z
   .object({
     ...place,
-    secrets: z.record(secretName, text('the value in the clear')),
+    secrets: z.record(secretName, text('the plaintext value')),
     unavailable,
   })
   .meta({ id: 'OpenDelivery' })

@@ -14,7 +14,7 @@ export function workloadRoutes(access: Delivering): Route[] {
   return [
     rawRoute(deliverEnvironment, (context) => deliver(access, context)),
     rawRoute(getToken, (context) => describeToken(access, context)),
-    rawRoute(getVersion, (context) => tellVersion(access, context)),
+    rawRoute(getVersion, (context) => returnVersion(access, context)),
   ]
 }
 
@@ -47,7 +47,7 @@ async function describeToken(
  *
  * @throws Fault `invalid_token`, `rate_limited`, `scope_required`
  */
-async function tellVersion(
+async function returnVersion(
   access: Access,
   { request, requestId }: RequestContext,
 ): Promise<Response> {

@@ -62,14 +62,14 @@ export function* portions<T>(list: readonly T[], lengthOf: (entry: T) => number)
   if (portion.length > 0) yield portion
 }
 
-/** @throws Fault `validation_error` when anything is named twice */
+/** @throws Fault `validation_error` when anything is given twice */
 export async function requireOnce({
   members,
   tokens,
   secrets,
   derived = [],
 }: RekeyBody): Promise<void> {
-  const complaints = new Complaints('is named twice')
+  const complaints = new Complaints('is given twice')
   await refuseRepeats(complaints, members, 'members', ({ user_id }) => user_id)
   await refuseRepeats(complaints, tokens, 'tokens', ({ token_id }) => token_id)
   const slice = new TimeSlice()

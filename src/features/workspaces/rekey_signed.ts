@@ -85,7 +85,7 @@ export async function judgeSigned(
     const text = await judgeManifest(sender, { signed, path }, { revisionOf, rowsOf })
     const place = { projectId: text.project_id, environment: text.environment }
     if (!revisions.delete(environmentOf(place)))
-      throw refused(path, 'it follows no stored manifest')
+      throw refused(path, 'its environment has no stored manifest')
     sent.push({ ...place, ...signed, revision: text.revision })
     notes.push(noteOf(workspaceId, text))
     if (slice.isSpent) await slice.next()

@@ -45,7 +45,7 @@ export async function endSigned(
 ): Promise<void> {
   const key = adminKey(before, userId)
   if (!after || key === null || key === adminKey(after, userId)) {
-    if (kept.length > 0) throw refused('grants', 'no grant ends by this')
+    if (kept.length > 0) throw refused('grants', 'this change ends no grants')
     return
   }
   const { workspaceId } = grant

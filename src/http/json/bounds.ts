@@ -1,8 +1,7 @@
 /**
- * How much of a body can be right at all, read from the JSON Schema that also documents it: kinds of
- * values, lengths of texts, lists and maps, names of fields. The reader of JSON holds a body against
- * it while it reads, so that what is too long or of the wrong kind never takes memory
- * (protocol 2).
+ * The bounds of a valid body, from the JSON Schema that also documents it: types, lengths of texts, lists and maps, and
+ * field names. The JSON reader checks them while it reads, so that oversized or wrong values never use memory (protocol
+ * 2).
  */
 import type { z } from 'zod'
 import { type JsonSchema, jsonSchemaOf } from '../openapi/json_schema.ts'
@@ -54,7 +53,7 @@ const anyObject: ObjectBounds = {
 
 const known = new WeakMap<z.ZodType, Bounds>()
 
-/** The bounds of what a schema takes in. */
+/** The bounds of a schema's input. */
 export function boundsOf(schema: z.ZodType): Bounds {
   const found = known.get(schema)
   if (found) return found

@@ -1,7 +1,6 @@
 /**
- * The lists and objects of a JSON text while it is read, each held against its bounds: what cannot be
- * right is complained of once and not kept. Nesting, duplicate keys and forbidden ones are judged
- * everywhere, also in what is not kept.
+ * The lists and objects of a JSON text during reading, each checked against its bounds. Invalid parts are reported once
+ * and dropped. Nesting, duplicate and forbidden keys are checked everywhere, also in dropped parts.
  */
 import { Fault, type FieldFault } from '../../core/fault.ts'
 import { atMostEntries, MAX_COMPLAINTS, pathOf } from '../../core/validation/complaints.ts'
@@ -23,7 +22,7 @@ class Container {
   /** Entries so far. */
   count = 0
   readonly names = new Set<string>()
-  /** The name whose value comes next, and what that may be; `null` when it is not kept. */
+  /** The name of the next value, and its bounds; `null` if it is dropped. */
   name = ''
   bounds: Bounds | null = null
 

@@ -17,7 +17,7 @@ const STEP = 32_768
 
 export type ReadJson = {
   value: unknown
-  /** Lists and maps that are too long. What they hold was not looked at. */
+  /** Lists and maps that are too long. Their contents were not checked. */
   tooLong: FieldFault[]
   /** Faults whose values may be missing from the result. With any fault, the body must be refused. */
   cut: FieldFault[]

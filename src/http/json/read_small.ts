@@ -1,8 +1,7 @@
 /**
- * Small JSON bodies by the runtime's parser, which is ten times as fast as our reader and drops repeated
- * keys in silence. What it gives is taken only where it is certain that the reader would give the same:
- * everything within the bounds, and as many names in the value as in the text. All else is left to the
- * reader, which says what is wrong.
+ * Small JSON bodies by the runtime's parser, which is ten times as fast as our reader, but silently drops repeated
+ * keys. What it gives is taken only where it is certain that the reader would give the same: everything within the
+ * bounds, and as many names in the value as in the text. All else is left to the reader, which says what is wrong.
  */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import type { Bounds, ListBounds, ObjectBounds } from './bounds.ts'
@@ -32,7 +31,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** How many names the objects of a value have; NaN for what is not within the bounds. */
+/** The number of names in the objects of a value; NaN for a value outside of the bounds. */
 function namesIn(value: unknown, bounds: Bounds, depth: number): number {
   if (typeof value !== 'object' || value === null) return isFit(value, bounds) ? 0 : NaN
   if (depth > MAX_JSON_DEPTH) return NaN

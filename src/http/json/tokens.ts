@@ -1,4 +1,4 @@
-/** The tokens of a JSON text (RFC 8259), byte by byte; what is no token is `malformed_json`. */
+/** The tokens of a JSON text (RFC 8259), byte by byte. Invalid tokens are `malformed_json`. */
 import { Fault } from '../../core/fault.ts'
 
 const QUOTE = 34

@@ -32,7 +32,7 @@ export function jsonResponse(
   })
 }
 
-/** About how much it will be: texts are counted, and what is deep within is not. */
+/** An estimate of the size, which counts texts and ignores deeply nested values. */
 function lengthOf(value: unknown, depth: number): number {
   if (typeof value === 'string') return value.length
   if (!isObject(value) || depth === 0) return 8

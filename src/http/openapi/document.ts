@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made from the contracts that the server validates by: what is documented
- * is what is checked. Built when it is first asked for, never at start.
+ * The OpenAPI 3.1 document, generated from the contracts that the server validates with. Built on the first request,
+ * not at start.
  */
 import type { Endpoint, TokenAccess } from '../endpoint.ts'
 import type { Surface } from '../reply.ts'

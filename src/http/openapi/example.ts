@@ -1,6 +1,6 @@
 /**
- * Examples for the documentation, put together from those that the fields carry (`.meta({ examples: […] })`).
- * Without one, the type of the field decides. A test parses each example by its contract.
+ * Examples for the documentation, composed of the fields' examples (`.meta({ examples: […] })`). The default depends on
+ * the field's type. A test parses each example by its contract.
  */
 import type { JsonSchema } from './json_schema.ts'
 

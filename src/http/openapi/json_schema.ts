@@ -1,17 +1,17 @@
 /**
- * Zod schemas as JSON Schema (draft 2020-12), for documentation: what zod writes for machines, such
- * as the expression behind a date, becomes the format that people know.
+ * Zod schemas as JSON Schema (draft 2020-12), for documentation: zod's output for machines, such as the pattern of a
+ * date, becomes a common format.
  */
 import { z } from 'zod'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** `input` is what a client may send, `output` what it gets. */
+/** `input` is the schema of requests, `output` of responses. */
 export type Direction = 'input' | 'output'
 
 const UUID = /^\^\[0-9a-f\]\{8\}-.*\{12\}\$$/
 
-/** The whole schema in one piece: models (`.meta({ id })`) stand where they are used. */
+/** The whole schema in one piece: models (`.meta({ id })`) are inlined. */
 export function jsonSchemaOf(schema: z.ZodType, direction: Direction): JsonSchema {
   return convert(schema, direction, { get: anonymous, has: (one) => z.globalRegistry.has(one) })
 }
@@ -61,6 +61,6 @@ function tidy(schema: Record<string, unknown>, io: Direction): void {
   }
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
-  // Results grow: a client ignores what it does not know.
+  // Results may get new fields, which clients ignore.
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
 }

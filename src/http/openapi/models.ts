@@ -12,13 +12,13 @@ export class Models {
   add(name: string, schema: JsonSchema): JsonSchema {
     const known = this.schemas[name]
     if (known && JSON.stringify(known) !== JSON.stringify(schema)) {
-      throw new Error(`two schemas are called ${name}`)
+      throw new Error(`two schemas have the name ${name}`)
     }
     this.schemas[name] = schema
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  /** A reference to what zod has, which is called `name` unless it is a model or a list of models. */
+  /** A reference to a zod schema, which gets `name` unless it is a model or a list of models. */
   of(zodSchema: z.ZodType, direction: Direction, name: string): JsonSchema {
     const { schema, models } = placed(referringSchemaOf(zodSchema, direction))
     for (const [known, model] of Object.entries(models)) this.add(known, model)
@@ -35,7 +35,7 @@ function placed<T>(schemas: T): T {
   return JSON.parse(JSON.stringify(schemas).replaceAll('"#/$defs/', '"#/components/schemas/'))
 }
 
-/** The document with each model where it is used, for readers that show one operation at a time. */
+/** The document with inlined models, for viewers that show one operation at a time. */
 export function withoutReferences<T extends { components: Record<string, unknown> }>(
   document: T,
 ): T {

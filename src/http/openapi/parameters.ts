@@ -1,4 +1,4 @@
-/** The parameters of an operation in its path, query and headers, each only where it works. */
+/** The parameters of an operation in its path, query and headers, each only for endpoints that support it. */
 import type { z } from 'zod'
 import { pagination } from '../../core/validation/validate.ts'
 import type { Endpoint } from '../endpoint.ts'

@@ -76,7 +76,7 @@ function wrapped(endpoint: Endpoint, models: Models, data: Content | undefined):
   }
 }
 
-/** In some workspaces only: none is required. */
+/** Optional, because only some workspaces have them. */
 function besideOf({ beside }: Endpoint): Record<string, Content> {
   if (!beside) return {}
   const whole = jsonSchemaOf(beside, 'output')
@@ -87,7 +87,7 @@ function besideOf({ beside }: Endpoint): Record<string, Content> {
   )
 }
 
-/** By the model that it has, where there is one: what answers an agent has one type. */
+/** Uses the result's model if it has one, so that equal results share a type. */
 function responseName({ name, paged }: Endpoint, data: Fields): string {
   const list = data.items as Fields | undefined
   const model =

@@ -11,13 +11,13 @@ type Schema = z.core.$ZodType
 type Def = z.core.$ZodTypes['_zod']['def']
 type Shape = (value: unknown) => unknown
 
-/** Thrown by a shape; zod then says what is wrong. */
+/** Thrown by a shape; zod then reports the fault. */
 class Misfit extends Error {}
-const misfit = new Misfit('not of the contract')
+const misfit = new Misfit('not in the contract')
 
 const shapes = new WeakMap<Schema, Shape>()
 
-/** Either `data`, as the schema shapes it, or what zod complains about. */
+/** Either the shaped `data`, or zod's issues. */
 export function shape(
   schema: z.ZodType,
   value: unknown,
@@ -34,12 +34,12 @@ export function shape(
 function shapeOf(schema: Schema): Shape {
   const known = shapes.get(schema)
   if (known) return known
-  const made = takeApart(schema)
+  const made = introspect(schema)
   shapes.set(schema, made)
   return made
 }
 
-function takeApart(schema: Schema): Shape {
+function introspect(schema: Schema): Shape {
   const def = (schema as z.core.$ZodTypes)._zod.def
   switch (def.type) {
     case 'string':

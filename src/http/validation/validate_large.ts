@@ -121,7 +121,7 @@ function inOrderOf(names: readonly string[], issues: readonly Issue[]): Issue[] 
   return [...issues].sort((a, b) => rank(a) - rank(b))
 }
 
-/** `false` only for what the schema refuses at first sight. */
+/** `false` only for values that the schema obviously rejects. */
 function isOfKind(schema: Schema, value: unknown): boolean {
   const def = defOf(schema)
   if (def.type === 'array') return Array.isArray(value)
@@ -163,7 +163,7 @@ const ANYTHING = z.any()
 const ANYTHING_OR_ABSENT = ANYTHING.optional()
 const hollows = new WeakMap<Schema, Schema>()
 
-/** The same schema over entries that are valid already. */
+/** The schema for entries that are already valid. */
 function hollow(schema: Schema): Schema {
   const known = hollows.get(schema)
   if (known) return known

@@ -8,7 +8,7 @@ import { MappedFeed } from './mapped_feed.ts'
 import { keptAt, type Reading, Stage } from './stage.ts'
 
 /** After this many bytes without an escape, nothing depends on the last one, except for open strings. */
-const CALM = 64
+const IDLE_BYTES = 64
 /** Steps for reading a possible escape, where a byte takes one. */
 const ESCAPE_WORK = 4
 
@@ -23,7 +23,7 @@ export class UnescapeDecoder {
   /** Bytes at the end of the text that may be the beginning of an escape. */
   #waiting = 0
   /** Bytes since the last escape. */
-  #calm = 0
+  #idleBytes = 0
 
   constructor(reading: Reading, parent: Stage, depth: number, kinds: number) {
     this.#reading = reading
@@ -43,7 +43,7 @@ export class UnescapeDecoder {
     const { feed, stage } = this.#open()
     this.#isAwake = true
     this.#waiting = 0
-    this.#calm = CALM
+    this.#idleBytes = IDLE_BYTES
     feed.follow(this.#parent.feed, from)
     stage.follow(this.#parent)
   }
@@ -58,8 +58,8 @@ export class UnescapeDecoder {
     this.#decode(feed, from - this.#waiting, isLast)
     stage.read(MARGIN, isLast, parent)
     if (!isLast) feed.keep()
-    const isCalm = wasIdle && this.#waiting === 0 && this.#calm >= CALM
-    this.#isAwake = !isLast && !(isCalm && stage.isIdle && !stage.isDecoding)
+    const isIdleNow = wasIdle && this.#waiting === 0 && this.#idleBytes >= IDLE_BYTES
+    this.#isAwake = !isLast && !(isIdleNow && stage.isIdle && !stage.isDecoding)
   }
 
   /** Continues from the state of the other one, in a parent with equal text up to this point. */
@@ -68,7 +68,7 @@ export class UnescapeDecoder {
     const { feed, stage } = this.#open()
     this.#isAwake = true
     this.#waiting = other.#waiting
-    this.#calm = other.#calm
+    this.#idleBytes = other.#idleBytes
     feed.follow(other.#opened.feed, other.#opened.feed.end)
     stage.follow(other.#opened.stage)
   }
@@ -117,12 +117,12 @@ export class UnescapeDecoder {
         if (reader.isByte) feed.append(reader.code, at, at + length - 1)
         else feed.appendCharacter(reader.code, at, at + length - 1)
         literal = at + length
-        this.#calm = 0
+        this.#idleBytes = 0
       }
       at += Math.max(1, length)
     }
     feed.appendCopy(bytes, literal, at)
-    this.#calm += at - literal
+    this.#idleBytes += at - literal
     this.#waiting = end - at
   }
 }

@@ -1,8 +1,8 @@
 /**
  * Fragments of values. Each run has known windows of 16 characters at fixed places: at every 16th character from its
- * beginning, and at its end. A text is compared with the run only there. So somebody who knows some characters cannot
- * guess the next ones singly: the text after a window is replaced or kept regardless of its contents, and the next
- * window needs all of its 16 characters together.
+ * beginning, and at its end. A text is compared with the run only there. So an attacker who knows some characters
+ * cannot guess the next ones one by one: the text after a window is replaced or kept regardless of its contents, and
+ * the next window needs all of its 16 characters together.
  *
  * A window is replaced with up to `BESIDE` characters of the text's run on either side. At most that many characters of
  * a fragment precede its first window or follow its last one. So the whole fragment is replaced, and neither the held

@@ -115,7 +115,7 @@ export class Collection {
     const most = Math.min(MAX_ALL_PARTS, this.#parts + MAX_PARTS)
     for (const part of parts) {
       if (this.#parts >= most) return
-      if (!isTelling(part) || this.#texts.has(part)) continue
+      if (!isDistinctive(part) || this.#texts.has(part)) continue
       this.#addText(part, null)
       this.#parts++
     }
@@ -132,7 +132,7 @@ export class Collection {
   }
 }
 
-/** The same text as others write it: other line ends, case, dashes, encodings of characters. */
+/** Variants of a text: other line ends, case, dashes, character encodings. */
 function formsOf(text: string): Set<string> {
   const forms = new Set([text])
   if (text.includes('\n')) {
@@ -209,7 +209,7 @@ function mayBeShort(bytes: Uint8Array): boolean {
 }
 
 /** Long enough and with letters and digits. */
-function isTelling(part: string): boolean {
+function isDistinctive(part: string): boolean {
   return charactersOf(part) >= MIN_VALUE && /[0-9]/.test(part) && /[A-Za-z\x80-\xff]/.test(part)
 }
 

@@ -1,4 +1,4 @@
-/** The lines of a backup, from one moment: a simultaneous write is in it whole or not at all. */
+/** The lines of a backup, from one snapshot: a simultaneous write is included completely or not at all. */
 import type { Sql, TransactionSql } from 'postgres'
 import { version } from '../../../package.json'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
@@ -11,7 +11,7 @@ type Source = { sql: Sql; encryptionKey: string; now: () => number }
 
 export type Dumped = { header: Header; sums: BackupSums }
 
-/** Hands the lines on in order; the next are read when these were taken. */
+/** Passes the lines on in order, with backpressure. */
 export async function dump(
   { sql, encryptionKey, now }: Source,
   take: (text: string) => Promise<void>,
@@ -37,7 +37,7 @@ export async function dump(
   })
 }
 
-/** Reads everything of one moment, and each row as the text that a backup has of it. */
+/** Reads everything from one snapshot, with each row as its text in the backup. */
 export async function inSnapshot<T>(
   sql: Sql,
   work: (tx: TransactionSql) => Promise<T>,
@@ -76,7 +76,7 @@ async function headerOf(
 }
 
 async function usedKeys(tx: TransactionSql, tables: readonly BackupTable[]): Promise<string[]> {
-  // An older schema lacks some.
+  // An older schema may not have all of them.
   const names = new Set(tables.map(({ name }) => name))
   const parts = [...SEALED, KEY_CHECK]
     .filter(({ table }) => names.has(table))

@@ -1,4 +1,4 @@
-/** The tables that the applied migrations made, and what columns they have. */
+/** The tables and columns that the applied migrations created. */
 
 import { is } from 'drizzle-orm'
 import { toSnakeCase } from 'drizzle-orm/casing'
@@ -57,7 +57,7 @@ export type BackupTable = {
 
 export type FoundTable = BackupTable & { schema: string; persistence: string; hides: boolean }
 
-/** @throws BackupProblem for a table that is missing, or not as it was made */
+/** @throws BackupProblem for a missing or changed table */
 export function requireAsMade(expected: Expected, found: readonly FoundTable[]): void {
   const [first] = found
   for (const [name, columns] of expected) {
@@ -66,10 +66,7 @@ export function requireAsMade(expected: Expected, found: readonly FoundTable[]):
       { columns, schema: first?.schema },
     )
     if (problems.length > 0)
-      throw new BackupProblem(
-        'failed',
-        `the table ${name} is not as Cloakroom made it: ${problems.join(', ')}`,
-      )
+      throw new BackupProblem('failed', `the table ${name} was changed: ${problems.join(', ')}`)
   }
 }
 
@@ -80,7 +77,9 @@ function problemsOf(table: FoundTable | undefined, { columns, schema }: Wanted):
   const there = table.columns.split(', ').map((column) => column.replaceAll('"', ''))
   const made = columns ?? there
   return [
-    ...(table.schema === schema ? [] : [`it is in ${table.schema}, and others are in ${schema}`]),
+    ...(table.schema === schema
+      ? []
+      : [`it is in the schema ${table.schema}, but other tables are in ${schema}`]),
     ...(table.persistence === 'p' ? [] : ['it is unlogged or temporary']),
     ...(table.hides ? ['row-level security may hide rows'] : []),
     ...made.filter((column) => !there.includes(column)).map((column) => `${column} is missing`),

@@ -1,4 +1,4 @@
-/** The file around the lines of a backup: compressed, encrypted to recipients, read and written in a stream. */
+/** The file format around the lines of a backup: compressed, encrypted to recipients, and streamed. */
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ import { syncPath } from '../../database/embedded/template_archive.ts'
 import { BackupProblem } from './problem.ts'
 import { asDiskFull } from './room.ts'
 
-/** Longer than any row, and short enough to be held. */
+/** Longer than any row, and short enough to buffer. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024
 const AGE = 'age-encryption.org/v1\n'
 /** The header of age, which age's reader does not bound: one line for each recipient and more. */
@@ -34,15 +34,15 @@ export function encrypterFor(recipients: readonly string[]): Encrypter | null {
     try {
       encrypter.addRecipient(recipient)
     } catch (error) {
-      throw new BackupProblem('usage', 'a recipient must be a public key of age: age1…', error)
+      throw new BackupProblem('usage', 'a recipient must be an age public key: age1…', error)
     }
   }
   return recipients.length === 0 ? null : encrypter
 }
 
 /**
- * The file has its name when it is whole and on the disk: beside it, meanwhile, is `.part`. Of two that write under one
- * name the one that began last does.
+ * Writes to a `.part` file, which is renamed when it is complete and synced. Of two writers with the same name, the
+ * later one succeeds.
  */
 export async function writeWhole<T>(path: string, write: (part: string) => Promise<T>): Promise<T> {
   const demandNone = () => {
@@ -54,8 +54,7 @@ export async function writeWhole<T>(path: string, write: (part: string) => Promi
   try {
     removePartsOf(path)
     const result = await write(part)
-    if (!existsSync(part))
-      throw new BackupProblem('failed', `another backup to ${path} was begun meanwhile`)
+    if (!existsSync(part)) throw new BackupProblem('failed', `another backup to ${path} started`)
     syncPath(part)
     demandNone()
     renameSync(part, path)
@@ -69,12 +68,12 @@ export async function writeWhole<T>(path: string, write: (part: string) => Promi
 
 function existing(path: string): BackupProblem {
   return statSync(path).isDirectory()
-    ? new BackupProblem('file_exists', `${path} is a folder`, null, `name a file: ${path}/backup`)
+    ? new BackupProblem('file_exists', `${path} is a folder`, null, `pass a file: ${path}/backup`)
     : new BackupProblem(
         'file_exists',
-        `${path} is there already`,
+        `${path} already exists`,
         null,
-        'name another file, or delete it first',
+        'pass another file, or delete it first',
       )
 }
 
@@ -100,7 +99,7 @@ export async function writeLines<T>(
   const written = encrypter
     ? encrypted(encrypter, compressed).then((stream) => pipeline(stream, file))
     : pipeline(compressed, file)
-  // A full disk also ends the production, which otherwise would wait forever.
+  // A full disk also ends `produce`, which would otherwise wait forever.
   const failed = written.then(() => new Promise<never>(() => {}))
   failed.catch(() => {})
   const take = async (text: string) => {
@@ -155,7 +154,7 @@ export async function* linesOf(
   } catch (error) {
     throw error instanceof BackupProblem ? error : damagedBackup('it cannot be read', error)
   }
-  if (length > 0) throw damagedBackup('it is cut off')
+  if (length > 0) throw damagedBackup('it is truncated')
 }
 
 async function openPlain(path: string, identities: readonly string[]): Promise<Readable> {
@@ -188,11 +187,11 @@ async function decrypted(
   source: Readable,
   { start, identities }: { start: Buffer; identities: readonly string[] },
 ): Promise<Readable> {
-  if (!start.includes('\n---')) throw damagedBackup('its header has no end')
+  if (!start.includes('\n---')) throw damagedBackup('its header is incomplete')
   if (identities.length === 0) {
     throw new BackupProblem(
       'usage',
-      'the backup is encrypted: name the file with its key of age, --identity key.txt',
+      'the backup is encrypted: pass its age key with --identity key.txt',
     )
   }
   const decrypter = new Decrypter()
@@ -200,7 +199,7 @@ async function decrypted(
   try {
     return Readable.from(await decrypter.decrypt(webStream(source)))
   } catch (error) {
-    throw new BackupProblem('invalid_file', 'no given identity of age opens the backup', error)
+    throw new BackupProblem('invalid_file', 'the given age keys cannot decrypt the backup', error)
   }
 }
 
@@ -214,9 +213,9 @@ export async function identitiesIn(path: string): Promise<string[]> {
   } catch {
     // Reported below, because the cause may hold the key.
   }
-  throw new BackupProblem('invalid_file', `${path} holds no identity of age`)
+  throw new BackupProblem('invalid_file', `${path} has no valid age key`)
 }
 
 export function damagedBackup(why: string, cause?: unknown): BackupProblem {
-  return new BackupProblem('invalid_file', `this is no whole backup: ${why}`, cause)
+  return new BackupProblem('invalid_file', `the backup is invalid: ${why}`, cause)
 }

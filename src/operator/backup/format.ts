@@ -1,13 +1,11 @@
 /**
  * The format of a backup: lines of JSON, compressed, and for recipients encrypted with age.
  *
- *   {"format":"cloakroom backup 1", …}   version, schema, keys, tables
- *   {"table":"users"}                    then each row, a JSON text a line; then the next table
- *   {"sums":{"users":{…}, …}}            count and SHA-256 of each table
- *   {"sha256":"…","mac":"…"}             of all lines before; the code is made under ENCRYPTION_KEY
+ * {"format":"cloakroom backup 1", …} version, schema, keys, tables {"table":"users"} then each row, a JSON text a line;
+ * then the next table {"sums":{"users":{…}, …}} count and SHA-256 of each table {"sha256":"…","mac":"…"} of all lines
+ * before; the code is made under ENCRYPTION_KEY
  *
- * The last line makes the file a backup: one that is truncated, altered or made by others fails the check, and nothing
- * of it is used.
+ * The last line makes the file a backup: a truncated, altered or forged one fails the check, and none of it is used.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
@@ -51,7 +49,7 @@ export function backupKeyOf({ keys }: Pick<Header, 'keys'>, encryptionKey: strin
   if (missing.length === 0 && first) return first
   throw new BackupProblem(
     'invalid_file',
-    `ENCRYPTION_KEY does not open this backup: it needs the key with id ${missing.join(', ')}, and given ${given.length === 1 ? 'is' : 'are'} ${given.map(({ id }) => id).join(', ')}`,
+    `ENCRYPTION_KEY cannot decrypt this backup: it needs the key with ID ${missing.join(', ')}, but ENCRYPTION_KEY has ${given.map(({ id }) => id).join(', ')}`,
   )
 }
 

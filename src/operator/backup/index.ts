@@ -21,15 +21,15 @@ export function serverConfig(): Config {
     if (existsSync(join(dataDir, KEYS_FILE))) return readOwnKeys(dataDir, () => {})
     if (!existsSync(join(dataDir, CLUSTER)))
       throw new ConfigError([
-        `DATA_DIR: ${dataDir} has neither a database nor keys (name the server's, or set DB_HOST, SECRET_KEY and ENCRYPTION_KEY as for the server)`,
+        `DATA_DIR: ${dataDir} has neither a database nor keys (set it as for the server, or set DB_HOST, SECRET_KEY and ENCRYPTION_KEY)`,
       ])
     throw new ConfigError([
-      `ENCRYPTION_KEY: the keys of the server are needed (put its ${KEYS_FILE} into ${dataDir}, or set SECRET_KEY and ENCRYPTION_KEY)`,
+      `ENCRYPTION_KEY: the server keys are missing (copy ${KEYS_FILE} into ${dataDir}, or set SECRET_KEY and ENCRYPTION_KEY)`,
     ])
   })
 }
 
-/** Returns the problem in an error that a person can act on, or `null` for a defect. */
+/** Returns the problem if a person can act on it, or `null` for a bug. */
 export function problemIn(error: unknown): BackupProblem | null {
   if (error instanceof BackupProblem) return error
   if (error instanceof DataDirectoryError || error instanceof ServerUnreachable)

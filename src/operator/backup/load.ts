@@ -1,4 +1,4 @@
-/** Puts an archive into an empty database: all of its rows, proven by their sums, or none. */
+/** Loads an archive into an empty database: all of its rows, verified by checksums, or none. */
 import type { TransactionSql } from 'postgres'
 import type { Config } from '../../core/config/config.ts'
 import { openLog } from '../../core/log.ts'
@@ -42,7 +42,7 @@ export async function load(
     await migrateIn(tx, migrations.slice(0, archive.migrations.length))
     const tables = await emptyTables(tx)
     if (!areSame(tables, archive.tables))
-      throw new BackupProblem('failed', 'the tables of the database are not those of this schema')
+      throw new BackupProblem('failed', 'the tables of the database do not match this schema')
     await tx.unsafe(`delete from ${OWN}`)
     await withoutTriggers(tx, tables, async () => {
       const byName = new Map(tables.map((table) => [table.name, table]))
@@ -54,7 +54,7 @@ export async function load(
         const { rows, sha256 } = await readTable(tx, table)
         const meant = sums[table.name]
         if (rows !== meant?.rows || sha256 !== meant.sha256)
-          throw new BackupProblem('failed', `${table.name} did not arrive as it was sent`)
+          throw new BackupProblem('failed', `${table.name} was not stored completely`)
       }
     })
     await migrateIn(tx)
@@ -72,6 +72,6 @@ export async function emptyTables(tx: TransactionSql) {
     tables.filter(({ name }) => name !== OWN),
   )
   if (used !== null)
-    throw new BackupProblem('failed', `the database is not empty: there are rows in ${used}`)
+    throw new BackupProblem('failed', `the database is not empty: ${used} has rows`)
   return tables
 }

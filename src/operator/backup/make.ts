@@ -1,4 +1,4 @@
-/** `cloakroom backup`: by the process that has the embedded database, or straight from the database. */
+/** `cloakroom backup`: through the process with the embedded database, or directly from PostgreSQL. */
 import { createWriteStream } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -47,11 +47,11 @@ async function receive(
   if (!answer.ok || answer.body === null)
     throw new BackupProblem(
       answer.status === NO_ROOM ? 'disk_full' : 'failed',
-      `the server made no backup: ${await answer.text()}`,
+      `the server could not create the backup: ${await answer.text()}`,
     )
   await pipeline(Readable.from(answer.body), createWriteStream(part, { flags: 'wx', mode: 0o600 }))
   if (Bun.file(part).size !== Number(answer.headers.get('x-bytes')))
-    throw new BackupProblem('failed', 'the server ended in the middle of the backup')
+    throw new BackupProblem('failed', 'the server stopped during the backup')
   return JSON.parse(answer.headers.get('x-summary') ?? '{}') as BackupSums
 }
 
@@ -65,7 +65,7 @@ type Use = {
 /** Opens the current database, which a server of another version may use. @throws SchemaError, ConfigError */
 export async function withDatabase<T>(
   config: Config,
-  { inUse = 'It does not answer at its socket.', mayBeOlder }: Use,
+  { inUse = 'Its socket does not respond.', mayBeOlder }: Use,
   work: (source: Parameters<typeof dump>[0] & Pick<Connection, 'connectBesides'>) => Promise<T>,
 ): Promise<T> {
   requireCluster(config)

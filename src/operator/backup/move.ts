@@ -1,6 +1,6 @@
 /**
- * `cloakroom move`: a backup that is restored while it is read, without a file between. The target has no rows before, and
- * both keep their keys.
+ * `cloakroom move`: streams a backup into a restore, without a file. The target must be empty, and both use the same
+ * keys.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -61,14 +61,15 @@ async function moveFrom(
 async function lookAt(target: Config): Promise<{ place: string }> {
   if (target.DB_HOST === undefined) {
     if (!existsSync(join(target.DATA_DIR, CLUSTER))) return { place: target.DATA_DIR }
-    throw new BackupProblem('file_exists', `${target.DATA_DIR} has a database`)
+    throw new BackupProblem('file_exists', `${target.DATA_DIR} already has a database`)
   }
   return await withConnection(target, async ({ sql, location }) => {
     await sql.begin('read only', async (tx) => {
       await demandRest(tx)
       await emptyTables(tx)
       const [can] = await tx`select has_schema_privilege(current_schema(), 'create') as make`
-      if (!can?.make) throw new BackupProblem('failed', 'the role may not make tables there')
+      if (!can?.make)
+        throw new BackupProblem('failed', 'the role cannot create tables in the target')
     })
     return { place: location }
   })
@@ -78,18 +79,18 @@ async function lookAt(target: Config): Promise<{ place: string }> {
 function refusalOf(error: unknown, { DB_NAME, DB_USER, DB_PASSWORD }: Config): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === '3D000')
-    return new BackupProblem('failed', `there is no database ${DB_NAME} there: make it first`)
+    return new BackupProblem('failed', `the target has no database ${DB_NAME}: create it first`)
   if (!code.startsWith('28')) return error
-  if (!DB_USER) return new BackupProblem('usage', 'the target names no user: postgres://user@…')
+  if (!DB_USER) return new BackupProblem('usage', 'the target has no user: postgres://user@…')
   if (DB_PASSWORD)
-    return new BackupProblem('failed', `PostgreSQL refuses the user ${DB_USER}, or the password`)
+    return new BackupProblem('failed', `PostgreSQL rejected the user ${DB_USER} or the password`)
   return new BackupProblem(
     'usage',
-    `PostgreSQL wants a password of ${DB_USER}, and none was given: set PGPASSWORD, or PGPASSWORD_FILE to the path of a file that holds it`,
+    `PostgreSQL requires a password for ${DB_USER}: set PGPASSWORD, or PGPASSWORD_FILE to the path of a file with it`,
   )
 }
 
-/** The settings with which a server will use it. */
+/** The settings with which a server will use the target. */
 function targetOf(config: Config, to: string): Config {
   if (!/^[a-z]+:\/\//i.test(to)) return { ...config, DB_HOST: undefined, DATA_DIR: to }
   const url = URL.parse(to)
@@ -121,7 +122,7 @@ function plain(part: string): string {
   }
 }
 
-/** In the environment or in a file, as the server's own; in the URL everybody on the machine could see it. */
+/** From the environment or a file, like the server's password. Everybody on the machine could see it in the URL. */
 function givenPassword(): string | undefined {
   const { env, problems } = withSecretFiles(process.env, ['PGPASSWORD'])
   if (problems.length > 0) throw new ConfigError(problems)

@@ -1,4 +1,4 @@
-/** Why a backup, a restore or a move was not done: one line for people, under a code of the command line. */
+/** Why a backup, a restore or a move failed: one line for people, with an error code of the command line. */
 export class BackupProblem extends Error {
   readonly code: 'invalid_file' | 'file_exists' | 'usage' | 'disk_full' | 'failed'
 

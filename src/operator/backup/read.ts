@@ -1,4 +1,4 @@
-/** Reads the lines of a backup, and believes none before the last: first to verify, then again to restore. */
+/** Reads the lines of a backup twice: first to verify all of it, then to restore. */
 import type { z } from 'zod'
 import { migrations } from '../../database/migrations/migrate.ts'
 import type { Dumped } from './dump.ts'
@@ -24,7 +24,7 @@ export type VerifiedBackup = Dumped & { digest: string }
 const ROWS_AT_ONCE = 500
 const CHARACTERS_AT_ONCE = 1024 * 1024
 
-/** @throws BackupProblem unless it is a whole backup that these keys made and this version can restore */
+/** @throws BackupProblem unless the backup is complete, from these keys, and supported by this version */
 export async function readBackup(
   lines: AsyncGenerator<string>,
   encryptionKey: string,
@@ -36,16 +36,17 @@ export async function readBackup(
   const sums: BackupSums = {}
   let line = await reader.next()
   for (const { name } of header.tables) {
-    if (line !== JSON.stringify({ table: name })) throw damagedBackup('its tables are not in order')
+    if (line !== JSON.stringify({ table: name })) throw damagedBackup('its table order is wrong')
     const { tally, next } = await readTable(reader, (rows) => take(name, rows))
     sums[name] = tally.sum()
     line = next
   }
-  const told = parse(sumsShape, line)
-  if (JSON.stringify(told) !== JSON.stringify({ sums })) throw damagedBackup('its sums are wrong')
+  const received = parse(sumsShape, line)
+  if (JSON.stringify(received) !== JSON.stringify({ sums }))
+    throw damagedBackup('its sums are wrong')
   const digest = reader.digest()
   if (!isAuthentic(parse(sealShape, await reader.next()), digest, key))
-    throw damagedBackup('its seal does not match: it was altered, or made by others')
+    throw damagedBackup('its MAC does not match: it was altered, or created with another key')
   await reader.end()
   return { header, sums, digest }
 }
@@ -60,7 +61,7 @@ class Reader {
 
   async next(): Promise<string> {
     const { done, value } = await this.#lines.next()
-    if (done) throw damagedBackup('it is cut off')
+    if (done) throw damagedBackup('it is truncated')
     this.#hasher.update(`${value}\n`)
     return value
   }
@@ -71,7 +72,7 @@ class Reader {
   }
 
   async end(): Promise<void> {
-    if (!(await this.#lines.next()).done) throw damagedBackup('something follows its end')
+    if (!(await this.#lines.next()).done) throw damagedBackup('it has data after its end')
   }
 }
 
@@ -85,7 +86,7 @@ async function readTable(reader: Reader, take: (rows: string[]) => Promise<void>
     const isRow = line.startsWith('"')
     if (isRow) {
       const row = rowIn(line)
-      if (tally.add(row) !== `${line}\n`) throw damagedBackup('a row is not written as we write it')
+      if (tally.add(row) !== `${line}\n`) throw damagedBackup('a row is not in canonical form')
       rows.push(row)
       size += row.length
     }
@@ -110,7 +111,7 @@ function rowIn(line: string): string {
 
 function headerIn(line: string): Header {
   const format = /^\{"format":"(cloakroom backup \d{1,9})"/.exec(line)?.[1]
-  if (format === undefined) throw damagedBackup('it does not begin like one')
+  if (format === undefined) throw damagedBackup('it has no backup header')
   if (format !== FORMAT) throw later(format)
   const header = parse(headerShape, line)
   const unknown = header.migrations.findIndex(({ name, sha256 }, index) => {
@@ -126,7 +127,7 @@ function headerIn(line: string): Header {
 function later(what: string): BackupProblem {
   return new BackupProblem(
     'invalid_file',
-    `the backup was made by another, probably later, version (${what}): restore it with that one`,
+    `the backup was created by another, probably later, version (${what}): restore it with that version`,
   )
 }
 
@@ -137,5 +138,5 @@ function parse<T>(shape: z.ZodType<T>, line: string): T {
   } catch {
     // Reported below.
   }
-  throw damagedBackup('a line is not what it should be')
+  throw damagedBackup('a line has an invalid format')
 }

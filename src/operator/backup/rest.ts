@@ -1,20 +1,20 @@
-/** Requires that nobody uses the database while rows are moved: running and starting servers are refused. */
+/** Requires that no server uses the database or starts on it while rows are moved. */
 import type { TransactionSql } from 'postgres'
 import { blockStartups } from '../../database/moving.ts'
 import { BackupProblem } from './problem.ts'
 
-export const NOT_RUNNING = 'Stop the server first: what it writes meanwhile would be lost.'
+export const NOT_RUNNING = 'Stop the server first. Its writes during the restore would be lost.'
 
 /** Milliseconds for which an ended connection, such as this process's, may still be listed. */
 const ENDING_MS = 2_000
 const PAUSE_MS = 50
 
-/** Locks PostgreSQL until the end of the transaction, before which `demandRest` checks again. @throws BackupProblem */
+/** Locks PostgreSQL until the end of the transaction. `demandRest` checks again before that. @throws BackupProblem */
 export async function takeAlone(tx: TransactionSql): Promise<void> {
   if (!(await blockStartups(tx)))
     throw new BackupProblem(
       'failed',
-      'A server starts on the database, or another move or restore is at work: try again',
+      'A server is starting on this database, or another move or restore is running. Retry.',
     )
   await demandRest(tx)
 }

@@ -1,4 +1,4 @@
-/** `cloakroom restore`: a verified backup becomes the database, in place of none or of the one before. */
+/** `cloakroom restore`: creates the database from a verified backup, or replaces the existing one. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
@@ -31,13 +31,13 @@ export async function restore(config: Config, given: Given): Promise<Restored> {
   const supply = async (take: TakeRows) => {
     const again = await read(take)
     if (again.digest !== verified.digest)
-      throw new BackupProblem('failed', 'the file changed while it was read')
+      throw new BackupProblem('failed', 'the file changed during the restore')
     return again
   }
   return { ...(await fill(config, { ...header, supply }, given.force)), header, sums }
 }
 
-/** Makes the database of the settings of an archive. */
+/** Creates the configured database from an archive. */
 export async function fill(config: Config, archive: Archive, force = false): Promise<Filled> {
   if (config.DB_HOST === undefined) return await fillDirectory(config, archive, force)
   return await withConnection(config, async (connection) => {
@@ -54,7 +54,7 @@ async function fillDirectory(config: Config, archive: Archive, force: boolean): 
     if (existsSync(join(root, CLUSTER)) && !force)
       throw new BackupProblem(
         'file_exists',
-        `${root} has a database: with --force the backup takes its place, and it is kept beside it`,
+        `${root} already has a database. To replace it, pass --force. The old one is kept.`,
       )
     const staging = mkdtempSync(join(root, NEW_CLUSTER_PREFIX))
     try {

@@ -1,9 +1,9 @@
-/** Checks the room for a backup, and reports a full disk. */
+/** Checks the free space for a backup, and reports a full disk. */
 import type { Sql } from 'postgres'
 import { freeBytesOf } from '../checks/limits.ts'
 import { BackupProblem } from './problem.ts'
 
-/** The least share of the tables' size that a backup takes: compressed ciphertext takes more. */
+/** Minimum ratio of a backup's size to the tables' size: compressed ciphertext takes more. */
 const LEAST_SHARE = 0.25
 
 /** @throws BackupProblem if even the least size does not fit */
@@ -15,7 +15,7 @@ export async function requireBackupRoom(sql: Sql, folder: string): Promise<void>
   const free = freeBytesOf(folder)
   if (free >= least) return
   throw noRoom(
-    `in ${folder}: at least ${megabytes(least)} MB are needed, ${megabytes(free)} are free`,
+    `in ${folder}: it needs at least ${megabytes(least)} MB, but has ${megabytes(free)} MB`,
   )
 }
 
@@ -23,11 +23,11 @@ export async function requireBackupRoom(sql: Sql, folder: string): Promise<void>
 export function asDiskFull(error: unknown, path: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) return error
-  return noRoom(`for ${path} (${code}): what was written of it is removed`, error)
+  return noRoom(`for ${path} (${code}): the incomplete file was removed`, error)
 }
 
 function noRoom(where: string, cause?: unknown): BackupProblem {
-  return new BackupProblem('disk_full', `there is no room ${where}`, cause)
+  return new BackupProblem('disk_full', `there is not enough space ${where}`, cause)
 }
 
 function megabytes(bytes: number): number {

@@ -27,11 +27,10 @@ export async function makeTextsExact(tx: TransactionSql): Promise<void> {
 }
 
 /**
- * Our tables but what only counts for a moment (unlogged), each behind those that its rows refer to. Other programs may keep
- * tables beside them.
+ * Our tables except unlogged ones, in foreign key order. Other programs may have tables in the same schema.
  *
  * @param own made by the migrations that were applied
- * @throws BackupProblem where one is missing or not as it was made: what is read of it would not be all, or fit nowhere
+ * @throws BackupProblem for a missing or changed table, whose rows would be incomplete or not restorable
  */
 export async function tablesOf(
   tx: TransactionSql,
@@ -73,7 +72,7 @@ function inOrder(
       ({ name }) =>
         !isDone(name) && references.every(({ from, to }) => from !== name || isDone(to)),
     )
-    if (!next) throw new Error('tables refer to each other in a circle')
+    if (!next) throw new Error('tables refer to each other circularly')
     ordered.push(next)
   }
   return ordered
@@ -104,7 +103,7 @@ export async function readTable(
   if (counted?.rows !== sum.rows)
     throw new BackupProblem(
       'failed',
-      `the table ${table.name} has ${counted?.rows} rows, of which ${sum.rows} were read`,
+      `only ${sum.rows} of ${counted?.rows} rows of the table ${table.name} were read`,
     )
   return sum
 }
@@ -114,11 +113,11 @@ type Measured = { row: string | null; length: number }
 function refuse(table: string, length: number): never {
   throw new BackupProblem(
     'failed',
-    `the table ${table} has a row of ${length} bytes, which Cloakroom did not make: of more than ${MAX_ROW_BYTES} none is taken`,
+    `the table ${table} has a row of ${length} bytes; the limit is ${MAX_ROW_BYTES}`,
   )
 }
 
-/** Rows in the text that `readTable` gives. */
+/** Inserts rows in the text form of `readTable`. */
 export async function insertRows(tx: TransactionSql, { name }: BackupTable, rows: string[]) {
   await tx.unsafe(
     `insert into ${quoted(name)} select (made.r).* from json_array_elements_text($1::text::json) as line
@@ -151,7 +150,7 @@ export async function withoutTriggers(
   for (const statement of back) await tx.unsafe(statement)
 }
 
-/** The first table that has a row. */
+/** The first table with rows. */
 export async function findRows(
   tx: TransactionSql,
   tables: readonly BackupTable[],
@@ -163,7 +162,7 @@ export async function findRows(
   return null
 }
 
-/** Whether rows of one fit into the other. */
+/** Whether the rows of one table fit into the other. */
 export function areSame(some: readonly Shape[], others: readonly Shape[]): boolean {
   const shape = (tables: readonly Shape[]) =>
     JSON.stringify(tables.map(({ name, columns }) => [name, columns]))
@@ -194,5 +193,5 @@ export class Tally {
   }
 }
 
-/** The sum of a table: equal sums mean equal contents. */
+/** The checksum of a table: equal checksums mean equal contents. */
 type Sum = { rows: number; sha256: string }

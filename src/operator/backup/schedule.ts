@@ -24,7 +24,7 @@ const DAY_MS = 1440 * MINUTE_MS
 const OURS = /^cloakroom-\d{8}T\d{6}Z\.backup$/
 /** Left by a killed process, or still being written by another one. */
 const OUR_PART = /^cloakroom-\d{8}T\d{6}Z\.backup(\.[0-9a-f]{8})?\.part$/
-/** When missed backups are checked, in addition to the start. */
+/** Interval of checks for missed backups, in addition to the start. */
 const HOURLY = '47 * * * *'
 
 /** Starts the schedule; `null` without BACKUP_DIR. @throws BackupProblem for an invalid recipient */
@@ -35,7 +35,7 @@ export function scheduleBackups(surroundings: Surroundings): { stop(): void } | 
   const options = { protect: true, unref: true, timezone: 'UTC' }
   const jobs = [
     new Cron(BACKUP_SCHEDULE, options, async () => {
-      await backUpByClock(surroundings, BACKUP_DIR)
+      await backUpOnSchedule(surroundings, BACKUP_DIR)
     }),
     new Cron(HOURLY, options, async () => {
       await makeUpForMissed(surroundings, BACKUP_DIR)
@@ -61,11 +61,11 @@ export async function makeUpForMissed(
   const missed = await connection.sql`
     select 1 from instance
     where coalesce(backed_up_at, '-infinity') < ${due.toISOString()}`.catch(() => [])
-  return missed.length > 0 && (await backUpByClock(surroundings, folder))
+  return missed.length > 0 && (await backUpOnSchedule(surroundings, folder))
 }
 
 /** Returns whether it was this process that made one. Never throws. */
-export async function backUpByClock(
+export async function backUpOnSchedule(
   { connection, config, log, clock, observe }: Surroundings,
   folder: string,
 ): Promise<boolean> {
@@ -91,7 +91,7 @@ export async function backUpByClock(
   }
 }
 
-/** Claims a minute for one process, even if clocks differ. A claim a day ahead is from a wrong clock. */
+/** Claims a minute for one process, even if clocks differ. Ignores claims a day ahead, from a wrong clock. */
 async function claim(sql: Connection['sql'], minute: number): Promise<boolean> {
   const mine = await sql`update instance set backup_minute = ${minute}
     where coalesce(backup_minute, 0) < ${minute} or backup_minute > ${minute + DAY_MS / MINUTE_MS}

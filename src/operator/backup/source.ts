@@ -25,7 +25,7 @@ type Server = {
   freeBytes?: typeof freeBytesOf
 }
 
-/** Read within a moment. */
+/** Bytes that are read quickly. */
 const SMALL_BYTES = 8 * 1024 * 1024
 
 /** One copy at a time. */
@@ -63,14 +63,14 @@ async function fromEmbedded<T>(
   const root = resolve(config.DATA_DIR)
   const [needed, free] = [all + 2 * RESERVE_BYTES, freeBytes(root)]
   if (free < needed) {
-    const message = 'no room for a copy of the database: others wait until the backup is made'
+    const message = 'no space for a copy of the database: it is blocked until the backup is done'
     log.warning(message, { needed, free })
     return await work(sql)
   }
   const folder = mkdtempSync(join(root, SPOOL_PREFIX))
   try {
     await copyCluster(sql, root, folder)
-    const onFailure = (reason: string) => log.error('the copy of the database failed', { reason })
+    const onFailure = (reason: string) => log.error('the database could not be copied', { reason })
     return await withConnection(
       { ...config, DATA_DIR: folder },
       (copy) => work(copy.sql),

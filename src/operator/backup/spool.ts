@@ -1,6 +1,6 @@
 /**
- * A backup by the process that has the embedded database. It is made whole in DATA_DIR first, so that a slow
- * reader never holds the database up.
+ * A backup by the process that has the embedded database. It is completed in DATA_DIR first, so that a slow reader
+ * never blocks the database.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -24,7 +24,7 @@ export function backupHandler({ connection, config, log, now }: Surroundings): O
     const file = join(folder, 'backup')
     try {
       const made = await backUpServer({ connection, config, log, now }, file, recipients)
-      // The file is removed while it is open: it exists as long as it is read.
+      // The file is unlinked while open, so it exists only until it is read.
       return new Response(readAndForget(file, remove), {
         headers: { 'x-bytes': `${Bun.file(file).size}`, 'x-summary': JSON.stringify(made.sums) },
       })
@@ -40,7 +40,7 @@ export function backupHandler({ connection, config, log, now }: Surroundings): O
       log.error('backup failed', describeError(error))
       const problem = error instanceof BackupProblem ? error : null
       const status = problem?.code === 'disk_full' ? NO_ROOM : 500
-      return new Response(problem?.message ?? 'see the log of the server', { status })
+      return new Response(problem?.message ?? 'see the server log', { status })
     })
   }
 }

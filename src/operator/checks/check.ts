@@ -1,11 +1,11 @@
-/** The type of all checks, and their runner. A check returns its finding, or throws the problem. */
+/** The type of all checks, and their runner. A check returns its finding, or throws. */
 import type { Config } from '../../core/config/config.ts'
 import type { Connection } from '../../database/open.ts'
 
 /** A failed check: lines for the operator, with the remedy. */
 export class Failed extends Error {}
 
-/** The text holds counts only: no value, no name. */
+/** The text has counts only, without values or names. */
 export type Finding = {
   check: string
   level: 'ok' | 'warn' | 'fail'
@@ -14,7 +14,7 @@ export type Finding = {
   docs: string
 }
 
-/** A sentence if all is well. */
+/** A sentence if there is no problem. */
 export type Found = string | { todo: string; level: 'warn' | 'fail'; said: string }
 
 /** A check may need the settings, an open database as well, or neither. */
@@ -58,7 +58,7 @@ export async function runChecks<Needs>(
       const todo =
         error instanceof Failed
           ? 'follow the message'
-          : 'see whether the server and its database work'
+          : 'check that the server and its database work'
       findings.push({ check, level: 'fail', said: describe(error), todo, docs })
     }
   }

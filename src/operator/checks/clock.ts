@@ -1,11 +1,11 @@
-/** Whether the clock can be right: tokens and sessions expire by it, on every process the same. */
+/** Checks that the clock is plausible: tokens and sessions of all processes expire by it. */
 import type { Sql } from 'postgres'
 import { type Configured, Failed } from './check.ts'
 import { withServerDatabase } from './database.ts'
 
-/** This program is not older; a machine without a battery for its clock begins in 1970. */
+/** This program was built later. A machine without a clock battery starts in 1970. */
 const EARLIEST = Date.UTC(2026, 10, 1)
-/** Milliseconds that the clocks of a server and its database may differ. */
+/** Allowed milliseconds between the clocks of a server and its database. */
 const TOLERANCE_MS = 5_000
 
 /** The embedded database has no clock to compare with. @throws Failed */
@@ -18,12 +18,13 @@ export async function checkClock({ config, now, connection }: Configured): Promi
 async function compareClocks(clock: () => number, sql: Sql | null): Promise<string> {
   const now = clock()
   const shown = new Date(now).toISOString()
-  if (now < EARLIEST) throw new Failed(`it says ${shown}, which has been: set it, such as by NTP`)
+  if (now < EARLIEST)
+    throw new Failed(`it shows ${shown}, in the past: set it, for example with NTP`)
   if (sql === null) return shown
   const [row] = await sql<{ ms: number }[]>`
     select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
   const difference = (row?.ms ?? 0) - now
-  if (Math.abs(difference) <= TOLERANCE_MS) return `${shown}, as PostgreSQL's`
+  if (Math.abs(difference) <= TOLERANCE_MS) return `${shown}, same as PostgreSQL`
   const seconds = Math.abs(Math.round(difference / 1000))
-  throw new Failed(`it differs from PostgreSQL's by ${seconds} s: set both, such as by NTP`)
+  throw new Failed(`it differs from PostgreSQL's by ${seconds} s: set both, for example with NTP`)
 }

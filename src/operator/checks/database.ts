@@ -1,4 +1,4 @@
-/** Whether the database is reached, is of this version or an earlier one, and opens under the key. Nothing is written. */
+/** Checks that the database is reachable, not newer than this version, and fits the key. Writes nothing. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
@@ -18,24 +18,24 @@ export async function checkDatabase(config: Config): Promise<string> {
     return 'embedded: no database yet; the first start creates it'
   // Another user's start would leave files that the server cannot read.
   if (config.DB_HOST === undefined && statSync(cluster).uid !== process.getuid?.())
-    throw new Failed('not looked at: it belongs to another user')
+    throw new Failed('not checked: it belongs to another user')
   try {
     return await withServerDatabase(config, (connection) => describe(connection, config))
   } catch (error) {
     if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error
-    return 'embedded: a server uses it (cloakroom health asks that one)'
+    return 'embedded: in use by a server (check that one with cloakroom health)'
   }
 }
 
 async function describe({ sql, db, location }: Connection, config: Config): Promise<string> {
   const pending = await pendingMigrations(sql)
-  if (pending === null) return `${location}: without tables, the first start makes them`
-  if (pending > 0) return `${location}: the next start migrates it (${pending})`
+  if (pending === null) return `${location}: no tables yet; the first start creates them`
+  if (pending > 0) return `${location}: the next start applies ${pending} migrations`
   await requireKeys(db, config, openLog('error'))
-  return `${location}: opens under ENCRYPTION_KEY, and SECRET_KEY made it`
+  return `${location}: ENCRYPTION_KEY and SECRET_KEY fit`
 }
 
-/** Tries the database once. */
+/** Connects once, without retries. */
 export function withServerDatabase<T>(
   config: Config,
   use: (connection: Connection) => Promise<T>,

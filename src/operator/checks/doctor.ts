@@ -40,5 +40,5 @@ export function examine(patient: Patient): Promise<Finding[]> {
 /** The driver's messages may hold values: their code is enough. */
 function describe(error: unknown): string {
   if (error instanceof Failed) return error.message
-  return `could not be looked at (${error instanceof Error && 'code' in error ? String(error.code) : 'no code'})`
+  return `could not be checked (${error instanceof Error && 'code' in error ? String(error.code) : 'no code'})`
 }

@@ -1,4 +1,4 @@
-/** Whether the files that hold keys and data are this user's alone. */
+/** Checks that only this user can access the files with keys and data. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAuthorities } from '../../core/config/authorities.ts'
@@ -16,7 +16,7 @@ const WRITABLE = 0o022
 /** Checks the modes of existing files. A start creates missing ones with the right mode. @throws Failed, ConfigError */
 export function checkFiles(places: Places, platform = process.platform): string {
   readAuthorities(places.RESOLVER_CA_FILE)
-  if (platform === 'win32') return 'modes are not looked at on Windows'
+  if (platform === 'win32') return 'file modes are not checked on Windows'
   const { DB_HOST, DATA_DIR } = places
   const embedded = [privately(DATA_DIR, '0700'), privately(join(DATA_DIR, KEYS_FILE), '0600')]
   const kept: Kept[] = [
@@ -26,7 +26,7 @@ export function checkFiles(places: Places, platform = process.platform): string 
   ]
   const problems = kept.map(problemOf).filter((problem) => problem !== null)
   if (problems.length > 0) throw new Failed(problems.join('\n'))
-  return 'keys and data are readable by their owner only'
+  return 'only the owner can read keys and data'
 }
 
 function privately(path: string | undefined, mode: string): Kept {
@@ -37,8 +37,8 @@ function problemOf({ path, forbidden, mend }: Kept): string | null {
   const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })
   if (path === undefined || !found) return null
   if (found.uid !== process.getuid?.())
-    return `${path} belongs to user ${found.uid}: run this, and the server, as that user`
+    return `${path} belongs to user ${found.uid}: run this command and the server as that user`
   if ((found.mode & forbidden) === 0) return null
   const verb = forbidden === PRIVATE ? 'read or written' : 'written'
-  return `${path} can be ${verb} by others: ${mend} ${path}`
+  return `${path} can be ${verb} by other users: ${mend} ${path}`
 }

@@ -25,17 +25,17 @@ async function checkOuter({ connection, config }: Patient): Promise<Found> {
     .join(', ')
   if (unknown > 0)
     return fail(
-      `${count(unknown, 'row')} ${unknown === 1 ? 'is' : 'are'} under no key of ENCRYPTION_KEY; ${said}`,
+      `${count(unknown, 'row')} ${unknown === 1 ? 'needs' : 'need'} a key that is not in ENCRYPTION_KEY; ${said}`,
       counts[CHECK_COUNT]?.[UNKNOWN] === undefined
-        ? 'put back the key that is missing; cloakroom rekey-outer --dry-run names the rows'
-        : 'put back the key that is missing: without it no server starts, and rekey-outer is refused',
+        ? 'restore the missing key; cloakroom rekey-outer --dry-run lists the rows'
+        : 'restore the missing key: the server and rekey-outer cannot start without it',
     )
   if (others.some(({ id }) => under(id) > 0))
-    return warn(said, 'run cloakroom rekey-outer: it says when the old key can go')
+    return warn(said, 'run cloakroom rekey-outer; it reports when the old key can be removed')
   if (others.length > 0)
     return warn(
       said,
-      'put one that is new first, everywhere; of one that is old cloakroom rekey-outer says whether it can go',
+      'put a new key first, everywhere; cloakroom rekey-outer reports whether an old key can be removed',
     )
   return said
 }
@@ -48,22 +48,19 @@ async function checkSecret({ connection, config }: Patient): Promise<Found> {
     Object.values(counts).reduce((total, number) => total + number, 0)
   const said =
     made.length === 0
-      ? 'it made no log-in, session or token yet'
-      : `${made.map((row) => `${row.keyId} made ${sum(row)}`).join(', ')} log-ins, sessions and tokens`
+      ? 'no stored credentials yet'
+      : `stored credentials: ${made.map((row) => `${sum(row)} with ${row.keyId}`).join(', ')}`
   if (made.some(({ keyId }) => !known.has(keyId)))
-    return fail(`${said}, and one is missing`, 'put back the key that is missing')
+    return fail(`${said}, and one key is missing`, 'restore the missing key')
   const left = made.filter(({ keyId }) => keyId !== first)
   if (left.length > 0)
     return warn(
       said,
       left.every((row) => sum(row) === row.recovery_keys)
-        ? 'only recovery keys are left of the older keys: they move when their people replace them'
-        : 'keep the older keys in SECRET_KEY until nothing is left of them',
+        ? 'only recovery keys still use the older keys, until their owners replace them'
+        : 'keep the older keys in SECRET_KEY until nothing uses them',
     )
   if (older.length > 0)
-    return warn(
-      said,
-      'put one that is new first, everywhere; take one that is old out: nothing needs it',
-    )
+    return warn(said, 'put a new key first, everywhere; remove the old keys, which nothing uses')
   return said
 }

@@ -1,4 +1,4 @@
-/** Checks the resources that the settings need: open files, room on the disk, a place for temporary files. */
+/** Checks the resources that the settings need: open files, disk space, and a writable temporary folder. */
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Config } from '../../core/config/config.ts'
@@ -11,7 +11,7 @@ export type Limits = {
   openFiles: number | null
   /** Free bytes of DATA_DIR; `null` if unknown or if the directory does not exist yet. */
   freeBytes: number | null
-  /** Whether files can be made in it. */
+  /** Whether it is writable. */
   temporary: { path: string; isWritable: boolean }
 }
 
@@ -28,11 +28,11 @@ export function checkLimits(wanted: Wanted, limits: Limits): string {
   const problems = [
     openFiles !== null &&
       openFiles < files &&
-      `${openFiles} open files are allowed, ${files} may be needed: raise ulimit -n or LimitNOFILE=, or lower RESOLVER_CONCURRENCY`,
+      `the limit is ${openFiles} open files, but ${files} may be needed: raise ulimit -n or LimitNOFILE=, or lower RESOLVER_CONCURRENCY`,
     freeBytes !== null &&
       freeBytes < RESERVE_BYTES &&
-      `${megabytes(freeBytes)} MiB are free for DATA_DIR: below ${megabytes(RESERVE_BYTES)} MiB writes are refused`,
-    !temporary.isWritable && `nothing can be written into ${temporary.path}: set TMPDIR`,
+      `DATA_DIR has ${megabytes(freeBytes)} MiB of free space; below ${megabytes(RESERVE_BYTES)} MiB, writes are refused`,
+    !temporary.isWritable && `${temporary.path} is not writable: set TMPDIR`,
   ].filter((problem) => problem !== false)
   if (problems.length > 0) throw new Failed(problems.join('\n'))
   return `${openFiles ?? 'unknown'} open files${freeBytes === null ? '' : `, ${megabytes(freeBytes)} MiB free`}`

@@ -13,7 +13,7 @@ import { storageChecks } from './storage.ts'
 import { type Certificate, checkTls } from './tls.ts'
 import { checkVectors } from './vectors.ts'
 
-/** Known before the settings are. */
+/** Checks that need no settings. */
 type Start = {
   settings: Config | ConfigError
   warnings: string[]

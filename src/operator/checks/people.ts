@@ -1,4 +1,4 @@
-/** Finds unfinished work: tokens, workspaces, signatures, keys. Reports counts only: names are others' text. */
+/** Finds unfinished work: tokens, workspaces, signatures, keys. Reports counts only: names are untrusted text. */
 import { type Check, type Found, type Patient, warn } from './check.ts'
 import { count, numbers } from './measure.ts'
 
@@ -10,7 +10,7 @@ const NOW = '(select now from clock)'
 const LIVE = `revoked_at is null and (expires_at is null or expires_at > ${NOW})`
 /** The version of a workspace's id marks it as signed. */
 const IS_SIGNED = (id: string) => `substring(${id}::text from 15 for 1) = '8'`
-/** In hours: a day is not always 24 of them in the database's time zone. */
+/** In hours, because a day in the database's time zone can have 23 or 25. */
 const days = (number: number) => `interval '${number * 24} hours'`
 
 export const peopleChecks: readonly Check<Patient>[] = [
@@ -18,28 +18,28 @@ export const peopleChecks: readonly Check<Patient>[] = [
     name: 'tokens_without_end',
     docs: TOKENS,
     counted: `tokens where ${LIVE} and expires_at is null`,
-    well: 'every token has an end',
-    one: 'token never ends by itself',
-    many: 'tokens never end by themselves',
-    todo: 'have members revoke them and issue others with --expires-in-days',
+    well: 'every token expires',
+    one: 'token never expires',
+    many: 'tokens never expire',
+    todo: 'ask members to revoke them and issue others with --expires-in-days',
   }),
   counting({
     name: 'tokens_ending',
     docs: TOKENS,
     counted: `tokens where ${LIVE} and expires_at <= ${NOW} + ${days(SOON_DAYS)}`,
-    well: `no token ends within ${SOON_DAYS} days`,
-    one: `token ends within ${SOON_DAYS} days`,
-    many: `tokens end within ${SOON_DAYS} days`,
-    todo: 'have members issue new ones: cloakroom token list shows when each ends',
+    well: `no token expires within ${SOON_DAYS} days`,
+    one: `token expires within ${SOON_DAYS} days`,
+    many: `tokens expire within ${SOON_DAYS} days`,
+    todo: 'ask members to issue new ones; cloakroom token list shows when each expires',
   }),
   counting({
     name: 'tokens_ended',
     docs: TOKENS,
     counted: `tokens where revoked_at is null and expires_at <= ${NOW} and expires_at > ${NOW} - ${days(SOON_DAYS)}`,
-    well: `no token ended by itself in the last ${SOON_DAYS} days`,
-    one: `token ended without being revoked in the last ${SOON_DAYS} days`,
-    many: `tokens ended without being revoked in the last ${SOON_DAYS} days`,
-    todo: 'see that nobody calls with them any more: such calls are 401',
+    well: `no token expired in the last ${SOON_DAYS} days`,
+    one: `token expired in the last ${SOON_DAYS} days`,
+    many: `tokens expired in the last ${SOON_DAYS} days`,
+    todo: 'check that nobody uses them: their calls return 401',
   }),
   counting({
     name: 'tokens_unused',
@@ -49,25 +49,25 @@ export const peopleChecks: readonly Check<Patient>[] = [
     well: `every token older than ${UNUSED_DAYS} days was used`,
     one: `token older than ${UNUSED_DAYS} days was never used`,
     many: `tokens older than ${UNUSED_DAYS} days were never used`,
-    todo: 'have members revoke what nobody needs: cloakroom token revoke',
+    todo: 'ask members to revoke unneeded tokens: cloakroom token revoke',
   }),
   counting({
     name: 'rekey',
     docs: 'docs/guides/teams.md#remove-someone',
     counted: 'workspaces where rekey_required',
-    well: 'no workspace waits for a new key',
+    well: 'no workspace needs a rekey',
     one: 'workspace has a key that a former member may know',
     many: 'workspaces have a key that a former member may know',
-    todo: 'have an administrator run cloakroom workspace rekey',
+    todo: 'ask an admin to run cloakroom workspace rekey',
   }),
   counting({
     name: 'plain_workspaces',
     docs: SIGNED,
     counted: `workspaces where not ${IS_SIGNED('id')}`,
     well: 'every workspace is signed',
-    one: 'workspace is not signed: who writes the database decides what their tokens may',
-    many: 'workspaces are not signed: who writes the database decides what their tokens may',
-    todo: 'have members move to a workspace of today: cloakroom workspace create',
+    one: 'workspace is not signed: anyone who can write to the database controls their tokens',
+    many: 'workspaces are not signed: anyone who can write to the database controls their tokens',
+    todo: 'ask members to move to a new workspace: cloakroom workspace create',
   }),
   { name: 'unsigned_rows', docs: SIGNED, run: checkUnsigned },
   counting({
@@ -78,7 +78,7 @@ export const peopleChecks: readonly Check<Patient>[] = [
     well: 'every member has a signing key',
     one: 'member has an account without a signing key',
     many: 'members have an account without a signing key',
-    todo: 'have them run cloakroom account rotate-keys, which makes one',
+    todo: 'ask them to run cloakroom account rotate-keys, which creates one',
   }),
 ]
 
@@ -96,7 +96,7 @@ function counting({ name, docs, counted, well, one, many, todo }: Counted): Chec
   return { name, docs, run }
 }
 
-/** In workspaces that are signed. */
+/** Finds unsigned rows in signed workspaces. */
 async function checkUnsigned(patient: Patient): Promise<Found> {
   const { tokens, envelopes, secrets } = await ask<'envelopes' | 'tokens' | 'secrets'>(
     patient,
@@ -110,10 +110,10 @@ async function checkUnsigned(patient: Patient): Promise<Found> {
   )
   if (tokens + envelopes + secrets === 0) return 'all rows of signed workspaces are signed'
   return warn(
-    `in signed workspaces ${count(tokens, 'token')}, ${count(envelopes, 'envelope')} and ${count(secrets, 'secret')} have no signature: they are refused`,
+    `in signed workspaces ${count(tokens, 'token')}, ${count(envelopes, 'envelope')} and ${count(secrets, 'secret')} have no signature, so they are refused`,
     envelopes + secrets === 0
-      ? 'have an admin revoke these tokens and issue new ones: cloakroom token issue'
-      : 'find out who wrote to the database; have members delete these secrets, or store them again',
+      ? 'ask an admin to revoke these tokens and issue new ones: cloakroom token issue'
+      : 'find out who wrote to the database; ask members to delete these secrets or store them again',
   )
 }
 

@@ -39,7 +39,7 @@ export async function checkInstallation(
   return results.every(({ ok }) => ok) ? 0 : EX_FAILED
 }
 
-/** A start would make keys that are missing; this does not. */
+/** A start would create missing keys; this does not. */
 function readSettings(env: NodeJS.ProcessEnv, warn: (line: string) => void): Config | ConfigError {
   const ownKeys = (dataDir: string) =>
     existsSync(join(dataDir, KEYS_FILE)) ? readOwnKeys(dataDir, () => undefined) : NO_KEYS

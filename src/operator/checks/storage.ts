@@ -25,24 +25,24 @@ async function checkSchema({ connection: { sql } }: Patient): Promise<Found> {
   if (pending !== 0)
     return warn(
       `${count(pending ?? 0, 'migration')} of this version are not applied`,
-      'start the server of this version: cloakroom upgrade --check says what that does',
+      'start this version of the server; preview the changes with cloakroom upgrade --check',
     )
   try {
     await sql.begin('read only', (tx) => tablesOf(tx))
-    return 'the schema is that of this version'
+    return 'the schema matches this version'
   } catch (error) {
-    // Others changed Cloakroom's tables: a server may continue, but a backup cannot.
+    // Cloakroom's tables were changed: a server may continue, but backups fail.
     if (!(error instanceof BackupProblem)) throw error
     return fail(
       error.message,
-      'undo that: cloakroom backup and move are refused, since a restore would not fit or not be whole',
+      'undo the change: cloakroom backup and move are refused because a restore would fail or be incomplete',
     )
   }
 }
 
 async function checkSize(patient: Patient): Promise<Found> {
   const since = new Date(patient.now() - DAYS * DAY_MS).toISOString()
-  // With partitions the table itself has nothing.
+  // A partitioned table itself is empty.
   const row = await numbers<'all' | 'audit' | 'records' | 'recent'>(
     patient,
     `select pg_database_size(current_database())::float8 as "all", audit.bytes as audit, audit.records,
@@ -54,8 +54,8 @@ async function checkSize(patient: Patient): Promise<Found> {
   )
   const perRow = row.audit / Math.max(row.records, row.recent, 1)
   const growth = (row.recent / DAYS) * perRow
-  const said = `the database has ${size(row.all)}, the audit ${size(row.audit)} of it; it grows by ${size(growth)} a day`
-  // The disk of another machine is not known.
+  const said = `the database has ${size(row.all)}, including ${size(row.audit)} of audit log, which grows by ${size(growth)} a day`
+  // The disk of another machine cannot be checked.
   if (patient.connection.kind !== 'embedded') return said
   const free = freeBytesOf(patient.config.DATA_DIR)
   const days = growth > 0 ? free / growth : Number.POSITIVE_INFINITY
@@ -63,17 +63,16 @@ async function checkSize(patient: Patient): Promise<Found> {
     return `${said}, and ${size(free)} are free`
   return warn(
     `${said}, and only ${size(free)} are free`,
-    'give it a larger disk, or keep less audit: AUDIT_RETENTION_DAYS',
+    'use a larger disk, or keep less of the audit log: AUDIT_RETENTION_DAYS',
   )
 }
 
 async function checkWal(patient: Patient): Promise<Found> {
   const bytes = await walBytes(patient)
-  if (bytes === null)
-    return 'its log is not shown to this user: grant pg_monitor to have it looked at'
-  const said = `its log has ${size(bytes)}`
+  if (bytes === null) return 'not checked: this user cannot see the log; grant it pg_monitor'
+  const said = `the write-ahead log has ${size(bytes)}`
   if (bytes <= patient.limits.walBytes) return said
-  return warn(said, 'look for a replication slot or an archive_command that holds it')
+  return warn(said, 'look for a replication slot or an archive_command that retains it')
 }
 
 async function walBytes(patient: Patient): Promise<number | null> {
@@ -103,16 +102,13 @@ async function checkSlots(patient: Patient): Promise<Found> {
         else pg_current_wal_lsn() end, restart_lsn)), 0)::float8 as held from pg_replication_slots`,
   )
   if (slots === 0) return 'no replication slot'
-  const said = `${count(slots, 'replication slot')}, ${idle} without a reader, the furthest behind holds ${size(held)} of the log`
+  const said = `${count(slots, 'replication slot')}, ${idle} inactive, retaining up to ${size(held)} of the write-ahead log`
   if (idle === 0 && held <= patient.limits.walBytes) return said
-  return warn(
-    said,
-    'bring the replica back, or drop the slot: the log grows until the disk is full',
-  )
+  return warn(said, 'restart the replica, or drop the slot: otherwise, the log fills the disk')
 }
 
 async function checkConnections(patient: Patient): Promise<Found> {
-  if (patient.connection.kind === 'embedded') return 'the embedded database has one'
+  if (patient.connection.kind === 'embedded') return 'the embedded database has one connection'
   const { used, most } = await numbers<'used' | 'most'>(
     patient,
     `select (select count(*)::float8 from pg_stat_activity where backend_type = 'client backend') as used,
@@ -120,5 +116,5 @@ async function checkConnections(patient: Patient): Promise<Found> {
   )
   const said = `${used} of ${most} connections are in use`
   if (used <= most * patient.limits.connectionShare) return said
-  return warn(said, 'raise max_connections, or put a pooler in between')
+  return warn(said, 'raise max_connections, or use a connection pooler')
 }

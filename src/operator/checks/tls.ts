@@ -1,6 +1,6 @@
 /**
- * Whether calls outwards hold their floor on this machine: servers on loopback of TLS 1.2, of TLS 1.3, and of 1.3
- * under another name, and only the second may be spoken to, by each of the two ways that calls take.
+ * Checks the minimum TLS of outbound calls on this machine with three loopback servers: TLS 1.2, TLS 1.3, and TLS 1.3
+ * with another host name. Both client implementations must connect only to the second.
  */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ export type Certificate = { authority: string; cert: string; key: string }
 
 type Way = (place: { host: string; port: number }) => Promise<unknown>
 
-/** A name that no network has (RFC 6761, section 6.4). */
+/** A reserved name (RFC 6761, section 6.4). */
 export const HOST = 'self-check.invalid'
 const ADDRESS = '127.0.0.1'
 /** Milliseconds for a connection on this machine. */
@@ -44,21 +44,21 @@ export async function checkTls(
           () => false,
         )
         if (isSpokenTo !== isRight)
-          wrong.push(`${about} is ${isRight ? 'refused' : 'accepted'} by ${name}`)
+          wrong.push(`${name} ${isRight ? 'rejects' : 'accepts'} ${about}`)
       }
     } finally {
       server.close()
     }
   }
   if (wrong.length > 0) throw new Failed(wrong.join(', '))
-  return 'calls speak TLS 1.3 to the name that was asked for, and nothing older'
+  return 'outbound calls verify the host name and require TLS 1.3'
 }
 
 async function serve({ cert, key }: Certificate, version: SecureVersion) {
   const range = { minVersion: version, maxVersion: version }
   const server = createServer({ cert, key, ...range }, (socket) => {
     socket.on('error', () => undefined)
-    // Not before the request: the client would take it for the end of the connection.
+    // Not before the request: the client would treat it as a closed connection.
     socket.once('data', () => socket.end(ANSWER))
   })
   // A client that refuses the certificate is expected.

@@ -1,13 +1,13 @@
-/** How many blobs there are under each key of the outer layer. */
+/** Counts blobs by their outer layer key. */
 import type { Sql } from 'postgres'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { KEY_CHECK, SEALED, sealedUnder } from '../../database/schema/sealed.ts'
 import { withLongLockTimeout } from './reseal.ts'
 
-/** Counts rows under no key of ENCRYPTION_KEY: anybody could write ids there, so they are not listed singly. */
+/** Counts rows with an unknown key ID. These IDs are untrusted, so they are not listed individually. */
 export const UNKNOWN = 'unknown'
 
-/** The column that counts the proof that a key opens the data. A start without that proof's key is refused. */
+/** The column of the key check value. A start without its key is refused. */
 export const CHECK_COUNT = `${KEY_CHECK.table}.${KEY_CHECK.column}`
 
 /** Counts by `table.column`, then by the key's id. */

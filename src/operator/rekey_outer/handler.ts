@@ -1,4 +1,4 @@
-/** A rekey by the process that has the embedded database: its progress is the answer, a line of JSON each. */
+/** Runs rekey-outer in the process with the embedded database, and streams progress as JSON lines. */
 import { z } from 'zod'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { describeError } from '../../core/log.ts'
@@ -25,15 +25,15 @@ export function rekeyHandler({ connection, config, log, now }: Surroundings): Op
     if (refused !== null) return new Response(refused, { status: 409 })
     since = now()
     return new Response(
-      linesOf(ended, (tell, signal) =>
-        rekey({ sql, encryptionKey, tell, signal }, wanted)
+      linesOf(ended, (send, signal) =>
+        rekey({ sql, encryptionKey, onProgress: send, signal }, wanted)
           .then(
-            (result) => tell({ event: 'done', ...result }),
+            (result) => send({ event: 'done', ...result }),
             (error: unknown) => {
               if (!signal.aborted && !(error instanceof RekeyProblem))
                 log.error('rekey-outer failed', describeError(error))
               const message = error instanceof RekeyProblem ? error.message : SEE_LOG
-              tell({ event: 'failed', message })
+              send({ event: 'failed', message })
             },
           )
           .finally(() => {
@@ -44,30 +44,30 @@ export function rekeyHandler({ connection, config, log, now }: Surroundings): Op
   }
 }
 
-const SEE_LOG = 'it failed; see the log of the server'
+const SEE_LOG = 'it failed; see the server log'
 
 function refusal(key: string, encryptionKey: string, since: number | null): string | null {
   const [{ id }] = outerKeysIn(encryptionKey)
   if (id !== key)
-    return `nothing was done: the server runs with ${id} as its first key, and not with ${key}; start it again first`
+    return `nothing was done: the server's first key is ${id}, not ${key}; restart it first`
   if (since === null) return null
-  return `another rekey-outer is at work: in the server, since ${new Date(since).toISOString()}`
+  return `another rekey-outer is running in the server since ${new Date(since).toISOString()}`
 }
 
 /** Streams progress until the work ends. A client that disconnects ends the work. */
 function linesOf(
   ended: AbortSignal,
-  work: (tell: (line: object) => void, signal: AbortSignal) => Promise<void>,
+  work: (send: (line: object) => void, signal: AbortSignal) => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const gone = new AbortController()
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({
     async start(controller) {
-      const tell = (line: object) => {
+      const send = (line: object) => {
         if (!gone.signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`))
       }
       ended.addEventListener('abort', () => gone.abort())
-      void work(tell, gone.signal).finally(() => {
+      void work(send, gone.signal).finally(() => {
         if (!gone.signal.aborted) controller.close()
       })
     },

@@ -16,46 +16,53 @@ export { countUnder } from './counts.ts'
 export type { Progress, RekeyResult }
 export { RekeyProblem }
 
-type Tell = (progress: Progress) => void
+type OnProgress = (progress: Progress) => void
 
 /** Runs in the process that has the embedded database open, or directly in the database. @throws RekeyProblem */
 export async function rekeyOuter(
   config: Config,
   wanted: WantedRekey,
-  tell: Tell,
+  onProgress: OnProgress,
 ): Promise<RekeyResult> {
   const isEmbedded = config.DB_HOST === undefined
-  const asked = isEmbedded ? await ask(config, wanted, tell) : null
+  const asked = isEmbedded ? await ask(config, wanted, onProgress) : null
   if (asked !== null) return asked
   const { signal } = new AbortController()
   return await withDatabase(config, { mayBeOlder: false }, (source) => {
     const isPooled = config.DB_LISTEN_HOST !== undefined
-    const work = () => rekey({ ...source, isPooled, tell, signal }, wanted)
+    const work = () => rekey({ ...source, isPooled, onProgress, signal }, wanted)
     // No other process has the embedded database open, and it has no second connection.
     return isEmbedded ? work() : alone(source, work)
   })
 }
 
-async function ask(config: Config, wanted: WantedRekey, tell: Tell): Promise<RekeyResult | null> {
+async function ask(
+  config: Config,
+  wanted: WantedRekey,
+  onProgress: OnProgress,
+): Promise<RekeyResult | null> {
   const [{ id: key }] = outerKeysIn(config.ENCRYPTION_KEY)
   const answer = await askServer(config.DATA_DIR, 'rekey-outer', { ...wanted, key })
   if (answer === null) return null
   if (!answer.ok || answer.body === null) throw new RekeyProblem(await answer.text())
   for await (const line of linesOf(answer.body)) {
-    const told = JSON.parse(line) as Told
-    if (told.event === 'failed') throw new RekeyProblem(told.message)
-    if (told.event !== 'done') tell(told)
+    const received = JSON.parse(line) as RekeyEvent
+    if (received.event === 'failed') throw new RekeyProblem(received.message)
+    if (received.event !== 'done') onProgress(received)
     else {
-      const { event: _, ...result } = told
+      const { event: _, ...result } = received
       return result
     }
   }
   throw new RekeyProblem(ENDED)
 }
 
-type Told = Progress | { event: 'failed'; message: string } | ({ event: 'done' } & RekeyResult)
+type RekeyEvent =
+  | Progress
+  | { event: 'failed'; message: string }
+  | ({ event: 'done' } & RekeyResult)
 
-const ENDED = 'the server ended in the middle of it: begin again, and it goes on from there'
+const ENDED = 'the server stopped during rekey-outer: run it again to continue'
 
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = ''
@@ -76,8 +83,8 @@ const ADVISORY_LOCK = 6_021_023_016
 type Database = Pick<Connection, 'sql' | 'connectBesides'> & { encryptionKey: string }
 
 /**
- * One at a time on a PostgreSQL: the work runs on the pool while a session that no pooler lends holds the lock, and a second
- * `rekey-outer` reports who holds it.
+ * Only one runs per PostgreSQL database: a direct session, not from a pooler, holds the lock while the pool does the
+ * work. A second `rekey-outer` reports the lock's owner.
  *
  * @throws RekeyProblem
  */
@@ -91,7 +98,7 @@ async function alone<T>(
     const [row] = await holding<{ mine: boolean }[]>`
       select pg_try_advisory_lock(${ADVISORY_LOCK}) as mine`.catch((error: { code?: unknown }) => {
       throw new RekeyProblem(
-        `no connection could be had for its lock (${error.code}): check DB_LISTEN_HOST and DB_LISTEN_PORT`,
+        `could not connect to take the lock (${error.code}): check DB_LISTEN_HOST and DB_LISTEN_PORT`,
         { cause: error },
       )
     })
@@ -106,6 +113,6 @@ async function inUse(sql: Sql): Promise<string> {
   const holder = await lockHolder(sql, ADVISORY_LOCK)
   const who = holder
     ? `backend ${holder.pid} of PostgreSQL, from ${holder.place}, since ${holder.since}`
-    : 'it ends just now'
-  return `another rekey-outer is at work: ${who}`
+    : 'it is ending'
+  return `another rekey-outer is running: ${who}`
 }

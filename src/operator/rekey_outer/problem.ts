@@ -1,4 +1,4 @@
-/** Why nothing was put under another key: one line for people. */
+/** Why rekey-outer was not done: one line for people. */
 export class RekeyProblem extends Error {
   override readonly name = 'RekeyProblem'
 }

@@ -1,4 +1,4 @@
-/** Reports progress, at most once a second: rows done, rows left, and the time for these at this rate. */
+/** Reports progress, at most once a second: rows done, rows left, and the estimated time left. */
 import type { KeyCounts } from './counts.ts'
 import type { Unreadable } from './reseal.ts'
 
@@ -18,28 +18,28 @@ const EVERY_MS = 1_000
 
 export class Pace {
   resealed = 0
-  #met = 0
-  #told = performance.now()
+  #done = 0
+  #reportedAt = performance.now()
   readonly #began = performance.now()
   readonly #total: number
-  readonly #tell: (progress: Progress) => void
+  readonly #report: (progress: Progress) => void
 
-  constructor(total: number, tell: (progress: Progress) => void) {
+  constructor(total: number, onProgress: (progress: Progress) => void) {
     this.#total = total
-    this.#tell = tell
+    this.#report = onProgress
   }
 
-  /** `met` also counts skipped rows. */
-  add(table: string, resealed: number, met: number): void {
+  /** `seen` also counts skipped rows. */
+  add(table: string, resealed: number, seen: number): void {
     this.resealed += resealed
-    this.#met += met
+    this.#done += seen
     const now = performance.now()
     // Before the first row there is no rate.
-    if (this.#met === 0 || now - this.#told < EVERY_MS) return
-    this.#told = now
-    const left = Math.max(this.#total - this.#met, 0)
-    const rate = this.#met / ((now - this.#began) / 1000)
-    this.#tell({
+    if (this.#done === 0 || now - this.#reportedAt < EVERY_MS) return
+    this.#reportedAt = now
+    const left = Math.max(this.#total - this.#done, 0)
+    const rate = this.#done / ((now - this.#began) / 1000)
+    this.#report({
       event: 'progress',
       table,
       resealed: this.resealed,

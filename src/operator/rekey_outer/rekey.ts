@@ -1,7 +1,7 @@
 /**
- * `cloakroom rekey-outer`: seals all outer-layer blobs under the first key of ENCRYPTION_KEY. It goes through all
- * tables while others use them, and repeats until nothing is left. So it may be ended at any moment and started again:
- * blobs under the first key are not changed.
+ * `cloakroom rekey-outer`: seals all outer-layer blobs under the first key of ENCRYPTION_KEY. It processes all tables
+ * while they are in use, and repeats until nothing is left. It can be stopped at any time and run again: blobs that use
+ * the first key are not changed.
  */
 import type { Sql } from 'postgres'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
@@ -14,56 +14,56 @@ import { Pace, type Progress } from './progress.ts'
 import { readRows, reseal, resealCheck } from './reseal.ts'
 
 export type WantedRekey = {
-  /** Rows that are read and written at a time. */
+  /** Rows per batch. */
   batch: number
-  /** Milliseconds between two such. */
+  /** Milliseconds between two batches. */
   pauseMs: number
-  /** Reads and opens everything, and writes nothing. */
+  /** Reads and decrypts everything, without writing. */
   dryRun: boolean
 }
 
 export type RekeyResult = {
-  /** The id of the key under which all is now. */
+  /** ID of the key that now seals all rows. */
   key: string
   dry_run: boolean
   resealed: number
-  /** Rows that open under no key, which were left as they are. */
+  /** Rows that no key can decrypt, left unchanged. */
   unreadable: number
   rows: KeyCounts
-  /** Ids of other keys of ENCRYPTION_KEY that nothing is under and no process writes with. */
+  /** IDs of other keys in ENCRYPTION_KEY that neither rows nor processes use. */
   unused_keys: string[]
-  /** Ids of those that are needed still, and why. */
+  /** IDs of keys that are still needed, and why. */
   needed_keys: Record<string, 'rows' | 'process'>
 }
 
 export type Source = {
   sql: Sql
   encryptionKey: string
-  /** Whether a pooler is in between: its sessions do not show which processes are live. */
+  /** Whether a pooler is used, whose sessions do not show the running processes. */
   isPooled?: boolean
-  tell: (progress: Progress) => void
+  onProgress: (progress: Progress) => void
   signal: AbortSignal
 }
 
 type Work = Source & { outer: OuterLayer; key: string; pace: Pace; wanted: WantedRekey }
 
-/** Passes over all tables if rows under another key keep appearing. */
+/** Maximum passes over all tables if rows with another key keep appearing. */
 const MAX_PASSES = 5
 /** Milliseconds before the last pass, in which running writes are committed. */
 const LAST_LOOK_MS = 1_000
-/** How many rows that do not open are named. */
+/** How many unreadable rows are listed. */
 const MAX_NAMED = 100
 
 /** @throws RekeyProblem if a process does not have the new key; the signal's reason when ended */
 export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyResult> {
-  const { sql, encryptionKey, tell } = source
+  const { sql, encryptionKey, onProgress } = source
   const [{ id: key }] = outerKeysIn(encryptionKey)
   await demandKeyEverywhere(source, key)
   const before = await countByKey(sql, encryptionKey)
-  tell({ event: 'started', key, rows: before })
+  onProgress({ event: 'started', key, rows: before })
   const pace = new Pace(
     countUnder(before, (id) => id !== key),
-    tell,
+    onProgress,
   )
   const outer = OuterLayer.parse(encryptionKey)
   const unreadable = await passes({ ...source, outer, key, pace, wanted })
@@ -78,13 +78,13 @@ export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyR
   }
 }
 
-/** A process that could no longer open rows would be an outage. */
+/** A process without the key could no longer decrypt rows. */
 async function demandKeyEverywhere({ sql, isPooled }: Source, key: string): Promise<void> {
   const without = (await liveKeys(sql, isPooled)).filter(({ ids }) => !ids.includes(key))
   if (without.length === 0) return
   const isOld = without.some(({ ids }) => ids.length === 0)
   throw new RekeyProblem(
-    `nothing was done: ${without.length} connections to the database are of processes that do not have the key ${key}${isOld ? ', or are of an earlier version, which does not say' : ''} (${without.slice(0, MAX_NAMED).map(whoOf).join('; ')}); start all of them with it in ENCRYPTION_KEY first`,
+    `nothing was done: ${without.length} database connections are from processes without the key ${key}${isOld ? ', or of an earlier version that does not report its keys' : ''} (${without.slice(0, MAX_NAMED).map(whoOf).join('; ')}); restart all of them with it in ENCRYPTION_KEY first`,
   )
 }
 
@@ -109,7 +109,7 @@ async function goThrough(work: Work, isFirst: boolean): Promise<Seen> {
   const seen: Seen = { met: 0, unreadable: 0 }
   for (const sealed of SEALED) {
     let after: string[] | null = null
-    do after = await goOn(work, sealed, { after, seen, isFirst })
+    do after = await resealBatch(work, sealed, { after, seen, isFirst })
     while (after !== null)
   }
   if (!work.wanted.dryRun) work.pace.add(KEY_CHECK.table, await resealCheck(work), 0)
@@ -119,13 +119,13 @@ async function goThrough(work: Work, isFirst: boolean): Promise<Seen> {
 type Place = { after: readonly string[] | null; seen: Seen; isFirst: boolean }
 
 /** Reseals one batch. Returns the start of the next one, or `null` at the end of the table. */
-async function goOn(work: Work, sealed: SealedColumn, { after, seen, isFirst }: Place) {
-  const { sql, key, wanted, pace, tell, signal } = work
+async function resealBatch(work: Work, sealed: SealedColumn, { after, seen, isFirst }: Place) {
+  const { sql, key, wanted, pace, onProgress, signal } = work
   signal.throwIfAborted()
   const rows = await readRows(sql, sealed, { key, after, limit: wanted.batch })
   const { resealed, unreadable } = await reseal(work, sealed, rows, wanted.dryRun)
   const named = isFirst ? unreadable.slice(0, Math.max(MAX_NAMED - seen.unreadable, 0)) : []
-  for (const row of named) tell({ event: 'unreadable', ...row })
+  for (const row of named) onProgress({ event: 'unreadable', ...row })
   seen.met += rows.length
   seen.unreadable += unreadable.length
   pace.add(sealed.table, resealed, isFirst ? rows.length : 0)

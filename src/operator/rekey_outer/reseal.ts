@@ -1,6 +1,6 @@
 /**
- * Puts some rows of one column under the first key. A row is written only as it was read, and one that
- * somebody holds is passed over: nothing of others is lost, waits, or can deadlock with this.
+ * Reseals a batch of rows of one column with the first key. Rows that changed meanwhile or are locked are skipped, so
+ * no concurrent write is lost, blocked or deadlocked.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import { toBase64 } from '../../core/crypto/encoding.ts'
@@ -8,7 +8,7 @@ import type { OuterLayer, OuterPart, Stored } from '../../core/crypto/outer_laye
 import { sha256 } from '../../core/crypto/primitives.ts'
 import { KEY_CHECK, type SealedColumn, sealedUnder } from '../../database/schema/sealed.ts'
 
-/** A row with a blob under another key than the first. */
+/** A row whose blob is not sealed with the first key. */
 export type Row = Stored & { primaryKey: string[]; salt: string }
 
 /** The id of the key in the blob's header, or `null` if the blob is too short. */
@@ -16,7 +16,7 @@ export type Unreadable = { table: string; column: string; row: string[]; key: st
 
 export type Resealed = { resealed: number; unreadable: Unreadable[] }
 
-/** Tells the triggers that the content is unchanged (drizzle/0019_resealing.sql). */
+/** Signals to triggers that the content is unchanged (drizzle/0019_resealing.sql). */
 const SAME_CONTENT = `select set_config('cloakroom.resealing', 'on', true)`
 
 /** Runs a transaction without a time limit, for statements that read all rows. */
@@ -87,7 +87,7 @@ export async function reseal(
   }
 }
 
-/** Opens rows one salt at a time, for a fraction of the cost of single calls. */
+/** Decrypts rows grouped by salt, for a fraction of the cost of single calls. */
 async function openRows(outer: OuterLayer, { as }: SealedColumn, rows: readonly Row[]) {
   const opened = new Map<Row, Uint8Array>()
   for (const [salt, some] of Map.groupBy(rows, (row) => row.salt)) {

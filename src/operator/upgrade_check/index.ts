@@ -117,7 +117,7 @@ function newestOf(moments: readonly (string | null)[]): string | null {
   return known.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null
 }
 
-/** @throws errors that are defects */
+/** @throws unexpected errors */
 function problemsIn(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems
   const problem = problemIn(error)

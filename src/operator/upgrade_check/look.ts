@@ -36,13 +36,13 @@ function reading<T>(config: Config, look: Look<T>): Promise<T> {
   )
 }
 
-/** Even to open it would write to it. */
+/** Opening the database itself would write to it. */
 function copyOf(root: string): string {
-  const lock = holdStill(join(root, LOCK))
+  const lock = lockAgainstStart(join(root, LOCK))
   try {
     const needed = sizeOf(join(root, CLUSTER))
     if (needed > freeBytesOf(tmpdir()))
-      throw new Failed(`a copy of ${needed} bytes does not fit into ${tmpdir()}: set TMPDIR`)
+      throw new Failed(`${tmpdir()} has no space for a copy of ${needed} bytes: set TMPDIR`)
     const copy = mkdtempSync(join(tmpdir(), 'cloakroom-upgrade-'))
     for (const name of [LOCK, CLUSTER])
       cpSync(join(root, name), join(copy, name), {
@@ -55,8 +55,8 @@ function copyOf(root: string): string {
   }
 }
 
-/** No server starts as long as somebody reads its lock, and none runs if it can be read. */
-function holdStill(path: string): Sqlite {
+/** A reader of the lock file prevents servers from starting, and proves that none runs. */
+function lockAgainstStart(path: string): Sqlite {
   const lock = new Sqlite(path, { readonly: true })
   try {
     lock.run('PRAGMA busy_timeout = 0')
@@ -65,7 +65,7 @@ function holdStill(path: string): Sqlite {
     return lock
   } catch (error) {
     lock.close()
-    throw new Failed('a server uses DATA_DIR: stop it first', { cause: error })
+    throw new Failed('a running server uses DATA_DIR: stop it first', { cause: error })
   }
 }
 

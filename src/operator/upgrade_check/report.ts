@@ -10,7 +10,7 @@ export type Pending = {
   does: string[]
   /** Sessions that wait during the migration. */
   blocks: 'nobody' | 'writers' | 'everybody'
-  /** Tables with all rows worked through, so that the duration grows with their size. */
+  /** Tables that are scanned completely, so that the duration grows with their size. */
   works_through: { table: string; bytes: number }[]
   /** Whether older versions can no longer use the schema. */
   breaks_older: boolean
@@ -24,7 +24,7 @@ export type UpgradeReport = {
   pending: Pending[]
   space: { needed_bytes: number; free_bytes: number | null }
   backup: { newest: string | null }
-  /** Versions that serve on this database now. */
+  /** Versions that currently use this database. */
   processes: Announced[]
   warnings: string[]
   problems: string[]
@@ -32,7 +32,7 @@ export type UpgradeReport = {
 
 export type UpgradeFacts = Omit<UpgradeReport, 'verdict' | 'warnings'>
 
-/** A larger table takes more than a moment to work through. */
+/** Tables above this size take noticeable time. */
 const LARGE_BYTES = 64 * 1024 * 1024
 
 export function conclude(facts: UpgradeFacts, now: number): UpgradeReport {
@@ -47,22 +47,25 @@ function warningsOf({ pending, space, backup, processes }: UpgradeFacts, now: nu
     works_through
       .filter(({ bytes }) => bytes > LARGE_BYTES)
       .map(
-        ({ table, bytes }) =>
-          `${name} works through ${table} (${inMib(bytes)}), and who writes to it waits`,
+        ({ table, bytes }) => `${name} scans ${table} (${inMib(bytes)}) and blocks writes to it`,
       ),
   )
   const breaking = pending.filter(({ breaks_older }) => breaks_older).map(({ name }) => name)
   const isLow = space.free_bytes !== null && space.free_bytes < space.needed_bytes
   const isOld = backup.newest === null || now - Date.parse(backup.newest) > DAY_MS
   return [
-    ...(large.length > 0 ? [`choose a quiet hour: ${large.join('; ')}`] : []),
+    ...(large.length > 0 ? [`choose a time with little traffic: ${large.join('; ')}`] : []),
     ...(breaking.length > 0 && processes.length > 0
-      ? [`stop the other processes first: older versions cannot use ${breaking.join(', ')}`]
+      ? [
+          `stop the other processes first: older versions are incompatible with ${breaking.join(', ')}`,
+        ]
       : []),
     ...(isLow
-      ? [`${inMib(space.free_bytes ?? 0)} are free, and ${inMib(space.needed_bytes)} may be needed`]
+      ? [
+          `the upgrade may need ${inMib(space.needed_bytes)}, but only ${inMib(space.free_bytes ?? 0)} are free`,
+        ]
       : []),
-    ...(isOld ? [`make a backup first: ${ageOf(backup.newest, now)}`] : []),
+    ...(isOld ? [`back up first: ${ageOf(backup.newest, now)}`] : []),
   ]
 }
 
@@ -84,9 +87,7 @@ function found(
   now: number,
 ): string[][] {
   const free =
-    space.free_bytes === null
-      ? 'what is free there is not seen from here'
-      : `${inMib(space.free_bytes)} are free`
+    space.free_bytes === null ? 'free space unknown' : `${inMib(space.free_bytes)} are free`
   return [
     ['schema', `${schema.database ?? 'none'}; this program has ${schema.program}`],
     ['migrations', pending.length === 0 ? 'none pending' : `${pending.length} pending`],
@@ -96,23 +97,23 @@ function found(
     ]),
     ['space', `about ${inMib(space.needed_bytes)} needed, ${free}`],
     ['backup', ageOf(backup.newest, now)],
-    ['processes', processes.map(inWords).join(', ') || 'none that says its version'],
+    ['processes', processes.map(inWords).join(', ') || 'none that reports its version'],
   ]
 }
 
 const WAITS = {
-  nobody: 'nobody waits',
-  writers: 'who writes to these tables waits',
-  everybody: 'who uses these tables waits',
+  nobody: 'blocks nothing',
+  writers: 'blocks writes to these tables',
+  everybody: 'blocks these tables',
 }
 
 function inWords({ version, processes }: Announced): string {
-  return `${processes} of ${version ?? 'a version that does not say which'}`
+  return `${processes} of ${version ?? 'an unknown version'}`
 }
 
 function ageOf(newest: string | null, now: number): string {
-  if (newest === null) return 'none by the clock is known'
-  return `the newest by the clock is ${Math.floor((now - Date.parse(newest)) / 3_600_000)} hours old`
+  if (newest === null) return 'no scheduled backup is recorded'
+  return `the newest scheduled backup is ${Math.floor((now - Date.parse(newest)) / 3_600_000)} hours old`
 }
 
 function inMib(bytes: number): string {

@@ -1,4 +1,4 @@
-/** Begins an answer's body: reads all of it if it is short or must be searched first, or else its first piece. */
+/** Reads a whole response body if it is short or must be searched first, otherwise its first chunk. */
 
 import type { BodyAccount } from '../../core/body_memory.ts'
 import type { Bytes } from '../../core/crypto/encoding.ts'
@@ -26,7 +26,7 @@ export type Begun =
   | { pieces: null; whole: Bytes | null }
 
 /**
- * Waits for the first piece. A body that is here as a whole, as most are, does not become a stream again.
+ * Waits for the first chunk. A complete body does not become a stream again.
  *
  * @throws Fault `upstream_*` for a body that breaks off
  */
@@ -41,9 +41,9 @@ export async function beginBody(
     if (cut) return await beginPart(body, cut, guard, deadline, bodies)
     const chunks = body[Symbol.asyncIterator]()
     const length = declaredLength(response)
-    // The runtime would give bytes without its own type one.
+    // The runtime would add a content type to bytes without one.
     const mayBeWhole = response.headers.has('content-type')
-    // Its digests and its tag are valid only if all of it is searched before the headers are sent.
+    // Digests and ETag are valid only if the whole body is searched before the headers are sent.
     const isFirst = isObject || (mayBeWhole && describesBytes(response.headers.toJSON()))
     const read = isFirst ? await readFirst(chunks, length, deadline, bodies) : chunks
     if (read instanceof Uint8Array) return await wholeOf(read, guard, kind)
@@ -90,7 +90,7 @@ function declaredLength({ headers }: Response): number {
   return Number(headers.get('content-length') ?? Number.NaN)
 }
 
-/** Yields bytes as soon as they are certain to be free of credentials. Each chunk is a sign of life. */
+/** Yields bytes as soon as they are certain to be free of credentials. Each chunk extends the deadline. */
 async function* redactedPieces(
   chunks: Chunks,
   guard: StreamGuard,

@@ -1,9 +1,9 @@
-/** Returns why an answer broke off, also after its head was sent. */
+/** Explains why a response was cut off, also after its headers were sent. */
 import { Fault } from '../../core/fault.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { CallDeadline } from '../deadline.ts'
 
-/** Returns the fault for an answer that broke off. */
+/** Returns the fault for a response that was cut off. */
 export function breakingFault(error: unknown, deadline: CallDeadline): Fault {
   if (deadline.refusal) return deadline.refusal
   const isLate =

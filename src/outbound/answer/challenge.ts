@@ -1,7 +1,7 @@
 /**
- * The challenge of a 401, or of a 403 for want of scope, to a call in which Cloakroom put a credential.
- * `resource_metadata` (RFC 9728, section 5.1) would start a program's own OAuth flow at the upstream, and the tokens
- * would end in the program's files. The parameter is replaced by `cloakroom_fix`, the command that gets a new credential.
+ * The challenge of a 401, or of a 403 for a missing scope, to a call with an inserted credential. `resource_metadata`
+ * (RFC 9728, section 5.1) would start a program's own OAuth flow at the upstream, and its tokens would be stored in the
+ * program's files. The parameter is replaced by `cloakroom_fix`, the command that gets a new credential.
  */
 
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"'
@@ -11,7 +11,7 @@ const METADATA = new RegExp(
   'gi',
 )
 
-/** The first secret that went out in a call, and the called URL as the caller wrote it. */
+/** The first secret that a call sent, and the called URL as the caller wrote it. */
 export type SentCredential = { secret: string; url: string }
 
 /** Changes `headers` in place. */

@@ -9,7 +9,7 @@ import { EndpointEvent } from './endpoint_event.ts'
 
 /** Maximum characters of a string that may be a URL: 8 KiB, each one escaped. */
 const MAX_LINK = 65_536
-/** Bytes that are looked through before others have their turn. */
+/** Bytes searched per turn of the event loop. */
 const PIECE = 131_072
 /**
  * The quote before a string that may be a link, also an escaped one. A quote that closes a string is followed by
@@ -31,7 +31,7 @@ export function hasStrings(kind: GuardedBodyKind): boolean {
 export class LinkRewriter {
   readonly #host: string
   readonly #base: LinkBase
-  /** One of these is in each link that leads back. */
+  /** Each rewritten link contains one of these. */
   readonly #hints: readonly string[]
   /** Text that may become a link, and the character before it. One character is one byte. */
   #held = ''

@@ -3,7 +3,7 @@ import { headersWith } from '../../http/reply.ts'
 import { droppedHeaders } from '../headers.ts'
 import type { ReceivedHeaders } from './part.ts'
 
-/** Headers about their origin, which for the caller is the resolver. */
+/** Headers about the origin, which for the caller is the resolver. */
 const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security']
 
 /** Names the headers that were removed from an answer. */
@@ -21,7 +21,7 @@ export function isLengthUnproven({ body, status }: Response, received: ReceivedH
   return received['content-length'] === undefined && !received['transfer-encoding']
 }
 
-/** Reports that for programs. */
+/** Reports it to programs. */
 export function lengthHeader(
   response: Response,
   received: ReceivedHeaders,
@@ -42,7 +42,7 @@ export function completeHeaders(
   return headers
 }
 
-/** An upstream must not pass for the resolver, whose names begin so, or speak about its origin. */
+/** An upstream must not impersonate the resolver, whose headers have this prefix, or set headers for its origin. */
 export function dropForeign(presented: Record<string, string>): void {
   for (const name in presented) if (name.startsWith('x-service-')) delete presented[name]
   for (const name of OF_THE_ORIGIN) delete presented[name]

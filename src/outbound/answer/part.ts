@@ -1,8 +1,8 @@
 /**
  * Parts of an object by bytes (RFC 9110, section 14). A part alone could hold too little of a value to recognise it,
  * and recognising a few characters at its edges would confirm guesses. So the request includes the bytes around the
- * part, all of these are searched, and the part is cut out. Finds are overwritten, so that all bytes keep their places
- * and parts fit together.
+ * part, all of these are searched, and the part is cut out. Matches are overwritten, so that all bytes keep their
+ * positions and parts fit together.
  */
 import { Fault } from '../../core/fault.ts'
 
@@ -18,7 +18,7 @@ export type Part = { first: number; last: number | null } | { count: number }
 /** An allowed header for that part, in lower case. `part` is null if the header names the place of a body. */
 export type AskedRange = { header: string; part: Part | null }
 
-/** The cut that reduces an answer from the part with its surroundings to the part. */
+/** Cuts a response with surrounding bytes down to the requested part. */
 export type Cut = {
   status: number
   /** Headers that differ from those of the whole answer. */
@@ -38,7 +38,7 @@ const RANGE = /^\s*bytes=(\d{0,15})-(\d{0,15})\s*$/i
 /** S3 sends unrequested parts for uploads with `partNumber`. */
 const NOT_ASKED = {
   message:
-    'The upstream gave a part of an object that no range was asked for, which cannot be searched for credentials: ask for it by its bytes, with the header Range.',
+    'The API returned part of an object without a requested range, so it cannot be searched for credentials. Request a byte range with the Range header.',
 }
 const ANSWERED = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
 
@@ -47,7 +47,7 @@ export function rangesAt(host: string): readonly string[] {
   return /^(.+\.)?storage\.googleapis\.com$/.test(host) ? ['range'] : []
 }
 
-/** The one that a request to an API has that reads these headers so; `null` for none, several, and all else. */
+/** The only range of the request. `null` for none, several, or an invalid one. */
 export function rangeIn(
   { method, headers }: { method: string; headers: Readonly<Record<string, string>> },
   names: readonly string[],
@@ -116,18 +116,18 @@ type Difference = {
   isDecoded: boolean
   /** Its body was changed, or may be after these headers are sent. */
   isRedacted: boolean
-  /** Whether parts of it can be had. */
+  /** Whether parts of it can be requested. */
   allowsRanges: boolean
 }
 
-/** Whether a header, a digest or a strong tag, is true of exactly these bytes. */
+/** Whether a header (a digest or a strong ETag) is valid only for exactly these bytes. */
 export function describesBytes(received: ReceivedHeaders): boolean {
   if (received.etag?.startsWith('"')) return true
   for (const name in received) if (OF_CONTENT.test(name)) return true
   return false
 }
 
-/** Removes or weakens the presented headers that are not true of the answer to the caller. */
+/** Removes or weakens headers that do not match the response to the caller. */
 export function dropUntrue(
   presented: Record<string, string>,
   { isCut, isDecoded, isRedacted, allowsRanges }: Difference,
@@ -139,7 +139,7 @@ export function dropUntrue(
   // The tag does not represent these bytes (RFC 9110, section 8.8.1); for a part it names the object.
   const { etag } = presented
   if (isChanged && !isCut && etag?.startsWith('"')) presented.etag = `W/${etag}`
-  // Otherwise, clients would request the rest of a download, and get all of it.
+  // Otherwise, clients would request the rest of a download, and receive all of it.
   if (!allowsRanges && presented['accept-ranges'] !== undefined) presented['accept-ranges'] = 'none'
 }
 
@@ -151,7 +151,7 @@ export function cutBytes(bytes: Uint8Array, { sent, skip, length, instead }: Cut
   return bytes.subarray(skip, skip + length)
 }
 
-/** Yields the announced part and reads no further. */
+/** Yields the declared part and stops reading. */
 export async function* bounded(
   chunks: AsyncIterable<Uint8Array>,
   { sent }: Cut,
@@ -166,7 +166,7 @@ export async function* bounded(
   throw new Fault('upstream_protocol_error')
 }
 
-/** The same piece by piece. */
+/** Cuts the part out of a stream. */
 export async function* cutPieces(
   pieces: AsyncIterable<Uint8Array>,
   { skip, length, instead }: Cut,
@@ -184,7 +184,7 @@ export async function* cutPieces(
   if (instead !== null) yield Buffer.from(instead)
 }
 
-/** Whether a part is one of bytes. Upstreams also mark pages of rows, and incomplete results, as parts. */
+/** Whether a part is a byte range. Upstreams also mark pages of rows and incomplete results as parts. */
 function isOfBytes(received: ReceivedHeaders): boolean {
   return (
     /^\s*bytes\b/i.test(received['content-range'] ?? '') ||

@@ -6,12 +6,12 @@ import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
 import { BODY_LIMIT } from '../call.ts'
 import type { CallDeadline } from '../deadline.ts'
 
-/** Milliseconds for one body, however its bytes trickle. */
+/** Maximum milliseconds for one body, however slowly it arrives. */
 const MAX_WAIT = 10_000
 
 export type Chunks = AsyncIterator<Uint8Array, void>
 
-/** Returns the whole body of that length, or all its chunks if it is too long, too slow, or one too many. */
+/** Returns the whole body of that length, or its chunks if it is too long or slow, or there are too many bodies. */
 export async function readFirst(
   chunks: Chunks,
   length: number,

@@ -173,7 +173,7 @@ async function decode(
   if (coding === 'identity' || coding === '' || bytes.length === 0) return bytes
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
   if (!decoder) throw new Fault('upstream_protocol_error')
-  // How long it becomes is not known before.
+  // Its decoded length is unknown in advance.
   const meter = bodies.expect(BODY_LIMIT)
   try {
     const decoded = await decoder(bytes, { maxOutputLength: BODY_LIMIT })

@@ -1,7 +1,6 @@
 /**
- * The upstream's answer as it arrives: status, sanitised headers, and a body in which credentials are
- * redacted across chunk borders. The deadline counts from byte to byte; a caller that disappears ends
- * the outbound call.
+ * The upstream's answer as it arrives: status, sanitised headers, and a body with credentials redacted across chunk
+ * boundaries. Each byte restarts the deadline. A disconnect of the caller ends the outbound call.
  */
 
 import type { BodyAccount } from '../../core/body_memory.ts'
@@ -139,7 +138,7 @@ function restOf(
     start: (controller) => {
       // Empty if all of it may begin a link.
       if (first.length > 0) controller.enqueue(first)
-      // Also ends the answer of a caller that reads nothing, and so never requests more.
+      // Also ends the response of a caller that never reads.
       deadline.signal.addEventListener('abort', () => {
         if (!deadline.refusal) return
         endOnce(deadline.refusal)

@@ -1,8 +1,7 @@
 /**
- * Step 8 of the resolver: finds the one address for the connection to a name. Every address of the name is judged, so
- * that a mixed answer cannot slip a private one through. The name is looked up once: the judged address is used,
- * whatever DNS answers a moment later. The address is kept with its verdict for its DNS lifetime, at most ten seconds;
- * refusals are not kept.
+ * Step 8 of the resolver: finds the one address for the connection to a name. Every address of the name is checked, so
+ * that a mixed answer cannot include a private one. The name is resolved once: the checked address is used, even if DNS
+ * changes. The address and its verdict are cached for the DNS TTL, at most ten seconds. Refusals are not cached.
  */
 import { networkInterfaces } from 'node:os'
 import { untilAborted } from '../../core/async/timeout.ts'
@@ -42,7 +41,7 @@ export class UnknownName extends Error {}
 /** Returns all addresses of a name; rejects if there are none. */
 export type Lookup = (host: string) => Promise<readonly FoundAddress[]>
 
-/** c-ares does not block the thread pool: a hung name server delays no other call. */
+/** c-ares does not use the thread pool, so a hanging name server does not delay other calls. */
 export const systemLookup: Lookup = (host) => Bun.dns.lookup(host, { backend: 'c-ares' })
 
 export type AddressLookup = {
@@ -57,7 +56,7 @@ export type AddressLookup = {
 const MAX_KEPT = 1000
 const MAX_KEPT_SECONDS = 10
 
-/** Milliseconds; a clock that was set back ends it too. */
+/** Milliseconds. Also expires if the clock is set back. */
 type Kept = { address: string; from: number; ms: number }
 
 type Options = {

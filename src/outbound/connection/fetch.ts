@@ -1,7 +1,7 @@
 /**
- * Step 10 of the resolver: one outbound request over TLS 1.3 to exactly the address that was judged,
- * with name, certificate and Host of the real host. Nothing of the environment can bend it: proxies,
- * extra certificate files and debug switches are all overridden.
+ * Step 10 of the resolver: one outbound request over TLS 1.3 to exactly the address that was judged, with name,
+ * certificate and Host of the real host. The environment cannot change it: proxies, extra certificate files and debug
+ * switches are all overridden.
  */
 
 import { constants } from 'node:crypto'
@@ -16,8 +16,8 @@ import { type Owner, SessionPool } from './session_pool.ts'
 
 export type Fetcher<Request = Pick<OutboundRequest, 'reveal'>> = {
   /**
-   * The upstream's response, its body not yet read, over a connection of the owner's own. It counts as
-   * used until the deadline's work has ended.
+   * The upstream's response, its body not yet read, over a connection that only its owner uses. It counts as used until
+   * the deadline's work has ended.
    *
    * @throws Fault `upstream_*`
    */
@@ -42,7 +42,7 @@ export function openFetcher(
     fetch: async (request, owner, deadline) => {
       const wire = request.reveal()
       const { session, release } = sessions.take(owner, wire.host)
-      // In use until the call has ended, not only until its answer begins.
+      // In use until the call ends, not only until its response begins.
       deadline.afterwards(release)
       try {
         return await fetch(urlOf(wire), initOf(wire, session, deadline.signal))
@@ -54,7 +54,7 @@ export function openFetcher(
   }
 }
 
-/** The built-in authorities and those of the operator; given explicitly, so that no variable adds any. */
+/** The built-in authorities and those of the operator; passed explicitly, so that no environment variable adds any. */
 export function trusted(authorities: string | undefined): string[] {
   return authorities === undefined ? [...rootCertificates] : [...rootCertificates, authorities]
 }
@@ -97,7 +97,7 @@ function initOf(
     proxy: false,
     decompress: false,
     verbose: false,
-    // The call's own deadline holds, which may be longer than the runtime's.
+    // The call's own deadline applies, which may be longer than the runtime's.
     timeout: false,
     protocol: 'http1.1',
     signal,
@@ -118,7 +118,7 @@ export function framingOf(body: CallBody): HeaderPair[] {
 
 const TLS_CODES =
   /^(EPROTO|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE|HOSTNAME_MISMATCH|CRL_)/
-/** An authority of one's own, which an operator can name. */
+/** A private authority, which an operator can configure. */
 const UNKNOWN_ISSUER = /^(UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY_LEAF|SELF_SIGNED_|DEPTH_ZERO_SELF)/
 const NO_ROUTE = /^(ENETUNREACH|EHOSTUNREACH|ETIMEDOUT)/
 

@@ -1,8 +1,8 @@
 /**
  * Connections to upstreams, each for one token (protocol 6.2). Behind a proxy that confuses requests, a connection may
- * carry one caller's data into the answer of the next caller: if it is not shared, nobody else gets them. One host of a
- * token has a separate session, and a session its connections. Room is made among unused sessions, the longest unused
- * first. Sessions in use are not limited here: RESOLVER_CONCURRENCY bounds the calls of a workspace.
+ * mix one caller's data into the response of the next caller. So it is not shared. Each host of a token has a separate
+ * session with its own connections. The least recently used idle sessions are evicted first. Sessions in use are not
+ * limited here: RESOLVER_CONCURRENCY bounds the calls of a workspace.
  */
 
 /** The owner of connections. */
@@ -21,7 +21,7 @@ type Options<S> = {
 
 type Entry<S> = { session: S; workspaceId: string; uses: number }
 
-/** A session in use, until it is given back. */
+/** A session in use, until it is released. */
 export type Lease<S> = { session: S; release(): void }
 
 const MAX_SESSIONS = 256
@@ -31,7 +31,7 @@ export class SessionPool<S extends Closable> {
   readonly #open: (host: string) => S
   readonly #max: number
   readonly #share: number
-  /** Sessions by token and host, in the order of their last use: the longest unused is first. */
+  /** Sessions by token and host, least recently used first. */
   readonly #entries = new Map<string, Entry<S>>()
   /** Sessions by workspace. */
   readonly #counts = new Map<string, number>()
@@ -76,7 +76,7 @@ export class SessionPool<S extends Closable> {
     return { session: this.#open(host), workspaceId, uses: 0 }
   }
 
-  /** A workspace over its share makes room by itself, before another has to. */
+  /** A workspace over its share evicts its own sessions first. */
   #makeRoom(workspaceId: string): void {
     while ((this.#counts.get(workspaceId) ?? 0) > this.#share) {
       if (!this.#closeIdle((entry) => entry.workspaceId === workspaceId)) break

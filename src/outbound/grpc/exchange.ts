@@ -1,7 +1,7 @@
 /**
  * Steps 10 and 11 of the resolver for gRPC, with messages in both directions simultaneously over HTTP/2: the caller's
  * as they arrive, the upstream's one by one, guarded. The answer is a `Response` of frames with the trailers as the
- * last (`frames.ts`); one that breaks off also ends in trailers, with the reason.
+ * last (`frames.ts`); a failed one also ends in trailers, with the reason.
  *
  * Limits: 4 MiB for a message of either side, and the deadline as the longest silence of both. A credential that the
  * upstream spreads over several messages is not recognised.
@@ -90,7 +90,7 @@ function noGrpc(status: number): Record<string, string> {
   return {
     'content-type': 'application/grpc',
     'grpc-status': String(grpcStatusOfHttp(status)),
-    'grpc-message': `The upstream answered with HTTP ${status} and no gRPC.`,
+    'grpc-message': `The API returned HTTP ${status} instead of gRPC.`,
   }
 }
 
@@ -132,7 +132,7 @@ function framesIn(
     deadline.clear()
     onEnd(200, { fault, redacted: guard.redacted })
   }
-  // Also ends the answer of a caller that reads nothing, and so never requests more.
+  // Also ends the response of a caller that never reads.
   deadline.signal.addEventListener('abort', () => {
     end(deadline.isUnwanted ? null : (deadline.refusal ?? new Fault('upstream_timeout')))
   })
@@ -157,7 +157,7 @@ async function* guardedFrames(
       await turn(frame.payload.length)
       yield await guardedMessage(frame, { guard, coding, takesMarks })
     }
-    // A connection that ends looks like an answer that does.
+    // A closed connection looks like a completed response.
     if (!head.trailers) throw new Fault('upstream_protocol_error')
     const presented = presentedOf(head.trailers, guard)
     dropForeign(presented)
@@ -176,7 +176,7 @@ type Sending = {
   body: CallBody
   checkMessage?: Call['checkMessage']
   deadline: CallDeadline
-  /** Counts held messages in both directions. */
+  /** Counts buffered messages in both directions. */
   bodies: BodyAccount
   /** Resolves when this many bytes may be handled; `null` if they may be handled now. */
   turn(bytes: number): Promise<void> | null

@@ -55,7 +55,7 @@ export function readTrailers(payload: Uint8Array): Record<string, string> {
   )
 }
 
-/** Fault codes by the sender of the messages: for one that is too long, and one that ends too early. */
+/** Fault codes by the sender of the messages: for messages that are too long, and for truncated ones. */
 type Side = { tooLarge: FaultCode; cutOff: FaultCode }
 export const UPSTREAMS: Side = { tooLarge: 'upstream_too_large', cutOff: 'upstream_protocol_error' }
 export const CALLERS: Side = { tooLarge: 'payload_too_large', cutOff: 'validation_error' }
@@ -90,11 +90,11 @@ export async function* framesOf(
     held.copyWithin(0, from, size)
     size -= from
     meter?.hold(size)
-    // A large message does not keep its room for the rest of a long stream.
+    // Frees the buffer of a large message during a long stream.
     if (size === 0 && held.length > FIRST_ROOM) held = Buffer.alloc(0)
   }
   if (size > 0)
-    throw new Fault(side.cutOff, { message: 'A message of gRPC ends before its length.' })
+    throw new Fault(side.cutOff, { message: 'A gRPC message is shorter than its declared length.' })
 }
 
 function withRoom(held: Buffer<ArrayBuffer>, size: number, more: number): Buffer<ArrayBuffer> {
@@ -109,7 +109,7 @@ function frameAt(bytes: Buffer, from: number, end: number, { tooLarge }: Side): 
   if (end - from < PREFIX_BYTES) return null
   const length = bytes.readUInt32BE(from + 1)
   if (length > MAX_GRPC_MESSAGE_BYTES)
-    throw new Fault(tooLarge, { message: 'A message of gRPC may have at most 4 MiB.' })
+    throw new Fault(tooLarge, { message: 'A gRPC message can have at most 4 MiB.' })
   const start = from + PREFIX_BYTES
   if (end - start < length) return null
   return {

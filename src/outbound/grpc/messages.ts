@@ -11,7 +11,7 @@ import { encodeGrpcFrame, FLAGS, type GrpcFrame, MAX_GRPC_MESSAGE_BYTES } from '
 
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
 
-/** Not requested, but some upstreams answer with the compression of the caller's messages. */
+/** Not requested, but some upstreams use the compression of the caller's messages. */
 const decoders: Record<string, Decoder> = {
   gzip: promisify(zlib.gunzip),
   deflate: promisify(zlib.inflate),
@@ -53,7 +53,7 @@ export function readMarked(payload: Uint8Array): { length: number; text: Uint8Ar
 export function heldCredential(): Fault {
   return new Fault('upstream_protocol_error', {
     message:
-      'A message of the upstream holds a credential, which cannot be taken out without breaking the message.',
+      'A message from the API contains a credential that cannot be redacted without breaking the message.',
   })
 }
 

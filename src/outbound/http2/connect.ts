@@ -1,7 +1,7 @@
 /**
  * HTTP/2 to upstreams: for gRPC, since `fetch` has neither trailers nor simultaneous directions, and for upstreams that
- * support nothing else. Streams of one token to one host and address share connections, as requests do. A connection
- * that its upstream ends, or that has its maximum of streams, is followed by another.
+ * support nothing else. Streams of one token to one host and address share connections, as requests do. If a connection
+ * is closed or full, another one is opened.
  */
 import http2, {
   type ClientHttp2Session,
@@ -25,7 +25,7 @@ export type Http2Connector = {
    * Opens the stream of a request and sends its head, which ends an `http` request without a body. Its connection
    * counts as used until the deadline's work has ended.
    *
-   * @throws Fault `upstream_*`, also if the upstream does not agree to HTTP/2
+   * @throws Fault `upstream_*`, also if the upstream does not support HTTP/2
    */
   open(
     request: Pick<OutboundRequest, 'reveal'>,
@@ -39,7 +39,7 @@ export type Http2Connector = {
 /** Milliseconds after which an unused connection is closed. */
 const IDLE_MS = 60_000
 const CONNECT_TIMEOUT_MS = 15_000
-/** Connections that a call waits for: each may end, or be full, as soon as it is open. */
+/** Maximum connection attempts of a call: each may be closed or full as soon as it is open. */
 const MAX_ATTEMPTS = 16
 const SETTINGS = { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES }
 
@@ -100,7 +100,7 @@ function headOf({ authority, pathAndQuery, method, headers, body }: WireRequest,
 class Connections {
   /** How many streams each has. */
   readonly #open = new Map<ClientHttp2Session, number>()
-  /** One attempt for all waiting calls. */
+  /** One connection attempt, shared by all waiting calls. */
   #connecting: Promise<void> | null = null
   readonly #idleMs: number
 
@@ -118,7 +118,7 @@ class Connections {
       for (const [session, streams] of this.#open) {
         if (hasRoom(session, streams)) return this.#begin(session, begun)
       }
-      // It may be full again for the last waiting call.
+      // It may already be full for the last waiting call.
       this.#connecting ??= this.#connect(dial(), meter).finally(() => {
         this.#connecting = null
       })
@@ -160,7 +160,7 @@ class Connections {
       session.once('close', () => this.#open.delete(session))
       session.once('remoteSettings', () => {
         this.#open.set(session, 0)
-        // Calls that waited for it may be gone.
+        // The calls that waited for it may have ended.
         this.#count(session, 0)
         ready.resolve()
       })
@@ -181,7 +181,7 @@ function hasRoom(session: ClientHttp2Session, streams: number): boolean {
 
 function noHttp2(): Fault {
   return new Fault('upstream_protocol_error', {
-    message: 'The upstream does not agree to HTTP/2.',
+    message: 'The API does not support HTTP/2.',
   })
 }
 

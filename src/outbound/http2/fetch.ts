@@ -42,7 +42,7 @@ export async function fetchOver(
   }
 }
 
-/** A body that breaks off ends the call. */
+/** A truncated body ends the call. */
 async function send(stream: ClientHttp2Stream, body: CallBody): Promise<void> {
   try {
     for await (const chunk of chunksOf(readerOf(body, stream))) {
@@ -82,7 +82,7 @@ function headersOf(received: Head['headers']): Headers {
   for (const [name, values] of Object.entries(received)) {
     for (const value of [values ?? []].flat()) headers.append(name, value)
   }
-  // Frames prove where a body ends, as chunks do; no other header shows that an answer came in frames.
+  // Frames prove where a body ends, as chunks do. No other header shows that a response was framed.
   if (!headers.has('content-length')) headers.set('transfer-encoding', 'chunked')
   return headers
 }

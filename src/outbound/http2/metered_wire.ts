@@ -1,7 +1,7 @@
 /**
- * An HTTP/2 connection that passes its frames one by one, in turns. The runtime bounds some floods (pings, settings,
- * empty data, endless headers: it ends the connection). It reads window updates, priorities, unknown frames, resets and
- * interim answers without a limit. Here, each frame counts, whatever its type (RFC 9113, sections 4.1 and 10.5).
+ * An HTTP/2 connection with limited frames per turn. The runtime bounds some floods (pings, settings, empty data,
+ * endless headers: it ends the connection). It reads window updates, priorities, unknown frames, resets and interim
+ * answers without a limit. Here, each frame counts, whatever its type (RFC 9113, sections 4.1 and 10.5).
  */
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
@@ -57,12 +57,12 @@ export class MeteredWire extends Duplex {
     done(error)
   }
 
-  /** Portion by portion; the wire is not read meanwhile. */
+  /** In portions. The wire is not read meanwhile. */
   async #receive(chunk: Buffer): Promise<void> {
     this.#wire.pause()
     for (let from = 0; from < chunk.length && !this.destroyed; ) {
       const { to, frames } = this.#portionOf(chunk, from)
-      // Also for a piece of a frame: data in single bytes is work, too.
+      // Also counts partial frames: data in single bytes costs work, too.
       const turn = this.#turn(Math.max(1, frames))
       if (turn) await turn
       if (this.destroyed) return

@@ -1,6 +1,6 @@
 /**
  * Upstreams that support only HTTP/2 (Apple's push notifications). All others are called with HTTP/1.1. Only if that
- * fails, two handshakes without a request find out what the upstream supports, which is kept.
+ * fails, two handshakes without a request detect what the upstream supports. The result is cached.
  */
 import { Readable } from 'node:stream'
 import { withTimeout } from '../../core/async/timeout.ts'
@@ -18,7 +18,7 @@ type Options = { fetcher: Fetcher; http2: Http2Connector; dial: Dial; clock: Clo
 const KEPT_MS = 600_000
 const MAX_KEPT = 1000
 const HANDSHAKE_MS = 5000
-const NOT_SPOKEN = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
+const NO_COMMON_PROTOCOL = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
 /** Faults of an upstream that refuses HTTP/1.1, or does not understand it. */
 const FAILURES: readonly FaultCode[] = ['upstream_tls_error', 'upstream_protocol_error']
 
@@ -40,7 +40,7 @@ export function fetcherOfBoth({ fetcher, http2, dial, clock }: Options): Fetcher
         return await fetcher.fetch(request, owner, deadline)
       } catch (error) {
         const mayBe = FAILURES.includes(upstreamFault(error).code)
-        if (!mayBe || !(await speaksOnlyHttp2(dial, wire))) throw error
+        if (!mayBe || !(await supportsOnlyHttp2(dial, wire))) throw error
         only.set(placeOf(wire), true)
         // A body that was already read cannot be sent again.
         if (wire.body && 'stream' in wire.body && Readable.isDisturbed(wire.body.stream as never))
@@ -56,7 +56,7 @@ function placeOf({ host, port }: WireRequest): string {
   return `${host}:${port}`
 }
 
-async function speaksOnlyHttp2(dial: Dial, wire: WireRequest): Promise<boolean> {
+async function supportsOnlyHttp2(dial: Dial, wire: WireRequest): Promise<boolean> {
   if ((await agreed(dial, wire, 'h2')) !== 'h2') return false
   return (await agreed(dial, wire, 'http/1.1')) === false
 }
@@ -65,7 +65,7 @@ async function speaksOnlyHttp2(dial: Dial, wire: WireRequest): Promise<boolean> 
 async function agreed(dial: Dial, wire: WireRequest, offered: string) {
   const socket = dial(wire, [offered])
   const { promise, resolve } = Promise.withResolvers<string | false | null>()
-  socket.on('error', (error) => resolve(causeOf(error).code === NOT_SPOKEN ? false : null))
+  socket.on('error', (error) => resolve(causeOf(error).code === NO_COMMON_PROTOCOL ? false : null))
   socket.once('close', () => resolve(null))
   socket.once('secureConnect', () => resolve(socket.alpnProtocol))
   try {

@@ -4,7 +4,7 @@ import { hasRoom } from '../../core/async/streams.ts'
 import { Fault } from '../../core/fault.ts'
 import { bytesOf, type CallBody } from '../call.ts'
 
-/** The head of an answer. Its trailers arrive later, perhaps before anybody reads the body that they end. */
+/** The head of an answer. Its trailers arrive later, perhaps before the body is read. */
 export type Head = {
   status: number
   headers: IncomingHttpHeaders
@@ -29,7 +29,7 @@ export function headOf(stream: ClientHttp2Stream): Promise<Head> {
   return promise
 }
 
-/** Reads immediately: the runtime mistakes a stream that ends before it has a reader for one that broke off. */
+/** Reads immediately: the runtime reports a stream that ends before it has a reader as aborted. */
 export function readAtOnce<T>(pieces: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   const first = pieces.next()
   first.catch(() => {})

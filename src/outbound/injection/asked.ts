@@ -42,5 +42,5 @@ function methodsIn(headers: Call['headers'], body: CallBody): AskedMethods {
     return { unread: 'it has a Content-Encoding' }
   }
   const bytes = bytesOf(body)
-  return bytes === null ? { unread: 'it is too long to be read' } : methodsAskedForIn(type, bytes)
+  return bytes === null ? { unread: 'it is too long' } : methodsAskedForIn(type, bytes)
 }

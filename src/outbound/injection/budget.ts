@@ -1,6 +1,6 @@
 /**
- * Limits of one call (protocol 6.2). Names and placeholders are counted before any is looked up, bytes before any is
- * filled in: a small request cannot cause a large one, nor much work.
+ * Limits of one call (protocol 6.2). Names and placeholders are counted before lookups, and bytes before insertion, so
+ * that a small request cannot cause a large one or much work.
  */
 import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -19,16 +19,16 @@ type Use = { name: string; style: string }
 export function checkCounts(placeholders: readonly Use[]): void {
   if (placeholders.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
   if (new Set(placeholders.map(({ name }) => name)).size <= MAX_NAMES) return
-  throw refused(`A call may use at most ${MAX_NAMES} different secrets.`)
+  throw refused(`A call can use at most ${MAX_NAMES} different secrets.`)
 }
 
 export function tooManyPlaceholders(): Fault {
-  return refused(`A call may have at most ${MAX_PLACEHOLDERS} placeholders.`)
+  return refused(`A call can have at most ${MAX_PLACEHOLDERS} placeholders.`)
 }
 
 export function tooManyExamined(limit = MAX_EXAMINED): Fault {
   return refused(
-    `A policy allows placeholders there, and more than ${limit} texts look like one. Send less at a time.`,
+    `A policy allows placeholders there, and more than ${limit} texts look like placeholders. Split the request.`,
   )
 }
 
@@ -44,10 +44,10 @@ export function checkBytes(
     if (style === 'header' || style === 'basic') inHeaders += size
   }
   if (inHeaders > MAX_FILLED_HEADER_BYTES) {
-    throw refused('The secrets to be put into headers have more than 64 KiB together.')
+    throw refused('The secrets in headers exceed 64 KiB in total.')
   }
   if (all > MAX_FILLED_BYTES) {
-    throw refused('The secrets to be put in have more than 128 KiB together.')
+    throw refused('The secrets of the call exceed 128 KiB in total.')
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * Placeholders outside of headers: in the query, in path segments, in JSON and form bodies. There they
- * are ordinary text unless the secret's own policy lists the location, so a body that merely speaks
- * of SVC_SECRET_X stays as it is.
+ * Placeholders outside of headers: in the query, in path segments, in JSON and form bodies. They are ordinary text
+ * unless the secret's policy lists the location, so a body that only mentions SVC_SECRET_X is not changed.
  */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
@@ -26,14 +25,14 @@ const PLACEHOLDER = new RegExp(
   'g',
 )
 const MAX_URL_BYTES = 16_384
-/** Texts in a message that look like placeholders: it is looked through in one go. */
+/** Maximum texts in a message that look like placeholders: it is searched without pauses. */
 const MAX_IN_MESSAGE = 1024
 const NO_BYTES = new Uint8Array()
 
 export type Locations = {
   found: Placeholder[]
   body: Place | null
-  /** Texts that look like placeholders and do not count in their place. */
+  /** Texts that look like placeholders but are not allowed in their place. */
   texts: Unfilled[]
 }
 
@@ -42,10 +41,10 @@ export const NO_LOCATIONS: Locations = { found: [], body: null, texts: [] }
 /** Whether a name is a placeholder in such a place, by the secrets' policies. */
 export type IsPlaceable = (name: string, style: LocationStyle) => boolean
 
-/** No policy lists such a place, so a long text need not be read to its end. */
+/** No policy lists such a place, so long text is not searched. */
 export const NOTHING_PLACEABLE: IsPlaceable = () => false
 
-/** Whether anything in the target or body looks like a placeholder; hardly ever, and cheap to find out. */
+/** Whether anything in the target or body looks like a placeholder. Rare, and cheap to check. */
 export function mayHaveLocations({ path, search }: Target, body: Uint8Array | null): boolean {
   return (
     path.includes(PLACEHOLDER_PREFIX) || search.includes(PLACEHOLDER_PREFIX) || holdsPrefix(body)
@@ -71,7 +70,7 @@ export function findLocations(
   ]
   if (!bodyPlace) return { found, body: null, texts: [...texts, ...textsOf(body)] }
   // In valid JSON, the prefix is always inside a string, where an escaped value is right.
-  const isWhole = isWhatItSays(bodyPlace)
+  const isWhole = hasDeclaredType(bodyPlace)
   const inBody = findIn(bodyPlace, isWhole ? isPlaceable : NOTHING_PLACEABLE, texts)
   if (inBody.length === 0) return { found, body: null, texts }
   return { found: [...found, ...inBody], body: bodyPlace, texts }
@@ -117,7 +116,7 @@ export function findInMessage(text: string, isPlaceable: IsPlaceable): Placehold
 }
 
 /**
- * Fills the found placeholders of a text message, escaped if it is JSON.
+ * Replaces the found placeholders of a text message, with escapes in JSON.
  *
  * @throws Fault `unusable_secret` for a value that does not fit its place
  */
@@ -150,7 +149,7 @@ export function holdsPrefix(bytes: Uint8Array | null): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(PLACEHOLDER_PREFIX)
 }
 
-function isWhatItSays({ style, text }: Place): boolean {
+function hasDeclaredType({ style, text }: Place): boolean {
   return style !== 'json' || isJson(text)
 }
 
@@ -212,7 +211,7 @@ function checkEscapes(read: string, valueFor: ValueFor): void {
     const value = valueFor(name) ?? NO_BYTES
     if (!areQuoted[at] || write('json', name, value) === fromUtf8(value)) continue
     throw unusable(
-      `The secret ${name} has quotes, backslashes or line breaks, and its placeholder is in quotes of a text that is not JSON as a whole. Put the placeholder in a string of valid JSON, or in a field that holds nothing else.`,
+      `The secret ${name} has quotes, backslashes or line breaks, and its placeholder is in quotes in text that is not valid JSON. Put the placeholder in a string of valid JSON, or in a field of its own.`,
     )
   }
 }

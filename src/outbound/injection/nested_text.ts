@@ -9,14 +9,14 @@ export type Syntax = 'json' | 'form'
 /** The inside of one JSON string, or one field of a form, with nothing nested in it. */
 export type Innermost = {
   syntax: Syntax
-  /** As it is written. */
+  /** As written. */
   raw: string
-  /** As its reader sees it. */
+  /** Decoded. */
   read: string
 }
 
 export type NestedChange = {
-  /** Cheap: whether anything in the text may change. */
+  /** Quick check whether anything in the text may change. */
   isSought(text: string): boolean
   /** The raw text with its changes. */
   change(innermost: Innermost): string
@@ -41,7 +41,7 @@ export function changeNested(
 ): string {
   if (!change.isSought(text)) return text
   if (depth > MAX_DEPTH) {
-    throw unusable(`A placeholder is nested more than ${MAX_DEPTH} levels deep. Send it in fewer.`)
+    throw unusable(`A placeholder is nested more than ${MAX_DEPTH} levels deep. Use fewer levels.`)
   }
   return syntax === 'json' ? changeJson(text, change, depth) : changeForm(text, change, depth)
 }

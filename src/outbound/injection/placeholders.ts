@@ -1,7 +1,7 @@
 /**
- * Step 4 of the resolver: finds `SVC_SECRET_<NAME>` and puts the secrets in their place. Texts are
- * cut into literals and names once; the secrets are set between the literals and the result is
- * never scanned again, so a secret whose value looks like a placeholder stays as it is.
+ * Step 4 of the resolver: finds `SVC_SECRET_<NAME>` and puts the secrets in their place. Texts are cut into literals
+ * and names once; secrets are inserted between the literals, and the result is never scanned again, so a value that
+ * looks like a placeholder is not replaced.
  */
 
 import { Fault } from '../../core/fault.ts'
@@ -21,7 +21,7 @@ import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 export type InjectionStyle = 'header' | 'basic'
 export type LocationStyle = 'query' | 'path' | 'json' | 'form' | 'websocket'
 
-/** One place of a placeholder; `header` is the name of its header in lower case, empty for other places. */
+/** The place of a placeholder. `header` is the header name in lower case, empty for other places. */
 export type Placeholder = {
   name: string
   style: InjectionStyle | LocationStyle | SigningStyle
@@ -81,7 +81,7 @@ function placeholdersIn(header: string, { text, encoded }: HeaderText): Placehol
 /**
  * Returns the headers with every placeholder replaced. `formEncoded` names secrets that Basic credentials hold
  * form-encoded. Inside of base64 a secret may be any bytes, elsewhere only tab and 0x20–0x7e, and no whitespace at
- * either end: it would be lost on the way, and an upstream's echo would not be the value.
+ * either end: it would be lost in transit, and an echo would differ from the value.
  *
  * Throws `invalid_header` for a malformed name, `unknown_secret` for one that `values` lacks, `unusable_secret` for a
  * secret that does not fit its place or if the headers would exceed 64 KiB.
@@ -159,7 +159,7 @@ function encodedText(
   })
   const written = encode(Buffer.concat(filled))
   const bytes = Buffer.from(written)
-  // An echo of Basic credentials becomes the caller's text, with its user name.
+  // In an echo, Basic credentials are replaced by the caller's text, including the user name.
   const sent = isBasic ? { sent: encode(Buffer.from(text, charset)) } : {}
   for (const piece of pieces)
     if ('name' in piece) made.derived.push({ name: piece.name, bytes, ...sent })
@@ -187,7 +187,7 @@ function reveal(
 }
 
 function malformedName(): Fault {
-  const message = 'A placeholder is not followed by the name of a secret.'
+  const message = 'A placeholder has no valid secret name.'
   return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
 }
 

@@ -1,6 +1,6 @@
 /**
  * Steps 2 to 8 of protocol 6: the request of a call, decided in one step by known data. Nothing can change in between,
- * and no key can be wiped. Unknown data is read, and the steps run again.
+ * and no key can be erased. Unknown data is read, and the steps run again.
  */
 import { Unread, whenRead } from '../../core/async/unread.ts'
 import type { BodyAccount } from '../../core/body_memory.ts'
@@ -58,7 +58,7 @@ export type Job = {
   bodies?: BodyAccount
 }
 
-/** A refusal is a result: it is put on record like a request. */
+/** A refusal is also a result, and is recorded like a request. */
 export type Decision = OutboundRequest | Fault
 
 /** Decides, without a wait if everything is known. */
@@ -85,7 +85,7 @@ function refusalIn(error: unknown): Fault {
   throw error
 }
 
-/** Records the names of a refused host's secrets, so that a person can decide about it. */
+/** Records the secrets of a call to a blocked host, so that a person can review it. */
 function recordNames({ call, record }: Job, target: Target, permission: CallPermission): void {
   try {
     record.asks(permission.scope(), demandedBy(call, signatureIn(call, target)))
@@ -128,7 +128,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
     environment: scope.environment,
   })
   record.finds(used.values())
-  // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
+  // Opening proves the policy, which the ciphertext binds: only then is the policy trusted.
   judgeUnopened(outbound, job, permission, { used, placeholders, asked, signature })
   const values = openSecrets(used)
   const guard = permission.guard()
@@ -168,7 +168,7 @@ type Judged = {
   signature: Signature | null
 }
 
-/** Judges before opening: a refused call derives nothing from roots, and asks no member for approval. */
+/** Checks before decryption: a refused call derives nothing from roots, and requests no approval. */
 function judgeUnopened(
   outbound: Surroundings,
   job: Job,

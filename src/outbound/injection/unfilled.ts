@@ -1,6 +1,6 @@
 /**
- * Placeholders that go out as text, because the policy of their secret does not list the place (protocol 6.3). An
- * echo of one looks like success, so the answer, the audit and the clients name each of them.
+ * Placeholders that are sent as text, because the policy of their secret does not list the place (protocol 6.3). An
+ * echo of one looks like success, so the response, the audit log and the clients list each of them.
  */
 import { commandFix, Fault } from '../../core/fault.ts'
 import { allowedLocations } from '../../core/policy/policy.ts'

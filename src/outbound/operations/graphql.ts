@@ -53,7 +53,7 @@ export function operationsInDocument(text: string): AskedOperations {
   }
 }
 
-/** The parser calls itself for each level, so that depth is limited before. @throws GraphQLError */
+/** The parser is recursive, so the depth is limited first. @throws GraphQLError */
 function objectionToTokens(text: string): { unread: string } | null {
   const lexer = new Lexer(new Source(text))
   let depth = 0

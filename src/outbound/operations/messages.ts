@@ -115,7 +115,7 @@ function listable(operation: string): AskedOperations {
   return isOperation(operation) ? [operation] : NOT_UNDERSTOOD
 }
 
-/** Folds a name in the way of the most lenient servers. */
+/** Normalises a name as the most lenient servers do. */
 function foldName(name: string): string {
   return name.normalize('NFKC').toLowerCase().replace(/\0.*$/s, '').trim()
 }

@@ -1,6 +1,6 @@
 /**
- * The operations of GraphQL and JSON-RPC in a request, or why they cannot be read. Only text that all servers read in
- * one way is accepted.
+ * The operations of GraphQL and JSON-RPC in a request, or why they cannot be read. Only text that all servers parse in
+ * the same way is accepted.
  */
 import { type AskedOperations, isReadMethod } from '../../core/policy/operations.ts'
 import { readExactly } from '../../http/json/read.ts'
@@ -16,13 +16,13 @@ const MAX_BYTES = 1_048_576
 const TYPE = /^\s*application\/([a-z0-9.+-]+)\s*(?:;\s*charset=(?:utf-8|"utf-8")\s*)?;?\s*$/i
 const JSON_TYPES: ReadonlySet<string> = new Set(['json', 'graphql+json', 'json-rpc'])
 
-/** Returns an empty list for a request with a reading method and no operation. */
+/** Returns an empty list for a read method without an operation. */
 export function operationsIn(
   { method, headers, body, answer }: Pick<Call, 'method' | 'headers' | 'body' | 'answer'>,
   target: { path: string; search: string },
 ): AskedOperations {
-  if (answer === 'socket') return { unread: 'messages of a WebSocket are not checked' }
-  if (answer === 'grpc') return { unread: 'messages of gRPC are not checked' }
+  if (answer === 'socket') return { unread: 'WebSocket messages are not checked' }
+  if (answer === 'grpc') return { unread: 'gRPC messages are not checked' }
   const inQuery = operationsInQuery(target, body === null)
   if (isReadMethod(method) && body === null) return inQuery
   if (method !== 'POST') return { unread: 'it is neither a POST nor a GET without a body' }
@@ -51,7 +51,7 @@ function operationsInJsonBytes(bytes: Uint8Array): AskedOperations {
   try {
     return operationsInJson(readExactly(bytes).value)
   } catch {
-    return { unread: 'its body is not JSON that all servers read in the same way' }
+    return { unread: 'its body is not JSON, or servers may parse it differently' }
   }
 }
 

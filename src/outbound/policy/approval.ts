@@ -1,6 +1,6 @@
 /**
- * A call that uses held secrets (protocol 14.2): steps 6 to 8 run without their values, so that no member is asked
- * about a call that would be refused.
+ * A call that uses held secrets (protocol 14.2): steps 6 to 8 run without their values, so that members never review a
+ * call that would be refused anyway.
  */
 import { Unread } from '../../core/async/unread.ts'
 import type { BodyAccount } from '../../core/body_memory.ts'
@@ -37,7 +37,7 @@ export function requireApproval(
   permission.approve({ call, asked, secrets, body })
 }
 
-/** A body that would be passed on as it arrives, held whole. */
+/** Buffers a body that would otherwise be streamed. */
 async function readWhole(job: Approvable): Promise<void> {
   const { body } = job.call
   if (body === null || 'bytes' in body) return
@@ -56,13 +56,14 @@ async function readWhole(job: Approvable): Promise<void> {
 
 function tooLarge(): Fault {
   return new Fault('payload_too_large', {
-    message: 'A request that needs an approval may have a body of 1 MiB.',
+    message: 'The body of a request that needs approval can have at most 1 MiB.',
   })
 }
 
-/** Refuses a signature with a held secret: it is made from the request, so a member could not see the sent text. */
+/** Refuses a signature with a held secret: it depends on the request, so a member could not review the sent text. */
 export function signedWithHeld(): Fault {
   return new Fault('policy_blocked', {
-    message: 'A call that uses a held secret cannot be signed. Send it without a signature.',
+    message:
+      'A call with a secret that needs approval cannot be signed. Send it without a signature.',
   })
 }

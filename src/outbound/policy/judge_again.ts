@@ -1,4 +1,4 @@
-/** Judges an open call again: it may continue only while it would still be allowed. */
+/** Checks a running call again: it may continue only while it would still be allowed. */
 import { whenRead } from '../../core/async/unread.ts'
 import type { Placeholder } from '../injection/placeholders.ts'
 import type { CallRecord } from '../record.ts'
@@ -12,7 +12,7 @@ import {
 } from './permission.ts'
 import { type AskedRequest, checkPolicies } from './policy.ts'
 
-/** The data on which a call was allowed. */
+/** The data on which the decision was based. */
 export type Basis = {
   scope: CallScope
   placeholders: readonly Placeholder[]

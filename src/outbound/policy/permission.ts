@@ -28,7 +28,7 @@ export type ApprovalUse = {
   body: Uint8Array | null
 }
 
-/** A caller's permissions. Unknown data is thrown as `Unread`. All of it stays equal until the decision. */
+/** A caller's permissions. Unknown data is thrown as `Unread`. Nothing changes until the decision. */
 export interface CallPermission {
   /** The holder of the permission, for messages. */
   readonly holder: string
@@ -48,13 +48,13 @@ export interface CallPermission {
    */
   guard(): Guard
   /**
-   * Has the guards of later calls cover the tokens behind tickets that this call uses (protocol 6.5).
+   * Makes the guards of later calls cover the tokens behind this call's tickets (protocol 6.5).
    *
    * @throws Fault `rate_limited` for more than can be remembered
    */
   remember(tokens: readonly ObtainedToken[]): void
   /**
-   * Has the held secrets of a call released, so that they open (protocol 14.2). Without it no call may use them.
+   * Requests the release of a call's held secrets (protocol 14.2). Without it, no call may use them.
    *
    * @throws Unread, UnreadBefore, Fault `approval_required`, `approval_denied`
    */
@@ -66,20 +66,20 @@ export interface UsableSecret {
   readonly projectId: string
   readonly policy: Policy | null
   /**
-   * The value, for one call. That it opens proves the policy, which the ciphertext binds.
+   * Decrypts the value for one call. This proves the policy, which the ciphertext binds.
    *
    * @throws Fault `key_not_provisioned`, `unreadable_secret`
    */
   open(): Secret
   /**
-   * Proves the policy of a root, from which nothing is derived by that.
+   * Proves the policy of a root without deriving anything.
    *
    * @throws Fault `key_not_provisioned`, `unreadable_secret`
    */
   prove?(): void
 }
 
-/** Returns the refusal of step 3, with the entry for the allowlist: port and wildcards are easily missed. */
+/** Returns the refusal of step 3, with the missing allowlist entry, since port and wildcards are easily forgotten. */
 export function domainBlocked({ host, port }: Pick<Target, 'host' | 'port'>): Fault {
   const domain = parseDomain(port === 443 ? host : `${host}:${port}`) ?? undefined
   return new Fault('domain_blocked', {
@@ -130,7 +130,7 @@ function only<S extends UsableSecret>(
   }
   if (another) {
     throw new Fault('ambiguous_secret', {
-      message: `Several projects have a secret ${name}: name the project.`,
+      message: `Several projects have a secret ${name}. Name the project.`,
     })
   }
   return found
@@ -170,6 +170,6 @@ export function openSecrets(secrets: ReadonlyMap<string, UsableSecret>): Map<str
 /** Refuses a reference: the value that it names has its own policy, and its text means nothing to an upstream. */
 function unresolved(name: string): Fault {
   return new Fault('unresolved_reference', {
-    message: `The secret ${name} refers to others, and calls do not put these together: name the secrets that it consists of.`,
+    message: `The secret ${name} refers to other secrets, which calls do not resolve. Use those secrets directly.`,
   })
 }

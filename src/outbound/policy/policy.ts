@@ -46,4 +46,4 @@ export function checkNotComputed(method: string, search: string): void {
 }
 
 const COMPUTED =
-  'Objects cannot be queried (S3 Select, Blob Query): what that answers cannot be searched for credentials. Fetch the object.'
+  'Objects cannot be queried (S3 Select, Blob Query): the result cannot be searched for credentials. Fetch the object.'

@@ -41,10 +41,10 @@ class Chunks {
   #previous: string
   #received: Uint8Array[] = []
   #size = 0
-  /** How much has to be here before there is anything to do. */
+  /** Bytes needed for the next step. */
   #wanted = 1
   #trailer: string[] | null = null
-  /** Whether nothing may follow any more. */
+  /** Whether the body is complete. */
   #isComplete = false
 
   constructor(key: AwsSigningKey, { stamp, signature, declared }: Seed) {
@@ -124,6 +124,6 @@ class Chunks {
 
 function malformed(): Fault {
   return new Fault('invalid_header', {
-    message: 'The headers announce signed chunks, but the body has none.',
+    message: 'The headers declare signed chunks, but the body has none.',
   })
 }

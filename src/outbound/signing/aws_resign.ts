@@ -1,8 +1,8 @@
 /**
- * Signs a request again with the real key that a client signed for AWS with an access key's stand-in or placeholder
- * (protocol 6.5). The old signature is worthless and ignored: scope, date, signed headers and the payload's hash are
- * the client's, all other parts are those of the sent request. The host is always signed, so that the signature is
- * valid nowhere else.
+ * Signs a request for AWS again with the real key, after a client signed it with an access key's stand-in or
+ * placeholder (protocol 6.5). The old signature is ignored: scope, date, signed headers and the payload's hash are the
+ * client's, all other parts are those of the sent request. The host is always signed, so that the signature is valid
+ * nowhere else.
  */
 import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -81,7 +81,7 @@ export function isSignedSo(
   return key.verifies(text, signature.made)
 }
 
-/** The parts of a request as they are signed, and the text that the signature is of. */
+/** The canonical parts of a request, and the text to sign. */
 function described(
   signature: AwsSignature,
   request: Unsigned,
@@ -120,7 +120,7 @@ function roleIn({ id, key }: AwsSignature, values: ReadonlyMap<string, Secret>):
   const role = roleKeysIn(values, id)
   if (role || key !== id) return role
   throw new Fault('invalid_header', {
-    message: `The name of the secret ${id} does not say which key signs. Name it …ACCESS_KEY_ID, and the key …SECRET_ACCESS_KEY.`,
+    message: `The name of the secret ${id} does not identify its secret key. Name it …ACCESS_KEY_ID, and the key …SECRET_ACCESS_KEY.`,
   })
 }
 
@@ -133,7 +133,7 @@ function keyOf(
   return signingKey4a(accessKeyIdIn(values, id), secretAccessKey, `${day}/${service}/aws4_request`)
 }
 
-/** A body that is here may have values in it that were not there when the client took its hash. */
+/** Values may have been inserted into a buffered body after the client hashed it. */
 function payloadOf({ payload }: AwsSignature, body: CallBody): string {
   if (payload !== null && !HASH.test(payload)) return payload
   if (payload !== null && body !== null && bytesOf(body) === null) return payload
@@ -156,7 +156,7 @@ function inChunks(body: CallBody, key: AwsSigningKey, seed: Seed): CallBody {
   return { stream: stream.pipeThrough(resignChunks(key, seed)), length: bytes.length }
 }
 
-/** The query with parameters that were there as they are now, and without its signature. */
+/** The current query without its signature. */
 function presigned(search: string, values: Record<string, string>): string {
   const kept = search
     .slice(1)

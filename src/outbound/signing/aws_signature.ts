@@ -1,6 +1,6 @@
 /**
  * Reads an AWS signature that a client made with an access key's stand-in or placeholder from its request (protocol
- * 6.5). The old signature itself is worthless and ignored.
+ * 6.5). The old signature itself is ignored.
  */
 import { Fault } from '../../core/fault.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
@@ -24,7 +24,7 @@ export type AwsSignature = {
   signedHeaders: readonly string[]
   /** The payload hash that the client states, if any. */
   payload: string | null
-  /** In hexadecimal, as the client made it. */
+  /** In hexadecimal, as sent by the client. */
   made: string
 }
 
@@ -62,7 +62,7 @@ export function needsWholeBody(headers: Headers, search: string): boolean {
   return signature !== null && signature.payload === null
 }
 
-/** Whether a client of S3 signed the request, with whatever: it reads refusals in XML. */
+/** Whether an S3 client signed the request, with any key. It expects errors in XML. */
 export function isSignedForStorage(headers: Headers, search: string): boolean {
   const authorization = headerOf(headers, 'authorization') ?? ''
   if (/^AWS4-/i.test(authorization)) return /\/s3[a-z-]*\/aws4_request/.test(authorization)
@@ -71,7 +71,7 @@ export function isSignedForStorage(headers: Headers, search: string): boolean {
   )
 }
 
-/** A presigned URL shows the access key ID as it is, so there the place of that is the query. */
+/** A presigned URL contains the access key ID unencoded, so its place is the query. */
 export function usesOfAws({ place, id, key, token }: AwsSignature): SigningUse[] {
   const signing = (name: string): SigningUse => ({
     name,
@@ -141,7 +141,9 @@ function signatureFrom(
   const isScope = id !== '' && (region === null) === (algorithm === ALGORITHM_4A)
   const isWhole = isScope && stamp !== undefined && STAMP.test(stamp) && stamp.startsWith(day)
   if (!isWhole || names === undefined) {
-    throw new Fault(code, { message: 'The AWS signature cannot be read, so not be made again.' })
+    throw new Fault(code, {
+      message: 'The AWS signature is invalid, so the request cannot be signed again.',
+    })
   }
   const known = region === null ? [HASH, AS_IT_IS] : [HASH, AS_IT_IS, CHUNKED]
   if (payload !== null && !known.some((kind) => kind.test(payload))) {
@@ -182,7 +184,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A field at its first `=`. */
+/** Splits a field at its first `=`. */
 export function cut(field: string): [string, string] {
   const at = field.indexOf('=')
   return at < 0 ? [field, ''] : [field.slice(0, at), field.slice(at + 1)]
@@ -193,13 +195,13 @@ function unsupported(code: 'invalid_header' | 'invalid_target', what: string): F
   const scheme = what.toUpperCase()
   if (scheme !== what && isKnown(scheme)) {
     throw new Fault(code, {
-      message: `AWS takes the scheme of a signature in capitals: write ${scheme}.`,
+      message: `AWS requires the signature scheme in capitals: write ${scheme}.`,
     })
   }
   const instead = /-EVENTS$/.test(what)
-    ? 'its events, each signed by the client, cannot be: use an operation that takes none.'
+    ? 'event streams are signed by the client; use an operation without one.'
     : 'use Signature Version 4 or 4A.'
   return new Fault(code, {
-    message: `This kind of AWS signature is not made again${OTHER.test(what) ? ` (${what})` : ''}: ${instead}`,
+    message: `This kind of AWS signature is not supported${OTHER.test(what) ? ` (${what})` : ''}: ${instead}`,
   })
 }

@@ -1,6 +1,6 @@
 /**
- * AWS Signature Version 4A: one signature for several regions, by ECDSA on P-256. The pair of keys is derived
- * from the access key, with the counter mode of NIST SP 800-108 and HMAC-SHA256.
+ * AWS Signature Version 4A: one signature for several regions, by ECDSA on P-256. The key pair is derived from the
+ * access key, with the counter mode of NIST SP 800-108 and HMAC-SHA256.
  */
 import {
   createECDH,

@@ -90,14 +90,14 @@ function sharedAccess(target: Target): Signature | null {
 
 function otherwiseWritten(code: 'invalid_header' | 'invalid_target', where: string): Fault {
   return new Fault(code, {
-    message: `${where} names the key of a storage account otherwise than SharedKey ACCOUNT:${PLACEHOLDER_PREFIX}NAME, so nothing is signed with it.`,
+    message: `${where} does not have the form SharedKey ACCOUNT:${PLACEHOLDER_PREFIX}NAME, so the request cannot be signed.`,
   })
 }
 
 function unsupported(): Fault {
   return new Fault('invalid_target', {
     message:
-      'This kind of shared access signature is not made again: use an account or service SAS of version 2015-04-05 or later.',
+      'This kind of shared access signature is not supported: use an account or service SAS of version 2015-04-05 or later.',
   })
 }
 
@@ -110,7 +110,7 @@ function signed(text: string, name: string, values: ReadonlyMap<string, Secret>)
   const key = storageKeyOf(bytesIn(values, name))
   if (!key) {
     throw new Fault('unusable_secret', {
-      message: `The secret ${name} is not the key of a storage account, in base64.`,
+      message: `The secret ${name} is not a storage account key in base64.`,
     })
   }
   const digest = storageMac(key, text)

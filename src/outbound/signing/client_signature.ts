@@ -11,7 +11,7 @@ export type Signature = {
   /** The place of the signature: placeholders in it are part of the signature. */
   place: 'header' | 'query' | 'body'
   uses: readonly SigningUse[]
-  /** Headers with which the API returns exactly the requested part of an object. */
+  /** Headers that make the API return exactly the requested part of an object. */
   ranges?: readonly string[]
   /** @throws Fault `unusable_secret` for values that do not sign */
   sign(request: Unsigned, values: ReadonlyMap<string, Secret>): ResignedRequest
@@ -19,7 +19,7 @@ export type Signature = {
 
 export type Unsigned = Omit<Signable, 'body'> & { body: CallBody }
 
-/** Receives each token that was taken out of an answer, for the guard to find. */
+/** Receives each token that was replaced in a response, for the guard. */
 export type GuardToken = (token: MadeBytes) => void
 
 export type ResignedRequest = {

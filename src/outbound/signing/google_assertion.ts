@@ -11,7 +11,7 @@ import { headerOf } from './signature.ts'
 export type Assertion = {
   name: string
   claims: Readonly<Record<string, unknown>>
-  /** Whether it would be good at other hosts than that of the call. */
+  /** Whether it would also be valid for other hosts. */
   isForeign: boolean
 }
 
@@ -25,7 +25,7 @@ const UNSIGNED = new RegExp(
   `^(eyJ[A-Za-z0-9_-]+)\\.(eyJ[A-Za-z0-9_-]+)\\.${PLACEHOLDER_PREFIX}(${SECRET_NAME})$`,
 )
 const BEARER = /^bearer +(\S+)$/i
-/** An audience that every reader parses alike: no user information, nothing to repair. */
+/** An audience that every parser reads alike: no user information, nothing to normalise. */
 const AUDIENCE = /^https:\/\/([a-z0-9.-]+(?::\d+)?)(?:\/[\w./~-]*)?$/
 /** Names that readers use. Go, among others, accepts any case and the last one of duplicates. */
 const READ = [
@@ -73,8 +73,7 @@ export function assertionIn(form: URLSearchParams, target: Target): Assertion | 
   const [found] = assertions.flatMap((text) => unsignedIn(text, 'validation_error') ?? [])
   if (!found) return null
   const isOne = assertions.length === 1 && form.getAll('grant_type').join() === GRANT_TYPE
-  if (!isOne)
-    throw refused('validation_error', `is not the one of a form with the grant type ${GRANT_TYPE}`)
+  if (!isOne) throw refused('validation_error', `needs a form with the grant type ${GRANT_TYPE}`)
   return checked(found, target, 'validation_error')
 }
 
@@ -87,8 +86,8 @@ function unsignedIn(text: string, code: Code): Found | null {
   if (text.length > MAX_TOKEN) throw refused(code, `is longer than ${MAX_TOKEN} bytes`)
   const [header, claims] = [objectIn(head), objectIn(body)]
   if (!header || !claims) throw refused(code, 'cannot be read')
-  if ([header, claims].some(hasNameInOtherCase)) throw refused(code, 'has a name in other case')
-  if (header.alg !== 'RS256') throw refused(code, 'is not one of RS256')
+  if ([header, claims].some(hasNameInOtherCase)) throw refused(code, 'has a name in the wrong case')
+  if (header.alg !== 'RS256') throw refused(code, 'must use RS256')
   return { name, claims }
 }
 
@@ -96,20 +95,20 @@ function hasNameInOtherCase(part: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(part).some((name) => READ_ALIKE.test(name) && !READ.includes(name))
 }
 
-/** @throws Fault for claims with which it would be good elsewhere */
+/** @throws Fault for claims that are valid for other hosts */
 function checked({ name, claims }: Found, target: Target, code: Code): Assertion {
   const { iss, aud, scope } = claims
-  if (typeof iss !== 'string' || iss === '') throw refused(code, 'names no issuer')
+  if (typeof iss !== 'string' || iss === '') throw refused(code, 'has no issuer')
   // Without an audience, every API of Google accepts it.
   const isOpen = code === 'invalid_header' && aud === undefined && typeof scope === 'string'
   if (isOpen) return { name, claims, isForeign: !/\.googleapis\.com$/.test(target.host) }
   const [, written] = (typeof aud === 'string' && AUDIENCE.exec(aud)) || []
   const audience = written?.replace(/:443$/, '')
-  if (audience === undefined) throw refused(code, 'has no audience that is a plain https URL')
+  if (audience === undefined) throw refused(code, 'must have a plain https URL as audience')
   const isHere =
     audience === target.authority ||
     [audience, target.authority].every((host) => TOKEN_HOSTS.includes(host))
-  if (!isHere) throw refused(code, 'has the audience of another host')
+  if (!isHere) throw refused(code, 'has another host as audience')
   return { name, claims, isForeign: false }
 }
 
@@ -123,5 +122,5 @@ export function objectIn(base64url: string): Record<string, unknown> | null {
 }
 
 function refused(code: Code, objection: string): Fault {
-  return new Fault(code, { message: `The JSON Web Token that is to be signed ${objection}.` })
+  return new Fault(code, { message: `The JSON Web Token to sign ${objection}.` })
 }

@@ -1,7 +1,8 @@
 /**
- * Signs again with the real key what clients sign with a Google service account's key: the assertion (RFC 7523) that
- * Google's token endpoint exchanges for a token, and a self-signed token that an API accepts. Each signature is valid
- * only for the host of the call. The token for an assertion stays in this process, and the client gets a ticket for it.
+ * Signs with the real key what clients sign with the stand-in of a Google service account's key: the assertion (RFC
+ * 7523) that Google's token endpoint exchanges for a token, and a self-signed token that an API accepts. Each signature
+ * is valid only for the host of the call. The token for an assertion stays in this process, and the client gets a
+ * ticket for it.
  *
  * A library for JWTs, such as `jose`, would replace the three lines that encode and sign, and make them asynchronous;
  * it reads no token that has a placeholder in place of its signature.
@@ -65,7 +66,7 @@ function formIn(headers: Call['headers'], bytes: Uint8Array | null): URLSearchPa
   return text?.includes('assertion=') ? new URLSearchParams(text) : null
 }
 
-/** The client's claims, about the account that the key is of. */
+/** The client's claims, for the key's account. */
 function signed(
   { name, claims }: Assertion,
   values: ReadonlyMap<string, Secret>,
@@ -104,6 +105,6 @@ function accountIn(name: string, value: Uint8Array): Account {
     // Refused below, without the value.
   }
   throw new Fault('unusable_secret', {
-    message: `The secret ${name} is not the file of a Google service account with an RSA key of at most ${MAX_BITS} bits.`,
+    message: `The secret ${name} is not a Google service account file with an RSA key of at most ${MAX_BITS} bits.`,
   })
 }

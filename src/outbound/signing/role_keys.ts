@@ -43,6 +43,6 @@ export function accessKeyIdIn(values: ReadonlyMap<string, Secret>, name: string)
 export function requireRoleKeys(role: RoleKeys | null, name: string): RoleKeys {
   if (role) return role
   throw new Fault('validation_error', {
-    message: `The secret ${name} is not an AWS role, so name its secret_access_key too.`,
+    message: `The secret ${name} is not an AWS role, so secret_access_key is also required.`,
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Credentials that never travel: the upstream gets a signature made with them. HMAC-SHA256 (RFC 2104)
- * over a template, and AWS Signature Version 4.
+ * Credentials that are never sent: the upstream receives a signature made with them. HMAC-SHA256 (RFC 2104) over a
+ * template, and AWS Signature Version 4.
  */
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -21,13 +21,13 @@ const reference = z
   .string()
   .regex(
     new RegExp(`^${PLACEHOLDER_PREFIX}${SECRET_NAME}$`),
-    `must be ${PLACEHOLDER_PREFIX} and the name of a secret`,
+    `must be ${PLACEHOLDER_PREFIX} and a secret name`,
   )
   .transform((text) => text.slice(PLACEHOLDER_PREFIX.length))
 
 const VARIABLE = /\{(method|host|path|query|body|timestamp)\}/
-const headerName = z.string().regex(tokenPattern(128), 'must be the name of a header')
-const awsWord = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be at most 64 of a-z, 0-9 and -')
+const headerName = z.string().regex(tokenPattern(128), 'must be a header name')
+const awsWord = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be 1 to 64 of a-z, 0-9 and -')
 
 const hmac = z
   .strictObject({
@@ -77,11 +77,11 @@ export type SigningUse = {
   style: SigningStyle | 'header' | 'query'
   header: string
   template?: string
-  /** Whether the signature would be good at other hosts than that of the call, which is not known for its own. */
+  /** Whether the signature would also be valid for other hosts. */
   isForeign?: boolean
 }
 
-/** The secrets that a signature takes, each with the header in which its work shows. */
+/** The secrets of a signature, each with the header that it affects. */
 export function usesOf(spec: RequestSigning): SigningUse[] {
   if (spec.type === 'hmac-sha256') {
     const { secret: name, template } = spec
@@ -123,7 +123,7 @@ export function sign(
       : signAws(awsCredentials(spec, values), request, now)
   const given = new Set(request.headers.map(([name]) => name.toLowerCase()))
   if (added.some(([name]) => given.has(name.toLowerCase()))) {
-    throw new Fault('invalid_header', { message: 'A signature header is given twice.' })
+    throw new Fault('invalid_header', { message: 'A signature header is repeated.' })
   }
   // The caller chose name and value: a signature must not become a way to set Host or framing.
   const headers = checkSignatureHeaders(added)
@@ -179,7 +179,7 @@ function signHmac(
   return { headers: [header], signature: [Buffer.from(signature), digest] }
 }
 
-/** Digests of the templates of a policy that are the same in every call, with the key in each encoding. */
+/** Digests of a policy's constant templates, with the key in each encoding. */
 export function fixedSignatures(
   value: Uint8Array,
   { allowed_locations, sign_templates }: Policy,

@@ -1,6 +1,6 @@
 /**
- * Tickets for tokens. An API issues a token for a signed text, and that token is as good as the credential for an
- * hour. The client gets a ticket in its place: the token, sealed under a key of the credential, after its placeholder. A
+ * Tickets for tokens. An API issues a token for a signed text, and that token is as powerful as the credential for an
+ * hour. The client gets a ticket instead: the placeholder, followed by the token sealed with a key of the credential. A
  * ticket in a header becomes the token, if the credential's policy allows it. A ticket alone is useless (protocol 6.5).
  */
 import { randomBytes } from 'node:crypto'
@@ -35,7 +35,7 @@ export function openTicket(name: string, value: Uint8Array, ticket: string): Uin
   const text = fromUtf8(openGcm(ticketKey(value), nonce, utf8(name), sealed) ?? new Uint8Array())
   if (text) return utf8(text.trimEnd())
   throw new Fault('unusable_secret', {
-    message: `The ticket is not one of the secret ${name} as it is now: ask for a new token.`,
+    message: `The ticket does not fit the current value of the secret ${name}: request a new token.`,
   })
 }
 

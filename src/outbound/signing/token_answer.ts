@@ -1,4 +1,4 @@
-/** An answer that hands out tokens for a signature: the client gets a ticket in place of each (`tickets.ts`). */
+/** A response that issues tokens for a signature: the client gets a ticket for each (`tickets.ts`). */
 import { type Bytes, fromUtf8, utf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import { readCapped } from '../../http/capped_body.ts'
@@ -9,7 +9,7 @@ import { ticketFor, ticketKey } from './tickets.ts'
 
 const MEMBERS = ['access_token', 'id_token', 'refresh_token']
 const MAX_ANSWER = 65_536
-/** A shorter text is no token, and may be a word of the answer. */
+/** Shorter text is not a token, and may be an ordinary word. */
 const MIN_GUARDED = 8
 const JSON_WEB_TOKEN = /^([\w-]+\.[\w-]+\.)([\w-]+)$/
 
@@ -34,7 +34,7 @@ export function ticketsFor(name: string, value: Uint8Array) {
       }
       return before + ticketFor(name, key, sealed)
     })
-    // A token that is not found would get through.
+    // A token that is not found would reach the client.
     if (written === null && response.ok) throw new Fault('upstream_protocol_error')
     const kept = new Headers(headers)
     for (const framing of ['content-length', 'transfer-encoding']) kept.delete(framing)

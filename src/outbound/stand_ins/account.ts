@@ -1,7 +1,4 @@
-/**
- * The shape of the file of a Google service account. It is written again: of the file itself are only the
- * names of its fields and the addresses of Google, each one of those below.
- */
+/** The shape of a Google service account file. It keeps only the field names and the Google addresses listed below. */
 import { privateKeyOf } from './private_key.ts'
 import { merged } from './runs.ts'
 import type { StandInPart, StandInShape, Unshaped } from './shape.ts'

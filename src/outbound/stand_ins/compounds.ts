@@ -10,21 +10,21 @@ import type { StandInPart, StandInShape, Unshaped } from './shape.ts'
 const URL_WITH_LOGIN =
   /^([a-z][a-z0-9+.-]{0,31}:\/\/)([\w.~!$*+%-]*)(?:(:)([\w.~!$*+%:-]*))?(@[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[\w-]{0,16})?)$/i
 
-/** With all fields known, none twice, and nothing that quotes; of each two parts. */
+/** All fields are known, unique and unquoted, with two parts each. */
 const MAX_FIELDS = 32
 const QUOTING = /["'{}]/
 const SECRET_FIELDS = words(`
   password; pwd; account key; accountkey; shared access key; sharedaccesskey; shared access signature;
   sharedaccesssignature; primary key; primarykey; user; user id; userid; uid; username; user name;
   sharedaccesskeyname`)
-const TOLD_FIELDS = words(`
+const PUBLIC_FIELDS = words(`
   server; host; hostname; data source; address; port; database; initial catalog; encrypt;
   trustservercertificate; trust server certificate; sslmode; ssl mode; pooling; timeout; connection timeout;
   connect timeout; persist security info; multipleactiveresultsets; accountname; account name;
   defaultendpointsprotocol; endpointsuffix; endpoint; entitypath`)
-const TOLD_VALUE = /^(?:(?:sb|https):\/\/)?[A-Za-z0-9._:,-]{0,128}\/?$/
+const PUBLIC_VALUE = /^(?:(?:sb|https):\/\/)?[A-Za-z0-9._:,-]{0,128}\/?$/
 
-/** Returns the shape of a URL with user information, which keeps all but that. */
+/** Returns the shape of a URL, which keeps everything except the user information. */
 export function urlIn(text: string): StandInShape | Unshaped | null {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return null
   const [, scheme = '', user = '', colon = '', password = '', place = ''] =
@@ -47,7 +47,7 @@ export function connectionIn(text: string): StandInShape | null {
   if (!fields || !first || !areKnown(fields.map(({ name }) => name))) return null
   const shapes = fields.map((field): StandInPart[] => {
     const { name, value } = field
-    if (value === '' || isTold(name, value)) return [{ text: name + value }]
+    if (value === '' || isPublic(name, value)) return [{ text: name + value }]
     return [{ text: name }, { ...runOf(value), ...(field === first ? { part: 'KEY' } : {}) }]
   })
   return merged(joinParts(shapes, ';'))
@@ -56,12 +56,12 @@ export function connectionIn(text: string): StandInShape | null {
 function areKnown(fields: readonly string[]): boolean {
   // Nothing follows the last `;`.
   const names = fields.map(nameOf).filter((name, at) => name !== '' || at < fields.length - 1)
-  const isKnown = (name: string) => SECRET_FIELDS.has(name) || TOLD_FIELDS.has(name)
+  const isKnown = (name: string) => SECRET_FIELDS.has(name) || PUBLIC_FIELDS.has(name)
   return names.every(isKnown) && new Set(names).size === names.length
 }
 
-function isTold(field: string, value: string): boolean {
-  return TOLD_FIELDS.has(nameOf(field)) && TOLD_VALUE.test(value)
+function isPublic(field: string, value: string): boolean {
+  return PUBLIC_FIELDS.has(nameOf(field)) && PUBLIC_VALUE.test(value)
 }
 
 function nameOf(field: string): string {

@@ -1,4 +1,4 @@
-/** Makes a stand-in of a shape: random where the value is secret, and useless to anybody. */
+/** Creates a stand-in from a shape: random where the value is secret. */
 import { generateKeyPair, randomBytes, randomInt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'

@@ -1,7 +1,7 @@
 /**
- * A mark replaces a value that the guard found in an answer, instead of the placeholder, for a proxy that
- * puts its own text there. The proxy draws the word that marks begin with, and the upstream never sees it:
- * so nothing that an upstream sends is taken for a find, not even the name of a placeholder.
+ * A mark replaces a value that the guard found in an answer, instead of the placeholder, for a proxy that puts its own
+ * text there. The proxy generates the random prefix of marks, and the upstream never sees it, so an upstream cannot
+ * forge a mark, not even with the name of a placeholder.
  */
 import { SECRET_NAME } from '../../core/names/secret_name.ts'
 
@@ -12,7 +12,7 @@ export const MARK = /^~[A-Za-z0-9]{20,40}~$/
 export const FORMS = { plain: '0', escaped: '1', sent: '2' } as const
 export type MarkForm = (typeof FORMS)[keyof typeof FORMS]
 
-/** Returns a marked name. `sent` is set if the find is the call's Basic credentials as sent. */
+/** Returns a marked name. `sent` is set for the call's Basic credentials as sent. */
 export function markOf(mark: string, name: string, isEscaped: boolean, sent?: string): string {
   const form = isEscaped ? FORMS.escaped : FORMS.plain
   return `${mark}${sent === undefined ? form : FORMS.sent}${name}~`

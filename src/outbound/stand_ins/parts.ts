@@ -59,7 +59,7 @@ export function openedPart(value: Secret, name: string): Secret {
   const part = named && partOf(value.reveal(), named.part)
   if (part) return new Secret(part)
   throw new Fault('unusable_secret', {
-    message: `There is no ${name}: the value has no such part.`,
+    message: `${name} does not exist: the value has no such part.`,
   })
 }
 

@@ -1,6 +1,6 @@
 /**
- * Prefixes that vendors give to all of their keys: they are public, and tools check them. A text by a person that
- * begins with one by accident does not count: the rest must have the form of the vendor's keys.
+ * Prefixes that vendors give to all of their keys: they are public, and tools check them. Text that accidentally begins
+ * with one does not count: the rest must have the form of the vendor's keys.
  */
 
 export type KnownPrefix = {
@@ -13,7 +13,7 @@ export type KnownPrefix = {
 
 const RANDOM = /^[A-Za-z0-9_+/=-]{16,}$/
 
-/** With nothing but random characters behind them. */
+/** Followed only by random characters. */
 const usual = words(`
   sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_ whsec_
   github_pat_ glpat- gldt- glrt- glptt- glft- glsoat- glcbt- glimt- glagent-

@@ -46,7 +46,7 @@ function lengthened(text: string): RandomPart {
   return isShort ? { ...run, length: LENGTHENED } : run
 }
 
-/** The least alphabet that has all characters, in one pass. */
+/** The smallest alphabet with all characters, in one pass. */
 export function exactRunOf(text: string): RandomPart {
   let [common, length] = [-1, 0]
   for (const character of text) {
@@ -61,7 +61,7 @@ export function joinParts(parts: readonly StandInPart[][], separator: string): S
   return parts.flatMap((part, at) => (at === 0 ? part : [{ text: separator }, ...part]))
 }
 
-/** Without empty texts, and no two beside each other. */
+/** Removes empty texts and joins adjacent ones. */
 export function merged(parts: readonly StandInPart[]): StandInShape {
   const shape: StandInPart[] = []
   for (const part of parts) {

@@ -1,8 +1,8 @@
 /**
- * The shape of a credential: all that a stand-in has in common with it (docs/guides/proxy.md). An agent learns only
- * this about a value: prefixes that a vendor gives to all of its keys, the class of the characters and their number,
- * the type of a private key, and for URLs, connection strings and service account files the parts that a strict grammar
- * of the whole proves to be public.
+ * The shape of a credential: all that it shares with its stand-in (docs/guides/proxy.md). An agent learns only this
+ * about a value: prefixes that a vendor gives to all of its keys, the class of the characters and their number, the
+ * type of a private key, and for URLs, connection strings and service account files the parts that a strict grammar of
+ * the whole proves to be public.
  */
 import { z } from 'zod'
 import { partNames } from './parts.ts'
@@ -27,7 +27,7 @@ export type Alphabet = keyof typeof alphabets
 const fixed = z.object({ text: z.string() })
 
 /**
- * Drawn again for each; with a checksum as GitHub and npm write it, in the last six characters. A `part` can be
+ * New in each stand-in, with a checksum as GitHub and npm write it, in the last six characters. A `part` can be
  * requested alone.
  */
 const random = z.object({
@@ -70,17 +70,17 @@ export const unshaped = {
   empty: 'empty',
   binary: 'not text',
   long: 'longer than 32 KiB',
-  lines: 'of several lines, and no private key',
-  key: 'a key or certificate of a kind that is not made again',
+  lines: 'several lines, but not a private key',
+  key: 'a key or certificate of an unsupported kind',
   json: 'JSON, so its secret part is unknown',
   url: 'a URL, so its secret part is unknown',
-  unused: 'by its policy in no call',
-  references: 'put together of others, which are set each',
-  approval: 'kept until each use is approved: name it by its placeholder',
-  kept: 'a setting, by its policy in no environment',
-  setting: 'a setting, and the token may not read values',
-  ambiguous: 'in several projects: say which with --project',
-  unreadable: 'altered, or sealed under another key: it does not open',
+  unused: 'not usable in calls, by its policy',
+  references: 'made of other secrets, which are set separately',
+  approval: 'approved for each use: use its placeholder',
+  kept: 'a setting that its policy excludes from environments',
+  setting: 'a setting, but the token cannot read values',
+  ambiguous: 'in several projects: choose one with --project',
+  unreadable: 'altered or sealed with another key',
 } as const
 
 export type Unshaped = keyof typeof unshaped

@@ -7,10 +7,10 @@ import type { GuardedBodyKind } from '../guard.ts'
 import { SseData } from './sse_data.ts'
 import { UsageScanner } from './usage_scanner.ts'
 
-/** More than any call takes; a hostile answer must not overflow the sums. */
+/** More than any call uses. A hostile response must not overflow the sums. */
 const MAX_TOKENS = 1e12
 
-/** Fields that add up. Some proxies report the same in the words of two vendors, so the greatest sum counts. */
+/** Fields that add up. Some proxies report the same usage in the format of two vendors, so the greatest sum counts. */
 const SUMS = [
   ['total_tokens'],
   ['totalTokenCount'],

@@ -1,6 +1,7 @@
 /**
- * Finds `usage` objects of model APIs in JSON that arrives in pieces. Only the lexical structure is followed, so an answer of
- * any length takes little memory, and text that a model wrote is never taken for usage. Broken JSON finds nothing.
+ * Finds `usage` objects of model APIs in JSON that arrives in pieces. Only the lexical structure is followed, so an
+ * answer of any length takes little memory, and text that a model wrote is never taken for usage. Invalid JSON has no
+ * usage.
  */
 
 /** Bytes of one usage object. A longer one is left out. */

@@ -13,7 +13,7 @@ import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
 
 const HEADER_NAME = tokenPattern()
 
-/** An upstream that has agreed to speak frames; the wire is paused. */
+/** An upgraded connection to an upstream. The wire is paused. */
 export type UpstreamSocket = {
   wire: TLSSocket
   /** Frames that arrived together with the handshake. */
@@ -64,7 +64,7 @@ function isProtocolHeader(name: string): boolean {
   return name.toLowerCase() === 'sec-websocket-protocol'
 }
 
-/** Every header was checked: nothing in it can end its line. */
+/** Every header was checked for line breaks. */
 function requestTextOf({ pathAndQuery, authority, headers }: WireRequest, key: string): string {
   const own = [
     ['Host', authority],

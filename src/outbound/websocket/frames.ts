@@ -1,7 +1,7 @@
 /**
- * Frames of the WebSocket protocol (RFC 6455, section 5), as the client of an upstream sends and reads
- * them. An upstream cannot make us hold more than one message of the permitted size: a frame is refused
- * by its header, before its payload is taken.
+ * Frames of the WebSocket protocol (RFC 6455, section 5), as the client of an upstream sends and reads them. An
+ * upstream cannot make us buffer more than one message of the permitted size: a frame is refused by its header, before
+ * its payload is read.
  */
 import { randomBytes } from 'node:crypto'
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
@@ -62,10 +62,10 @@ export function decodeText(bytes: Uint8Array): string {
   return text
 }
 
-/** Fragments that are kept apart: each takes more memory than a byte of text. */
+/** Maximum unjoined fragments: each takes more memory than a byte of text. */
 const MAX_FRAGMENTS = 1024
 
-/** Puts frames together from bytes as they arrive. Frames that wait are bytes, which the caller bounds. */
+/** Assembles frames from arriving bytes. The caller bounds the unread bytes. */
 export class FrameReader {
   readonly #maxBytes: number
   #bytes: Uint8Array = new Uint8Array()
@@ -84,7 +84,7 @@ export class FrameReader {
     this.#maxBytes = maxBytes
   }
 
-  /** Bytes that are held: those not read yet, and the fragments of a message. */
+  /** Buffered bytes: unread ones, and the fragments of a message. */
   get held(): number {
     return this.#size + this.#fragmentBytes
   }
@@ -109,7 +109,7 @@ export class FrameReader {
       if (this.#bytes.length - this.#from < this.#needed) this.#join()
       const header = readHeader(this.#bytes, this.#from)
       if (header) this.#check(header)
-      // A header that is not complete: look again with the next byte.
+      // Incomplete header: try again with the next byte.
       const length = header
         ? header.start + header.length - this.#from
         : this.#bytes.length - this.#from + 1

@@ -1,4 +1,4 @@
-/** Shut while a reader does not accept data; all messages for it wait. */
+/** Closed while a reader does not accept data. Its messages wait. */
 export class ReaderGate {
   #shut: PromiseWithResolvers<void> | null = null
 

@@ -47,7 +47,7 @@ type Caller = {
 
 /** Messages with credentials on one WebSocket: a client logs in once and rarely again. */
 const MAX_FILLED_MESSAGES = 64
-/** Bytes of a message that takes values: it is parsed and written again in one go. */
+/** Maximum bytes of a message with values: it is parsed and serialised without pauses. */
 const MAX_FILLED_BYTES = 131_072
 /** The status of an accepted handshake. */
 const SWITCHING_PROTOCOLS = 101
@@ -57,7 +57,7 @@ export class MessageFiller {
   readonly #record: CallRecord
   readonly #request: OutboundRequest
   readonly #pause: StepPause
-  /** All values that messages used, including later replaced ones. */
+  /** All values that messages used, including replaced ones. */
   readonly #used: NamedBytes[] = []
   #guard: AnswerGuard
   #wasRedacted = false
@@ -168,18 +168,18 @@ function filledBy(
 /** Refuses a changed secret: answers are searched only for the values at the handshake. */
 function changed({ name }: NamedBytes): Fault {
   return new Fault('conflict', {
-    message: `The secret ${name} was changed after the WebSocket was opened. Open another one.`,
+    message: `The secret ${name} changed after the WebSocket was opened. Open another one.`,
   })
 }
 
 function tooMany(): Fault {
   return new Fault('validation_error', {
-    message: `A WebSocket takes at most ${MAX_FILLED_MESSAGES} messages with secrets. Open another one.`,
+    message: `A WebSocket can send at most ${MAX_FILLED_MESSAGES} messages with secrets. Open another one.`,
   })
 }
 
 function tooLong(): Fault {
   return new Fault('validation_error', {
-    message: `A message that takes secrets may have at most ${MAX_FILLED_BYTES} bytes.`,
+    message: `A message with secrets can have at most ${MAX_FILLED_BYTES} bytes.`,
   })
 }

@@ -50,7 +50,7 @@ const GOING_AWAY = 1001
 const POLICY_VIOLATION = 1008
 const TOO_BIG = 1009
 const INTERNAL_ERROR = 1011
-/** Bytes that arrived from the upstream and wait; it is not read meanwhile. */
+/** Unhandled bytes from the upstream, at which it is no longer read. */
 const MAX_UNREAD_BYTES = 262_144
 /** Milliseconds that the upstream gets to accept waiting data, and to answer a close frame. */
 const LINGER_MS = 5_000
@@ -59,7 +59,7 @@ const UTF8 = new TextEncoder()
 /** @throws Fault `invalid_header` when the caller's request is no handshake */
 export function relay(upstream: UpstreamSocket, options: Options): void {
   const { requestId, connection } = options
-  // Uses the caller's names of protocols: the upstream got others.
+  // Uses the caller's protocol names: the upstream received others.
   const offered = splitProtocols(connection.request.headers.get('sec-websocket-protocol'))
   const chosen = upstream.protocol === null ? undefined : offered[upstream.protocol]
   const line = new Relay(upstream, options)
@@ -70,7 +70,7 @@ export function relay(upstream: UpstreamSocket, options: Options): void {
   })
   if (upgraded) return
   upstream.wire.destroy()
-  throw new Fault('invalid_header', { message: 'The request is no WebSocket handshake.' })
+  throw new Fault('invalid_header', { message: 'The request is not a WebSocket handshake.' })
 }
 
 class Relay {
@@ -78,7 +78,7 @@ class Relay {
   readonly #options: Options
   readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
   readonly #sender: FrameSender
-  /** Shut while the caller does not accept data. */
+  /** Closed while the caller does not accept data. */
   readonly #callerRoom = new ReaderGate()
   readonly #held: BodyMeter
   #isReading = false
@@ -144,7 +144,7 @@ class Relay {
     this.#sender.push(type, payload)
   }
 
-  /** An upstream that sends faster than its frames are handled has to wait. */
+  /** Pauses an upstream that sends faster than its frames are handled. */
   #receive(chunk: Uint8Array): void {
     if (this.#ended) return
     this.#reader.append(chunk)

@@ -23,7 +23,7 @@ type Options = {
 /** RFC 6455, section 7.4.1. */
 const GOING_AWAY = 1001
 
-/** Without a type it is not passed on. */
+/** Not passed on if it has no type. */
 type Frame = { type: FrameType | null; payload: Uint8Array }
 
 export class FrameSender {
@@ -45,7 +45,7 @@ export class FrameSender {
     })
   }
 
-  /** In order; a close frame is the last. */
+  /** In order. A close frame is the last. */
   push(type: FrameType, payload: Uint8Array): void {
     this.#append({ type, payload })
   }
@@ -61,7 +61,7 @@ export class FrameSender {
     if (!this.#isSending) void this.#sendAll()
   }
 
-  /** Before all that waits; resolves when there is room for more, `null` when that is now. */
+  /** Sends before all queued messages. Resolves when there is space for more; `null` if there is already. */
   sendNow(type: FrameType, payload: Uint8Array): Promise<void> | null {
     if (!this.#isOver) this.#write(type, payload)
     return this.#room.opened

@@ -15,10 +15,10 @@ export function withAdvice(error: unknown, { host, timeoutMs }: Call): unknown {
   return isOfSetting ? error.withFix({ setting: 'RESOLVER_SILENCE_MS' }) : error
 }
 
-/** Names that are known only in the resolver's network are reached through the resolver. */
+/** Hosts that only the resolver's network can resolve are called through the resolver. */
 function unknownHost({ code, headers, refusedBy, cause }: Fault, host: string): Fault {
   return new Fault(code, {
-    message: `This machine finds no address for ${host}. Use --remote to call through the resolver, or set RESOLVER_HOSTS.`,
+    message: `This machine cannot resolve ${host}. Use --remote to call through the resolver, or set RESOLVER_HOSTS.`,
     fix: { setting: 'RESOLVER_HOSTS' },
     refusedBy: refusedBy ?? undefined,
     ...{ headers, cause },

@@ -53,10 +53,10 @@ export class LocalDerivation {
   }
 
   /**
-   * The credential behind a root.
+   * Returns a root's credential.
    *
    * @throws Unread while it is derived; Fault `unusable_secret`, `domain_blocked`, `reconnect_required`,
-   * `derivation_failed`
+   *   `derivation_failed`
    */
   open(sealed: SealedSecret, plaintext: Secret, allows: Allows): Secret {
     const held = this.#of(sealed, plaintext)

@@ -1,6 +1,6 @@
 /**
- * Judges open streams, gRPC calls and WebSockets through the local backend again. While some are open, the vault is
- * read as often as for new calls, and all are judged by the result. They end when new calls would be refused.
+ * Rechecks open streams, gRPC calls and WebSockets of the local backend. While some are open, the vault is read as
+ * often as for new calls. They end when new calls would be refused.
  */
 
 import { type PendingTimer, systemTimers, type Timers } from '../../core/async/timers.ts'
@@ -18,7 +18,7 @@ type OpenCall = {
 
 type Services = { vault: Pick<VaultCache, 'current'>; place: PermittedPlace }
 
-/** Milliseconds between two looks, which cost nothing while the vault's snapshot is fresh. */
+/** Milliseconds between two checks, which are free while the vault's snapshot is fresh. */
 const JUDGE_MS = 1_000
 
 export class LocalLiveCalls {
@@ -32,7 +32,7 @@ export class LocalLiveCalls {
     this.#timers = timers
   }
 
-  /** Holds a call until the returned function is called; `end` gets, once, why it may not go on. */
+  /** Tracks a call until the returned function is called. `end` is called once, with the reason to end it. */
   hold(basis: Basis, end: (fault: Fault) => void): () => void {
     const call: OpenCall = { basis, end, judgedBy: null }
     this.#calls.add(call)
@@ -65,7 +65,7 @@ export class LocalLiveCalls {
         await judgeAgain(permission, call.basis).catch((error) => this.#end(call, error))
       }
     } catch (error) {
-      // Without the vault nothing is let through.
+      // Without the vault, all calls are refused.
       for (const call of this.#calls) this.#end(call, error)
     }
   }

@@ -7,7 +7,7 @@ export type NamedAgent = { id: string; name: string }
 
 export class AgentRemoved extends Error {
   constructor({ name }: NamedAgent) {
-    super(`The agent ${name} was removed: nothing is sent in its name any more.`)
+    super(`The agent ${name} was deleted, so the call was not sent.`)
   }
 }
 

@@ -1,4 +1,4 @@
-/** Opens an environment's values, a few at a time, to prepare the guard and to draw stand-ins. None is kept. */
+/** Decrypts an environment's values, a few at a time, to prepare the guard and create stand-ins. No value is kept. */
 
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
@@ -57,7 +57,7 @@ export async function shapeAll(
   return credentials
 }
 
-/** Opens a few values at a time, so that the proxy serves others meanwhile. `null` for a value that does not open. */
+/** Decrypts a few values at a time, so that the proxy stays responsive. `null` for an unreadable value. */
 async function eachOpened(
   sealed: readonly SealedSecret[],
   open: Open,

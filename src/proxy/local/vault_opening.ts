@@ -31,7 +31,7 @@ export function openWith(workspace: OpenWorkspace, place: Place): Open {
 export function refuseHeld({ key, policy }: SealedSecret): void {
   if (!isHeld(policy)) return
   throw new Fault('approval_required', {
-    message: `Each use of ${key} needs an approval, which only the resolver asks for. Start the proxy with --remote.`,
+    message: `Each use of ${key} needs an approval, which only the resolver can request. Start the proxy with --remote.`,
     fix: commandFix('proxy', '--remote'),
   })
 }

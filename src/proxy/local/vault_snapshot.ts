@@ -44,7 +44,7 @@ export type VaultSnapshot = {
   open(sealed: SealedSecret): Secret
   /** Returns the guard of every value in the environment; it keeps fingerprints, not values. */
   guard(): Promise<Guard>
-  /** Has later guards cover tokens behind tickets. @throws Fault `rate_limited` */
+  /** Makes later guards cover the tokens behind tickets. @throws Fault `rate_limited` */
   remember(tokens: readonly ObtainedToken[]): void
   /** Returns credentials by name, with the shapes of their stand-ins. */
   credentials(): Promise<ProxyCredential[]>
@@ -145,9 +145,9 @@ export class VaultCache {
 function endOf(error: unknown): string | null {
   if (error instanceof AgentRemoved) return error.message
   if (error instanceof UntrustedKey || error instanceof FormerMember)
-    return `Nothing is sent: ${error.message}.`
+    return `The call was not sent: ${error.message}.`
   const isRefusal = error instanceof ApiError && error.status < 500 && error.status !== 429
-  return isRefusal ? 'The server does not let this session read the environment any more.' : null
+  return isRefusal ? 'This session can no longer read the environment.' : null
 }
 
 /** Returns the known secrets if ids, versions and hashes are unchanged. */
@@ -219,7 +219,7 @@ function sealedSecrets(
 }
 
 function unanswered(): Error {
-  return new Error('the server does not answer')
+  return new Error('the server does not respond')
 }
 
 /** Returns the domains for values, by a signed workspace's chain with this member. @throws UntrustedChain */

@@ -1,6 +1,6 @@
 /**
  * Sends records in the outbox, in batches, in the background. It retries an unavailable server at growing intervals. A
- * record that the server refuses permanently is put aside, so that it does not delay the others.
+ * permanently refused record is moved to a file, so that it does not block the others.
  */
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../../client/http/api.ts'
@@ -44,7 +44,7 @@ export class OutboxDelivery {
     this.#stopped = true
     this.#timer?.cancel()
     if (!(await endsWithin(timeoutMs, this.flush(), this.#options.timers))) {
-      this.#options.notice('audit records wait on this machine; the next proxy sends them')
+      this.#options.notice('audit records are kept on this machine; the next proxy sends them')
     }
   }
 
@@ -64,7 +64,7 @@ export class OutboxDelivery {
       return true
     } catch {
       if (this.#pauseMs === PAUSE_MS) {
-        this.#options.notice('audit records wait on this machine until the server takes them')
+        this.#options.notice('audit records are kept on this machine until the server accepts them')
       }
       this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2)
       return false
@@ -91,6 +91,6 @@ export class OutboxDelivery {
   async #putAside({ code }: ApiError, record: StoredRecord | undefined): Promise<void> {
     const { refusedFile, notice } = this.#options
     await appendFile(refusedFile, `${JSON.stringify({ code, record })}\n`, { mode: 0o600 })
-    notice(`the server refuses an audit record (${code}); it is kept in ${refusedFile}`)
+    notice(`the server rejected an audit record (${code}); it is kept in ${refusedFile}`)
   }
 }

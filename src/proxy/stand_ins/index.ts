@@ -20,7 +20,7 @@ export function withStandIns(backend: Backend, standIns: StandIns): Backend {
   return {
     ...backend,
     execute: async (given) => {
-      // Held until the answer begins, as long as it may have to be sent.
+      // Buffered until the response begins, in case it must be sent again.
       const account = backend.bodies.open(PROXY_OWNER)
       const { inbound, ...written } = await outgoing(given, standIns, account).catch((error) => {
         account.release()

@@ -1,6 +1,6 @@
 /**
- * Replaces a program's stand-ins by placeholders, only at places where a placeholder is allowed. The steps of the call
- * judge them like any other placeholder.
+ * Replaces a program's stand-ins by placeholders, only at places where a placeholder is allowed. The call then treats
+ * them like any other placeholder.
  */
 
 import type { BodyAccount } from '../../core/body_memory.ts'
@@ -40,7 +40,7 @@ const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)
 const SIGNATURE = /(?<=[?&]sig=)[^&]*/
 
 /**
- * @param account counts the body as long as it is held
+ * @param account counts the body while it is buffered
  * @throws Fault `payload_too_large`, `unavailable` if bodies hold too much memory, `invalid_target` if a signed text
  *   arrived changed
  */
@@ -160,7 +160,7 @@ function checkSignedPath(inbound: Inbound, sent: Sent, replaced: Sent, all: Stan
   if (isSignedSo(signature, request, values)) return
   throw new Fault('invalid_target', {
     message:
-      'The request is not the one that was signed: names of objects with . or .. as a segment cannot be sent.',
+      'The request differs from the signed one: object names with . or .. as a segment cannot be sent.',
   })
 }
 

@@ -1,6 +1,6 @@
 /**
  * The stand-ins of one run (docs/guides/proxy.md): a text of the same shape for each credential that the caller may
- * use. They are drawn when the proxy starts, known to it alone, and useless without it.
+ * use. They are generated when the proxy starts, known only to it, and useless without it.
  */
 
 import { randomInt } from 'node:crypto'
@@ -54,7 +54,7 @@ export class StandIns {
         const places = new Set<string>(locations ?? [])
         return { name: named, text: drawn, core: coreOf(drawn), locations: places }
       }
-      // The whole takes precedence over its parts.
+      // The whole value takes precedence over its parts.
       const ofParts = parts.map((part) => standIn(`${name}__${part.name}`, part.text))
       return [standIn(name, text), ...ofParts]
     })
@@ -124,7 +124,7 @@ function escapedPattern(text: string): string {
   })
 }
 
-/** RFC 8259, section 7: the same. */
+/** RFC 8259, section 7. */
 function jsonPattern(text: string): string {
   const inside = (character: string) => JSON.stringify(character).slice(1, -1)
   return [...text]

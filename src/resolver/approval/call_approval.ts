@@ -1,6 +1,6 @@
 /**
- * The approval of one call (protocol 14.2): finds the release that fits it, or requests one, waits for it if the caller
- * wants to, and refuses the call otherwise.
+ * The approval of one call (protocol 14.2): finds a matching release, or requests one and waits for it if the caller
+ * asked for that. Refuses the call otherwise.
  */
 import type { StoredRelease } from '../../access/snapshots/releases.ts'
 import type { Snapshot, SnapshotCache } from '../../access/snapshots/snapshots.ts'
@@ -39,7 +39,7 @@ export type ApprovalParts = {
   waitMs: number
   reason: string | null
   signal: AbortSignal
-  /** Runs while the call neither counts as running nor towards its deadline. */
+  /** Runs while the call does not count as running, and its deadline is paused. */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>
   /** Discards the workspace's snapshot, which is outdated. */
   forgetSnapshot(): void
@@ -58,7 +58,7 @@ type Sight = {
   guard(): Guard
 }
 
-/** A call that is not decided for long enough ends. */
+/** Ends a call that waits too long for a decision. */
 const MAX_LOOKS = 12
 
 export class CallApproval {
@@ -72,7 +72,7 @@ export class CallApproval {
   readonly #opened = new Map<string, ReleasedValues>()
   /** The release that the call uses, or the request that it waits for. */
   approvalId: string | null = null
-  /** The window that the call was let through by, with its end in milliseconds since 1970. */
+  /** The window that allows the call, with its end in milliseconds since 1970. */
   window: { id: string; until: number } | null = null
 
   constructor(parts: ApprovalParts) {
@@ -152,7 +152,7 @@ export class CallApproval {
     this.#opened.set(name, values ?? new Map())
   }
 
-  /** Changes nothing that the decision was made by. A fault refuses the call when it is decided again, on record. */
+  /** Keeps the data of the decision unchanged. A fault is recorded, and refuses the call in the next decision. */
   #before(read: () => Promise<unknown>): UnreadBefore {
     const attempt = () =>
       read().catch((error) => {
@@ -181,7 +181,7 @@ export class CallApproval {
     try {
       await whileWaiting(() => approvals.waiters.wait(waiting))
     } catch (error) {
-      // Refuses the call when it is decided again, on record.
+      // Refuses the call when the decision is repeated, and is recorded.
       this.#fault = this.#parts.faultOf(error)
     }
     this.#state = null

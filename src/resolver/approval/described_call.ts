@@ -1,4 +1,4 @@
-/** A call in the form that a member approves (protocol 14.2). */
+/** The description of a call that a member approves (protocol 14.2). */
 import {
   type ApprovalCall,
   comparePlaces,
@@ -13,7 +13,7 @@ import { isHeld } from '../../core/policy/policy.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { ApprovalUse } from '../../outbound/policy/permission.ts'
 
-/** A secret of the call with the names under which the call has it, such as those of its parts. */
+/** A secret of the call, with the names by which the call uses it, such as those of its parts. */
 export type UsedSealed = {
   sealed: SealedSecret
   hashes: { value_sha256: string; policy_sha256: string }
@@ -68,7 +68,7 @@ export function describeCall(
   }
 }
 
-/** In byte order, each once. */
+/** Unique, in byte order. */
 function distinct(sealed: readonly SealedSecret[]): SealedSecret[] {
   const sorted = [...new Set(sealed)].sort((one, other) =>
     comparePlaces(wirePlace(one), wirePlace(other)),

@@ -11,7 +11,7 @@ const RETRY_AFTER_S = '10'
 export function required({ id, expiresAt }: { id: string; expiresAt: number }): Fault {
   const expires_at = new Date(expiresAt).toISOString()
   return new Fault('approval_required', {
-    message: `A member has to approve this use first. Ask the person you work for to look at request ${id}, and do not approve it yourself. Then send the same request again.`,
+    message: `A member must approve this use first. Ask the person you work for to review request ${id}. Do not approve it yourself. Then send the same request again.`,
     approval: { id, expires_at },
     headers: { 'retry-after': RETRY_AFTER_S },
   })
@@ -30,5 +30,5 @@ export function denied({ until }: { until: number }, clock: Clock): Fault {
 export function requireClean(reason: string, token: LiveToken, guard: Guard): void {
   const isClean = guard.forCall({ used: [], made: [] }).headerValue(reason) === reason
   if (!isClean || repeatsSecret(reason, token.secretText()))
-    throw invalidField('reason', 'must not contain a token or the value of a secret')
+    throw invalidField('reason', 'must not contain a token or a secret value')
 }

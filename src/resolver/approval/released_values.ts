@@ -1,4 +1,4 @@
-/** Whether a release fits a call, and the values in it (protocol 14.3). Each use verifies all of it. */
+/** Whether a release covers a call, and its values (protocol 14.3). Each use verifies all of it. */
 import type { StoredRelease } from '../../access/snapshots/releases.ts'
 import type { Snapshot } from '../../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
@@ -17,7 +17,7 @@ import { type DescribedCall, type UsedSealed, wirePlace } from './described_call
 
 type ReleaseText = TextOf<'release'>
 
-/** Milliseconds for which a release of one call is good, and by which clocks may differ. */
+/** Milliseconds for which a release of one call is valid, and by which clocks may differ. */
 const SINGLE_MS = 900_000
 const SKEW_MS = 30_000
 
@@ -100,7 +100,7 @@ function isAt(one: Place, sealed: SealedSecret): boolean {
   return one.project_id === project_id && one.environment === environment && one.key === key
 }
 
-/** Whether its signer still may release these values, by the chain of the snapshot that it was read with. */
+/** Whether its signer may still release these values, by the chain of its snapshot. */
 export async function isSignedByApprover(
   release: StoredRelease,
   { signed }: Snapshot,
@@ -127,7 +127,7 @@ export function heldName({ projectId, environment, key }: SealedSecret): string 
   return `${projectId}/${environment}/${key}`
 }
 
-/** Opens released values; `null` if an envelope is not the signed one, or does not open. */
+/** Decrypts released values. `null` if an envelope differs from the signed one or cannot be decrypted. */
 export function openReleased(
   release: StoredRelease,
   token: LiveToken,

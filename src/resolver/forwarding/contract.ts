@@ -22,7 +22,7 @@ const EXAMPLE_SIGNING: z.input<typeof signing> = {
 export const forwardSettings = z.strictObject({
   project: projectId.optional(),
   environment: environment.optional(),
-  /** Links lead back through forward mode, with `none` to the upstream, or to a name that the caller chooses. */
+  /** Links are rewritten to forward mode, with `none` not at all, or to a host that the caller chooses. */
   rewrite: z
     .string()
     .regex(/^(body|none|[a-z0-9]{20,40}\.invalid)$/, 'must be none')
@@ -33,7 +33,7 @@ export const forwardSettings = z.strictObject({
   proxy: z.enum(['true']).optional().meta(rarelyNeeded),
   /** Refuses a placeholder in a place that its secret's policy does not allow. */
   strict_placeholders: z.enum(['true', 'false']).optional(),
-  /** Waits for a member's approval so long. */
+  /** Maximum wait for a member's approval. */
   approval_wait_ms: z.coerce.number().int().min(0).max(MAX_APPROVAL_WAIT_MS).optional(),
   /** Shown to the member who approves. */
   reason: line(MAX_REASON).optional(),
@@ -50,7 +50,7 @@ export const forwardSettings = z.strictObject({
     .transform((text, context) => {
       const parsed = signing.safeParse(parseJson(text))
       if (parsed.success) return parsed.data
-      context.addIssue({ code: 'custom', message: 'must be the JSON of a signature' })
+      context.addIssue({ code: 'custom', message: 'must be a signature as JSON' })
       return z.NEVER
     })
     .optional(),
@@ -67,7 +67,7 @@ export const forwardCalls = forwardPrefixes.flatMap((prefix) =>
 function forwardCall(prefix: (typeof forwardPrefixes)[number], method: ForwardMethod) {
   return defineEndpoint({
     name: `resolver.${prefix === FORWARD_PREFIX ? 'forward' : 'forward_unversioned'}.${method.toLowerCase()}`,
-    summary: `Send a ${method} request as it is, with credentials put in, and pass the answer on as it arrives`,
+    summary: `Forward a ${method} request with inserted credentials, and stream the response`,
     method,
     path: `${prefix}{host}/{path}`,
     restOfPath: true,

@@ -1,4 +1,4 @@
-/** The token of a call in forward mode, wherever an SDK puts its API key, and the headers without it. */
+/** The token of a call in forward mode, in any place where SDKs send an API key, and the headers without it. */
 
 import { TOKEN_PATTERN } from '../../core/crypto/token.ts'
 import { Fault } from '../../core/fault.ts'
@@ -31,13 +31,13 @@ export function takeToken(given: Headers): {
   const token = only([...tokens])
   if (Object.entries(headers).some(holdsToken)) {
     throw new Fault('invalid_header', {
-      message: 'A header repeats the token where the upstream would see it.',
+      message: 'A header contains the token, which would reach the API.',
     })
   }
   return { token, headers }
 }
 
-/** Whether a program sent a token. A browser sends cookies, and Basic credentials without a token, by itself. */
+/** Whether a program sent a token. A browser sends cookies, and Basic credentials without a token, automatically. */
 export function sendsToken(headers: Headers): boolean {
   return [...headers].some(([name, value]) => name !== 'cookie' && ANYWHERE.test(value))
 }
@@ -47,7 +47,7 @@ function only([token, ...others]: readonly string[]): string {
   return token
 }
 
-/** Cuts `svc_agt_….` out of a value, also inside Basic credentials, and notes which it was. */
+/** Removes `svc_agt_….` from a value, also inside Basic credentials, and keeps it. */
 function withoutTokens(name: string, value: string, tokens: Set<string>): string {
   const cut = (text: string) =>
     text.replace(EMBEDDED, (_, token: string) => {

@@ -1,6 +1,6 @@
 /**
- * The limits of tokens (protocol 6.3), which all processes keep together. A call is counted right before it is sent. Bytes
- * and model tokens are known later: each process adds them when a call ends, and every few seconds while it runs.
+ * The limits of tokens (protocol 6.3), shared by all processes. A call is counted right before it is sent. Bytes and
+ * model tokens are known later: each process adds them when a call ends, and every few seconds while it runs.
  */
 import type { PendingTimer, Timers } from '../../core/async/timers.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -21,7 +21,7 @@ type Options = { db: Database; config: Config; clock: Clock; timers: Timers; log
 
 /** Milliseconds between two flushes of calls that run, a third of their lease. */
 const FLUSH_MS = 10_000
-/** Milliseconds after which a call without a place tries again, once. */
+/** Milliseconds after which a call without a free slot tries again, once. */
 const RETRY_MS = 100
 const MAX_TOKENS = 10_000
 
@@ -44,7 +44,7 @@ export class CallLimits {
     this.#store = new TokenSpendingStore(options.db, options.clock)
   }
 
-  /** Takes a call of the token's minute. @throws Fault `budget_exceeded`, `unavailable` */
+  /** Counts a call towards the token's limit per minute. @throws Fault `budget_exceeded`, `unavailable` */
   async takeMinute({ id, limits }: LimitedToken): Promise<void> {
     const { calls_per_minute: count } = limits
     // A signed workspace's row is not verified yet, and may hold anything.
@@ -77,7 +77,7 @@ export class CallLimits {
     const { clock, timers } = this.#options
     const callId = Bun.randomUUIDv7()
     const starting = { callId, tokenId: id, limits, bytes }
-    // A sequential caller's next call must not be refused because its last one still counts.
+    // A sequential caller's next call must not be refused because its previous one still counts.
     if (this.#flushing || this.#unwritten.has(id)) await this.#flush().catch(() => {})
     let sums = await this.#store.begin(starting)
     if (!sums.granted && isReached(limits.concurrent_calls, sums.running)) {
@@ -160,12 +160,12 @@ export class CallLimits {
     try {
       await this.#flush(options)
     } catch (error) {
-      this.#options.log.warning('spending of tokens could not be stored', describeError(error))
+      this.#options.log.warning('token usage could not be stored', describeError(error))
     }
   }
 }
 
-/** A call that counts. */
+/** A counted call. */
 export class CountedCall {
   readonly token: LimitedToken
   readonly #on: Ends
@@ -180,7 +180,7 @@ export class CountedCall {
     this.#on = on
   }
 
-  /** Ends the call if the day's bytes were already over the limit. */
+  /** Ends the call if the daily bytes already exceeded the limit. */
   addBytes(bytes: number): void {
     const { bytes_per_day } = this.token.limits
     if (bytes_per_day !== null && this.#sums.bytes > bytes_per_day) this.#on.over(this.#sums)

@@ -1,4 +1,4 @@
-/** Refusals of calls over a limit of their token (protocol 6.3): which limit, its number, and when it frees. */
+/** Refusals of calls over a token limit (protocol 6.3): the limit, its value, and when it resets. */
 import { Fault } from '../../core/fault.ts'
 import type { TokenLimits } from '../../core/token_limits.ts'
 import type { DaySums } from '../../database/limits/token_spending.ts'
@@ -16,22 +16,22 @@ export function budgetReached(
   const { calls_per_day, concurrent_calls, bytes_per_day, model_tokens_per_day } = limits
   if (isReached(calls_per_day, sums.calls))
     return budgetFault(
-      `This token has made its ${text(calls_per_day)} calls of today. ${AT_MIDNIGHT}`,
+      `This token has used its daily limit of ${text(calls_per_day)} calls. ${AT_MIDNIGHT}`,
       wait,
     )
   if (isReached(model_tokens_per_day, sums.modelTokens))
     return budgetFault(
-      `This token has used its ${text(model_tokens_per_day)} model tokens of today. ${AT_MIDNIGHT}`,
+      `This token has used its daily limit of ${text(model_tokens_per_day)} model tokens. ${AT_MIDNIGHT}`,
       wait,
     )
   if (isReached(bytes_per_day, sums.bytes))
     return budgetFault(
-      `This token has used its ${text(bytes_per_day)} bytes of today. ${AT_MIDNIGHT}`,
+      `This token has used its daily limit of ${text(bytes_per_day)} bytes. ${AT_MIDNIGHT}`,
       wait,
     )
   if (bytes_per_day !== null && sums.bytes + bytes > bytes_per_day)
     return budgetFault(
-      `The request body has ${text(bytes)} bytes. This token has ${text(bytes_per_day - sums.bytes)} of its ${text(bytes_per_day)} bytes of today left. ${AT_MIDNIGHT}`,
+      `The request body has ${text(bytes)} bytes. This token has ${text(bytes_per_day - sums.bytes)} of its ${text(bytes_per_day)} daily bytes left. ${AT_MIDNIGHT}`,
       wait,
     )
   return budgetFault(
@@ -42,7 +42,7 @@ export function budgetReached(
 
 export function overMinute({ calls_per_minute }: TokenLimits, seconds: number): Fault {
   return budgetFault(
-    `This token may make ${text(calls_per_minute)} calls a minute. Retry in ${seconds} s.`,
+    `This token can make ${text(calls_per_minute)} calls per minute. Retry in ${seconds} s.`,
     seconds,
   )
 }

@@ -10,7 +10,7 @@ import type { CallLimits, CountedCall, LimitedToken } from './call_limits.ts'
 
 /** Bytes per model token in the estimate for an answer that does not report its usage. */
 const BYTES_PER_TOKEN = 4
-/** Reasons of failures before an upstream had the request. */
+/** Reasons of failures before an upstream received the request. */
 const UNSENT = new Set(['upstream_unreachable', 'upstream_tls_error'])
 
 type Parts = {
@@ -107,7 +107,7 @@ export class LimitedCall implements Traffic {
     }
   }
 
-  /** Counts the model tokens and frees the place, once. `conclusion` is null for a call that was not sent. */
+  /** Counts the model tokens and releases the slot, once. `conclusion` is null for a call that was not sent. */
   settle(conclusion: Pick<Conclusion, 'decision' | 'reason'> | null): void {
     if (this.#isSettled) return
     this.#isSettled = true
@@ -122,7 +122,7 @@ export class LimitedCall implements Traffic {
     await this.#settling
   }
 
-  /** Returns an estimate if an answer should have reported its usage and did not, for example because it broke off. */
+  /** Returns an estimate if a response should have reported its usage and did not, for example when cut off. */
   #modelTokens(reported: number, isAllowed: boolean): number {
     const { call } = this.#parts
     const isComplete = isAllowed && this.#isWhole

@@ -125,7 +125,7 @@ describe.each(callers)('with %s', (_, env) => {
     expect([code, log()]).toEqual([7, 'one\nlast\n'])
     expect(err).toBe(
       'Answered 503.: the command continues with its current values\n' +
-        'changes are seen again\nMODE changed: restarting the command\n',
+        'checking for changes again\nMODE changed: restarting the command\n',
     )
   }, 120_000)
 })

@@ -203,7 +203,7 @@ describe('read_only', () => {
   })
 
   test('read_only rejects a GET that cannot be checked, such as the handshake of a WebSocket', () => {
-    const unread = { unread: 'messages of a WebSocket are not checked' }
+    const unread = { unread: 'WebSocket messages are not checked' }
     expect(objection({ read_only: true }, unread, { method: 'GET' })?.rule).toBe('read_only')
   })
 

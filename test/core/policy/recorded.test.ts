@@ -64,7 +64,7 @@ describe('a policy draft on a recorded call', () => {
     (style) => {
       const places = ['header', 'sign'] as const
       for (const policy of [held, { ...held, allowed_locations: [...places] }]) {
-        const text = 'demands an approval of each use, and such a secret never signs'
+        const text = 'requires approval for each use, and such secrets cannot sign'
         expect(objectionToRecorded(policy, call({ style }))).toEqual({ rule: 'approval', text })
       }
     },

@@ -10,7 +10,7 @@ import {
 } from '../../../src/core/policy/references.ts'
 
 const MARKED: Policy = { references: true }
-const MALFORMED = '${ in X is followed by no name and }: as text it is $${'
+const MALFORMED = '${ in X is not followed by a name and }: write $${ for literal text'
 
 type Environment = Record<string, string | [value: string, policy: Policy]>
 
@@ -125,7 +125,7 @@ describe('several', () => {
     const environment: Environment = { A: ['${B}', MARKED], B: 'b', X: ['${GONE}', MARKED] }
     expect(resolve(environment, 'A')).toEqual({ A: 'b' })
     expect(reasonsOf(() => resolve(environment))).toEqual([
-      'X refers to GONE, which is not there, or which its policy keeps out of environments',
+      'X refers to GONE, which does not exist, or whose policy excludes it from environments',
     ])
   })
 
@@ -138,8 +138,8 @@ describe('several', () => {
       X: ['${', MARKED],
     }
     expect(reasonsOf(() => resolve(environment))).toEqual([
-      'B refers to GONE, which is not there, or which its policy keeps out of environments',
-      'C refers to HIDDEN, which is not there, or which its policy keeps out of environments',
+      'B refers to GONE, which does not exist, or whose policy excludes it from environments',
+      'C refers to HIDDEN, which does not exist, or whose policy excludes it from environments',
       MALFORMED,
     ])
   })
@@ -151,14 +151,14 @@ describe('several', () => {
       C: ['kept', { allowed_locations: ['query'] }],
     }
     const kept = [
-      'B refers to C, which is not there, or which its policy keeps out of environments',
+      'B refers to C, which does not exist, or whose policy excludes it from environments',
     ]
     expect(reasonsOf(() => resolve(environment, 'A'))).toEqual(kept)
   })
 
   test('a circle of references is rejected, with its path', () => {
     expect(reasonsOf(() => resolve({ A: ['${A}', MARKED] }))).toEqual([
-      'A refers to A: that is a circle',
+      'A refers to A: this is a circular reference',
     ])
     const three: Environment = {
       A: ['${B}', MARKED],
@@ -167,14 +167,14 @@ describe('several', () => {
       IN: ['${A}', MARKED],
     }
     expect(reasonsOf(() => resolve(three, 'IN'))).toEqual([
-      'A refers to B refers to C refers to A: that is a circle',
+      'A refers to B refers to C refers to A: this is a circular reference',
     ])
   })
 
   test('names of object properties are not found', () => {
     for (const name of ['toString', 'hasOwnProperty', '__proto__', 'constructor']) {
       expect(reasonsOf(() => resolve({ X: [`\${${name}}`, MARKED] }))).toEqual([
-        `X refers to ${name}, which is not there, or which its policy keeps out of environments`,
+        `X refers to ${name}, which does not exist, or whose policy excludes it from environments`,
       ])
     }
   })
@@ -203,7 +203,7 @@ describe('an inserted secret', () => {
 describe('references that would grow endlessly are rejected', () => {
   const isTooMuch = (environment: Environment) =>
     reasonsOf(() => resolve(environment)).some((reason) =>
-      reason.endsWith('refers to more than is put together: too many, too deep or too long'),
+      reason.endsWith('are too many, too deep or too long'),
     )
   /** Each refers to the next one the given number of times. */
   const ladder = (steps: number, times: number): Environment =>

@@ -88,7 +88,7 @@ test('data of another user is left untouched, also by root', async () => {
   const who = spyOn(process, 'getuid').mockReturnValue(own + 1)
   expect(await refusal()).toEqual({
     problem: 'foreign',
-    message: `The data in ${directory} belongs to user ${own}, and this is user ${own + 1}: run it as that user. It was left untouched.`,
+    message: `The data in ${directory} belongs to user ${own}, but this is user ${own + 1}. Run the command as that user. Nothing was changed.`,
   })
   who.mockRestore()
   await (await open()).close()
@@ -98,7 +98,7 @@ test('a foreign directory is rejected and left untouched', async () => {
   writeFileSync(join(directory, 'thesis.txt'), 'mine')
   expect(await refusal()).toEqual({
     problem: 'foreign',
-    message: `The data directory ${directory} is not empty and was not made by Cloakroom: it was left untouched.`,
+    message: `The data directory ${directory} is not empty and was not created by Cloakroom. It was not changed.`,
   })
   expect(readdirSync(directory)).toEqual(['thesis.txt'])
   expect(readFileSync(join(directory, 'thesis.txt'), 'utf8')).toBe('mine')
@@ -110,7 +110,7 @@ test('a data directory of another PostgreSQL version is rejected with its versio
   writeFileSync(join(directory, 'postgres', 'PG_VERSION'), '17\n')
   expect(await refusal()).toEqual({
     problem: 'other_version',
-    message: `The data directory ${directory} was made by PostgreSQL 17; this build opens 18 only.`,
+    message: `The data directory ${directory} was created by PostgreSQL 17; this build supports only 18.`,
   })
   expect(readdirSync(join(directory, 'postgres'))).toEqual(['PG_VERSION'])
 })
@@ -141,7 +141,7 @@ test('a path below a file is reported as not writable', async () => {
   writeFileSync(join(directory, 'file'), '')
   expect(await refusal(path)).toEqual({
     problem: 'not_writable',
-    message: `The data directory ${path} cannot be written: a part of the path is a file; name a folder (ENOTDIR).`,
+    message: `The data directory ${path} cannot be written: part of the path is a file; pass a folder (ENOTDIR).`,
   })
 })
 

@@ -251,7 +251,7 @@ describe('recovery', () => {
     const { body } = recoveryOf(ada)
     const same = { ...body, recovery: recoveryFields(ada) }
     const answer = await writesNothing(app, () => app.call('POST', RECOVER, { body: same }))
-    expect(said(answer)).toEqual(refusedField('recovery.verifier', 'must be a new one'))
+    expect(said(answer)).toEqual(refusedField('recovery.verifier', 'must be different'))
   })
 
   test('a recovery answers alike for a wrong key, no key and an unknown address, and delays guesses', async () => {

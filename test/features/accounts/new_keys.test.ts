@@ -153,7 +153,7 @@ describe('a rejected key change writes nothing', () => {
     const { signing_key, public_key } = carol.identity
     const fields = ['signing_key', 'public_key'].map((path) => ({
       path,
-      message: 'must be a new one',
+      message: 'must be different',
     }))
     await refuses({ ...body, signing_key, public_key }, refusal('validation_error', { fields }))
   })

@@ -243,7 +243,7 @@ describe('names', () => {
     }
     for (const name of ['.', '..', '%2F', 'a%2fb', '..%5C']) {
       await expectRefused(() => call('POST', agentsPath(), { name }), 'validation_error', {
-        fields: [{ path: 'name', message: 'must not look like a step in a path' }],
+        fields: [{ path: 'name', message: 'must not be . or ..' }],
       })
     }
   })
@@ -318,7 +318,7 @@ describe('bodies', () => {
 
   test('registrations reject an existing token ID, here or elsewhere, with the agent', async () => {
     const { token_id } = await register('taker')
-    const taken = { message: 'The token id is taken.' }
+    const taken = { message: 'The token ID is already used.' }
     const body = { name: 'taken', token: { ...clientMadeToken().sent, id: token_id } }
     await expectRefused(() => call('POST', agentsPath(), body), 'already_exists', taken)
     await expectRefused(

@@ -106,7 +106,7 @@ describe('a demoted administrator', () => {
       app,
       ['PATCH', path(), { token: project.owner.token, body: call }],
       'link_refused',
-      { fields: [{ path: 'grants', message: 'no grant ends by this' }] },
+      { fields: [{ path: 'grants', message: 'this change ends no grants' }] },
     )
     const body = { role: 'owner' as const, link }
     await project.owner.api.call(changeMemberRole, { params: params(), body })
@@ -202,6 +202,6 @@ test('a plain workspace accepts no grants with a demotion', async () => {
   const at = `/api/workspaces/${plain.workspaceId}/members/${colleague.userId}/`
   const body = { role: 'member', grants: [{ token_id: mint().id }] }
   await expectRefusal(app, ['PATCH', at, { token: plain.owner.token, body }], 'link_refused', {
-    fields: [{ path: 'grants', message: 'no grant ends by this' }],
+    fields: [{ path: 'grants', message: 'this change ends no grants' }],
   })
 })

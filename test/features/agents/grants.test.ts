@@ -140,7 +140,7 @@ describe('a client-made token', () => {
     await expectRefused(
       ['POST', `/api/workspaces/${workspaceId}/agents/`, { id: agentId, name: 'other' }],
       'already_exists',
-      { message: 'The agent id is taken.' },
+      { message: 'The agent ID is already used.' },
     )
   })
 
@@ -202,7 +202,7 @@ describe('a client-made token', () => {
         refusal('token.grant', why),
       )
     }
-    const mismatch = 'the grant is refused: it speaks of something else than what it is shown for'
+    const mismatch = 'the grant is refused: it is about something else'
     const holder = 'it is for another agent, project or kind of token'
     const impossible = 'label, environment or time is invalid'
     await send({ token_id: mint().id }, mismatch)
@@ -218,17 +218,14 @@ describe('a client-made token', () => {
       signer: stranger,
     })
     const cut =
-      'the grant is refused: it was signed on another chain, or on links that are missing here'
+      'the grant is refused: it refers to another chain, or to links that are missing here'
     await send({}, cut, { head: 'A'.repeat(43) })
     const token = await clientMade(project, made, { label: unique() })
     const envelopes = [await envelopeOf(project, mint())]
     await expectRefused(
       ['POST', workloadPath(), { token: { ...token, envelopes } }],
       'link_refused',
-      refusal(
-        'token.envelopes.0',
-        'the envelope is refused: it speaks of something else than what it is shown for',
-      ),
+      refusal('token.envelopes.0', 'the envelope is refused: it is about something else'),
     )
   })
 
@@ -368,10 +365,7 @@ describe('envelopes', () => {
     await expectRefused(
       ['PUT', path, [swapped]],
       'link_refused',
-      refusal(
-        '0',
-        'the envelope is refused: it speaks of something else than what it is shown for',
-      ),
+      refusal('0', 'the envelope is refused: it is about something else'),
     )
     expect(
       (await app.call('PUT', path, { token: project.owner.token, body: [entry] })).status,

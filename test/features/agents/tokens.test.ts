@@ -441,7 +441,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     await expectRefused(
       () => call('POST', path, { ...order, token: made.sent }),
       'already_exists',
-      { message: 'The token id is taken.' },
+      { message: 'The token ID is already used.' },
     )
     const cases: [Record<string, unknown>, string, string][] = [
       [{ role: 'owner' }, 'role', 'is not a field of this request'],

@@ -149,7 +149,7 @@ describe('rejected links, which change and store nothing:', () => {
     const before = await workspace.chain()
     const body = { add: ['evil.example'], remove: [] }
     const link = await signedBy(eve, before, { type: 'allowlist.changed', body })
-    const message = `The link was rejected: link ${before.seq + 1} is refused: its signer may not do that (only owners and admins change the allowlist).`
+    const message = `The link was rejected: link ${before.seq + 1} is refused: its signer does not have this right (only owners and admins can change the allowlist).`
     await expectRefusal(app, adding(['evil.example'], link, eve), 'link_refused', { message })
   })
 

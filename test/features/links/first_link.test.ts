@@ -103,14 +103,8 @@ describe('a rejected first link creates nothing:', () => {
       [await firstLink(bob, place), OTHER_SAYING],
       [signedByBob, OTHER_SAYING],
       [await firstLink({ ...ada, email: 'else@people.example' }, place), OTHER_SAYING],
-      [
-        { ...own, signature: signedByBob.signature },
-        notLike('its signature is not that of its signer over this text'),
-      ],
-      [
-        { ...own, statement: ` ${own.statement}` },
-        notLike('it is not a well-formed signed text of its kind'),
-      ],
+      [{ ...own, signature: signedByBob.signature }, notLike('its signature is invalid')],
+      [{ ...own, statement: ` ${own.statement}` }, notLike('it is malformed')],
     ]
     for (const [link, message] of wrong) {
       const call = creating(await bodyOf(place, link))
@@ -151,7 +145,7 @@ describe('a registration with a signed personal workspace', () => {
 
   test('a registration rejects an existing user ID, and names it as the reason', async () => {
     const call = registering(await registration(ada.userId))
-    await expectRefusal(app, call, 'already_exists', refused('The user id is taken.'))
+    await expectRefusal(app, call, 'already_exists', refused('The user ID is already used.'))
   })
 
   test('a registration rejects a link that names another user, and creates no account', async () => {

@@ -225,7 +225,7 @@ describe('a server without a configured origin', () => {
   test('passkeys are rejected with the name of the setting, and other endpoints are unaffected', async () => {
     const other = await sharedApp()
     const person = await registerPerson(other)
-    const message = 'is not an origin for passkeys of this server: see PASSKEY_ORIGINS'
+    const message = 'is not an accepted passkey origin: see PASSKEY_ORIGINS'
     for (const origin of [ORIGIN, other.controlPlane]) {
       const log = await other.call('POST', `${LOGIN}begin/`, { body: { origin } })
       expect(said(log)).toEqual(refusedField('origin', message))
@@ -248,7 +248,7 @@ test("the host of a request does not determine the page's origin", async () => {
     'x-forwarded-proto': 'https',
     forwarded: 'host=evil.example;proto=https',
   }
-  const message = 'is not an origin for passkeys of this server: see PASSKEY_ORIGINS'
+  const message = 'is not an accepted passkey origin: see PASSKEY_ORIGINS'
   const ask = (path: string, asked: object) =>
     app.call('POST', path, { token: ada.token, headers, body: asked })
   expect(said(await ask(`${LOGIN}begin/`, { origin: body.origin }))).toEqual(

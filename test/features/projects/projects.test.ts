@@ -117,7 +117,7 @@ describe('creating', () => {
     ['secrets', 'is a reserved name'],
     ['invite', 'is a reserved name'],
     ['workload-tokens', 'is a reserved name'],
-    ['01a1fc3d-a7a4-76c2-8b9b-f4621da8cf5a', 'must not have the form of an id'],
+    ['01a1fc3d-a7a4-76c2-8b9b-f4621da8cf5a', 'must not look like an ID'],
   ])('a project rejects the name %j', async (name, message) => {
     await expectRefusal(
       app,

@@ -115,7 +115,7 @@ describe('a deleted secret', () => {
     expect((await recordedChanges(app, team.workspaceId)).at(-1)).toBe('secret.restored KEY')
     expect([await kept(), await deleted()]).toEqual([[0, 0], []])
     await expectRefusal(app, [...refusal(['KEY'])], 'not_found', {
-      fields: [{ path: 'KEY', message: 'was not deleted lately' }],
+      fields: [{ path: 'KEY', message: 'was not deleted recently' }],
     })
   })
 
@@ -132,10 +132,10 @@ describe('a deleted secret', () => {
     await remove('OTHER')
     await store('KEY', 'new')
     await expectRefusal(app, [...refusal(['OTHER', 'KEY'])], 'already_exists', {
-      fields: [{ path: 'KEY', message: 'is there again' }],
+      fields: [{ path: 'KEY', message: 'already exists again' }],
     })
     await expectRefusal(app, [...refusal(['OTHER', 'NO_SUCH'])], 'not_found', {
-      fields: [{ path: 'NO_SUCH', message: 'was not deleted lately' }],
+      fields: [{ path: 'NO_SUCH', message: 'was not deleted recently' }],
     })
     expect(await restore('OTHER')).toEqual({ restored: 1 })
     expect(await values()).toEqual([
@@ -164,7 +164,7 @@ describe('a deleted secret', () => {
     await age('1 hour 1 second')
     expect(await deleted()).toEqual([])
     await expectRefusal(app, [...refusal(['KEY'])], 'not_found', {
-      fields: [{ path: 'KEY', message: 'was not deleted lately' }],
+      fields: [{ path: 'KEY', message: 'was not deleted recently' }],
     })
     expect(await dropOverdue(app.connection.db)).toBe(1)
     expect(await kept()).toEqual([0, 0])

@@ -236,7 +236,7 @@ describe('a rollback', () => {
     const path = `/api/secrets/${project.projectId}/KEY/rollback/?environment=${environment}`
     expectFailure(await app.call('POST', path, { token: project.owner.token, body }), 'conflict', {
       message:
-        'Only one of the versions needs approval, so they are sealed with different keys. Set the value again instead.',
+        'Only one of the versions needs approval, so their keys differ. Set the value again instead.',
     })
   })
 })

@@ -199,7 +199,7 @@ describe('each kind of write', () => {
     for (const [method, path, body, result] of writes) {
       await expectRefused([method, path, body], 'link_required', missing)
       const wrong = { ...body, manifest: await manifestOf(project, { WRONG: value }, 3) }
-      const why = 'the manifest is refused: the stored secrets are not those that were signed'
+      const why = 'the manifest is refused: the stored secrets differ from the signed ones'
       await expectRefused([method, path, wrong], 'link_refused', refusal(why))
       for (const revision of [1, 2, 4]) {
         const other = { ...body, manifest: await manifestOf(project, result, revision) }
@@ -225,24 +225,15 @@ describe('each kind of write', () => {
     const forged = await manifestOf(project, after, 3, {
       signer: { ...stranger, userId: project.owner.userId },
     })
-    await post(
-      forged,
-      'the manifest is refused: its signature is not that of its signer over this text',
-    )
+    await post(forged, 'the manifest is refused: its signature is invalid')
     const elsewhere = await manifestOf(project, after, 3, { environment: 'production' })
-    await post(
-      elsewhere,
-      'the manifest is refused: it speaks of something else than what it is shown for',
-    )
+    await post(elsewhere, 'the manifest is refused: it is about something else')
     const reformed = { ...good, statement: good.statement.replace('{', '{ ') }
-    await post(
-      reformed,
-      'the signed text is refused: it is not a well-formed signed text of its kind',
-    )
+    await post(reformed, 'the signed text is refused: it is malformed')
     const cut = await manifestOf(project, after, 3, { head: 'A'.repeat(43) })
     await post(
       cut,
-      'the manifest is refused: it was signed on another chain, or on links that are missing here',
+      'the manifest is refused: it refers to another chain, or to links that are missing here',
     )
     await store({ KEY: value }, 3)
     await expectSigned(values, 3)
@@ -257,7 +248,7 @@ describe('each kind of write', () => {
     const manifest = await manifestOf(project, after, 4, { head: old })
     const body = { ...params(), environment, secrets: { KEY: value } }
     const why =
-      'the manifest is refused: it was signed on another chain, or on links that are missing here (the one before it names a newer link)'
+      'the manifest is refused: it refers to another chain, or to links that are missing here (the previous one names a newer link)'
     await expectRefused(
       ['POST', paths.secrets, { ...body, manifest }],
       'link_refused',
@@ -274,7 +265,7 @@ describe('each kind of write', () => {
     const manifest = await manifestOf(project, { ...values, KEY: value }, 3, { head: old })
     const body = { ...params(), environment, secrets: { KEY: value }, manifest }
     const why =
-      'the manifest is refused: its signer may not do that (its signer may not write any more)'
+      'the manifest is refused: its signer does not have this right (its signer can no longer write)'
     const refused = () => expectRefused(['POST', paths.secrets, body], 'link_refused', refusal(why))
     await appendLink('members.put', { members: [{ ...personOf(other), role: 'owner' }] })
     const reader = [{ ...personOf(project.owner), role: 'read_only' as const }]

@@ -279,7 +279,7 @@ describe('refusing', () => {
   })
 
   test('an upsert rejects policies outside their schema', async () => {
-    const [paths, locations] = ['must begin with / and hold neither query nor fragment', 'location']
+    const [paths, locations] = ['must begin with / and have no query or fragment', 'location']
     const cases: [unknown, string, string][] = [
       [{ allowed: [] }, 'allowed', 'is not a field of this request'],
       [[], '', 'must be of type object'],
@@ -288,12 +288,12 @@ describe('refusing', () => {
       [
         { allowed_domains: ['https://a.example'] },
         'allowed_domains.0',
-        'must be in the syntax of the allowlist',
+        'must be a host such as *.example.com:8443',
       ],
       [
         { allowed_domains: ['10.0.0.1'] },
         'allowed_domains.0',
-        'must be in the syntax of the allowlist',
+        'must be a host such as *.example.com:8443',
       ],
       [{ allowed_paths: ['v1'] }, 'allowed_paths.0', paths],
       [{ allowed_paths: ['/ok', '/a?b'] }, 'allowed_paths.1', paths],
@@ -308,7 +308,7 @@ describe('refusing', () => {
         'must have a length of at most 1024',
       ],
       [{ sign_templates: ['\ud800'] }, 'sign_templates.0', 'must be text'],
-      [{ allowed_headers: ['X Y'] }, 'allowed_headers.0', 'must be the name of a header'],
+      [{ allowed_headers: ['X Y'] }, 'allowed_headers.0', 'must be a header name'],
       [
         { allowed_methods: ['get'] },
         'allowed_methods.0',
@@ -448,7 +448,7 @@ describe('an expected version', () => {
       fields: [{ path: 'secrets.0', message: 'has version 2' }],
     })
     await expectRefused(store('NEVER_THERE', 'x', 4), 'conflict', {
-      fields: [{ path: 'secrets.0', message: 'is not there' }],
+      fields: [{ path: 'secrets.0', message: 'does not exist' }],
     })
     expect((await upsert(store('RACED', 'three'))).status).toBe(200)
   })

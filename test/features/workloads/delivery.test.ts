@@ -245,13 +245,13 @@ describe('a delivery', () => {
     [
       'GONE',
       null,
-      'URL refers to GONE, which is not there, or which its policy keeps out of environments.',
+      'URL refers to GONE, which does not exist, or whose policy excludes it from environments.',
     ],
-    ['URL', null, 'URL refers to URL: that is a circle.'],
+    ['URL', null, 'URL refers to URL: this is a circular reference.'],
     [
       'HEADER',
       ['header'],
-      'URL refers to HEADER, which is not there, or which its policy keeps out of environments.',
+      'URL refers to HEADER, which does not exist, or whose policy excludes it from environments.',
     ],
   ])(
     'a delivery with a reference to %s that does not resolve gives nothing',
@@ -342,7 +342,7 @@ describe('scope', () => {
       [{ project_id: place.projectId }, 'environment'],
       [{ environment: 'production' }, 'project_id'],
     ] as const) {
-      const message = `The token leaves the ${missing} open: name one.`
+      const message = `The token is not limited to one ${missing}: name one.`
       for (const record of await expectRefused(agent.text, body, 'scope_required', { message }))
         expect(record).toMatchObject({
           decision: 'blocked',

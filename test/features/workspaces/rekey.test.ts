@@ -485,8 +485,8 @@ describe('a rejected rekey changes nothing', () => {
   test.each<[string, Record<string, unknown>, string, string]>([
     ['without tokens', { tokens: undefined }, 'tokens', 'is required'],
     ['with a field too many', { force: true }, 'force', 'is not a field of this request'],
-    ['for a member twice', { members: [member, member] }, 'members.1', 'is named twice'],
-    ['for a secret twice', { secrets: [secret, secret] }, 'secrets.1', 'is named twice'],
+    ['for a member twice', { members: [member, member] }, 'members.1', 'is given twice'],
+    ['for a secret twice', { secrets: [secret, secret] }, 'secrets.1', 'is given twice'],
     [
       'for a token twice, in other case',
       {
@@ -496,13 +496,13 @@ describe('a rejected rekey changes nothing', () => {
         ],
       },
       'tokens.1',
-      'is named twice',
+      'is given twice',
     ],
     [
       'for an environment twice in one token',
       { tokens: [{ token_id: uuid, envelopes: [grant, grant] }] },
       'tokens.0.envelopes.1',
-      'is named twice',
+      'is given twice',
     ],
     [
       'with an envelope of another form',

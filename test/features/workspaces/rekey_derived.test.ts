@@ -152,7 +152,7 @@ describe('a rekey', () => {
   })
 
   test('a rekey is rejected if it names a state twice', async () => {
-    const fields = [{ path: 'derived.1', message: 'is named twice' }]
+    const fields = [{ path: 'derived.1', message: 'is given twice' }]
     const answer = await rekey([moved('ONE', 5), moved('ONE', 5)])
     expectFailure(answer, 'validation_error', { fields })
   })

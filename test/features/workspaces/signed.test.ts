@@ -332,7 +332,7 @@ test('a database that lies about the chain makes links fail', async () => {
   const path = `/api/workspaces/${own.workspaceId}/allowlist/`
   const body = { domain: 'a.example', link }
   const message =
-    'The stored data of this signed workspace does not match its signatures. link 1 is refused: its signature is not that of its signer over this text.'
+    'The stored data of this signed workspace does not match its signatures. link 1 is refused: its signature is invalid.'
   await expectRefusal(app, ['POST', path, { token: ada.token, body }], 'unverified_state', {
     message,
   })

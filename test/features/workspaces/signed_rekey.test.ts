@@ -160,7 +160,7 @@ describe('a rekey', () => {
       { ...body, manifests: [first, second, none] },
       'link_refused',
       'manifests.2',
-      'it follows no stored manifest',
+      'its environment has no stored manifest',
     )
     const [envelope] = held?.envelopes ?? []
     const bare = [{ ...held, envelopes: [{ ...envelope, statement: undefined }] }]

@@ -219,7 +219,7 @@ test('two different schemas with one name are rejected when the document is made
   const models = new Models()
   models.add('Agent', { type: 'object' })
   expect(models.add('Agent', { type: 'object' })).toEqual({ $ref: '#/components/schemas/Agent' })
-  expect(() => models.add('Agent', { type: 'string' })).toThrow('two schemas are called Agent')
+  expect(() => models.add('Agent', { type: 'string' })).toThrow('two schemas have the name Agent')
 })
 
 test('the document contains no trace of the schema library', () => {

@@ -40,12 +40,12 @@ const changes: [name: string, sql: string, said: string][] = [
   [
     'that is unlogged',
     'alter table manifests set unlogged',
-    'the table manifests is not as Cloakroom made it: it is unlogged or temporary',
+    'the table manifests was changed: it is unlogged or temporary',
   ],
   [
     'with a column more',
     'alter table users add column "note" text',
-    'the table users is not as Cloakroom made it: note text was added',
+    'the table users was changed: note text was added',
   ],
   [
     'with a column of another type',
@@ -55,12 +55,12 @@ const changes: [name: string, sql: string, said: string][] = [
   [
     'whose rows may be hidden',
     'alter table audit_logs enable row level security',
-    'the table audit_logs is not as Cloakroom made it: row-level security may hide rows',
+    'the table audit_logs was changed: row-level security may hide rows',
   ],
   [
     'that is gone',
     'drop table daily_metrics',
-    'the table daily_metrics is not as Cloakroom made it: it is missing',
+    'the table daily_metrics was changed: it is missing',
   ],
 ]
 

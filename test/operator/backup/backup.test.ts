@@ -137,7 +137,7 @@ test('a backup with a recipient is encrypted, and only the matching identity res
   })
   expect(await restore(place, sealed, '--identity', files.at('stranger.txt'))).toMatchObject({
     code: 2,
-    err: expect.stringContaining('no given identity of age opens the backup'),
+    err: expect.stringContaining('the given age keys cannot decrypt the backup'),
   })
   const cut = files.at('cut.sealed')
   writeFileSync(cut, readFileSync(sealed).subarray(0, -20))
@@ -151,9 +151,9 @@ describe('a restore that is rejected before it writes', () => {
       'a wrong key of the outer layer',
       () => whole,
       { ENCRYPTION_KEY: Buffer.alloc(32, 8).toString('base64url') },
-      'ENCRYPTION_KEY does not open this backup',
+      'ENCRYPTION_KEY cannot decrypt this backup',
     ],
-    ['one that is cut off', () => altered('cut', (all) => all.slice(0, -1)), {}, 'cut off'],
+    ['one that is cut off', () => altered('cut', (all) => all.slice(0, -1)), {}, 'truncated'],
     [
       'one in which a row is missing',
       () => altered('less', (all) => all.filter((line) => !line.includes('STRIPE_KEY'))),
@@ -168,7 +168,7 @@ describe('a restore that is rejected before it writes', () => {
           ...rest,
         ]),
       {},
-      'seal does not match',
+      'MAC does not match',
     ],
     [
       'one of a later schema',
@@ -200,13 +200,13 @@ describe('a restore that is rejected before it writes', () => {
           all.map((line) => line.replace('{"table":"users"}', '{"table":"../../etc"}')),
         ),
       {},
-      'not in order',
+      'table order is wrong',
     ],
     [
       'what follows the end',
       () => altered('more', (all) => [...all, '"x"']),
       {},
-      'follows its end',
+      'data after its end',
     ],
     [
       'another file',
@@ -215,7 +215,7 @@ describe('a restore that is rejected before it writes', () => {
         return files.at('other')
       },
       {},
-      'no whole backup',
+      'the backup is invalid',
     ],
     ['a file that is not there', () => files.at('none'), {}, 'cannot be read'],
     [
@@ -234,7 +234,7 @@ describe('a restore that is rejected before it writes', () => {
         return files.at('age')
       },
       {},
-      'header has no end',
+      'header is incomplete',
     ],
   ]
   test.each(cases)(
@@ -272,7 +272,7 @@ test('the last of two backups with one name wins, and the file is never a mix of
   const second = writeWhole(path, async (part) => {
     writeFileSync(part, 'half')
     goOn.resolve()
-    await expect(first).rejects.toThrow(`another backup to ${path} was begun meanwhile`)
+    await expect(first).rejects.toThrow(`another backup to ${path} started`)
     expect(existsSync(path)).toBe(false)
     writeFileSync(part, 'whole')
   })

@@ -69,7 +69,7 @@ type Waiting<T> = {
   const USED = {
     code: 1,
     out: '',
-    err: 'cloakroom: A server uses the database. Stop the server first: what it writes meanwhile would be lost.\n',
+    err: 'cloakroom: A server uses the database. Stop the server first. Its writes during the restore would be lost.\n',
   }
   /** Longer than a migration waits for a table. */
   const LONGER_MS = 2_500
@@ -78,7 +78,7 @@ type Waiting<T> = {
     code: 1,
     out: '',
     err: expect.stringMatching(
-      /^cloakroom: the rows of this database are being moved or restored \(backend \d+ of cloakroom\): start the server when that has ended\n$/,
+      /^cloakroom: this database is being moved or restored \(backend \d+ of cloakroom\): start the server afterwards\n$/,
     ),
   }
 

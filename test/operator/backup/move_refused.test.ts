@@ -48,7 +48,7 @@ test(
       expect(await move({}, `postgres://ada@${address}`)).toEqual({
         code: 2,
         out: '',
-        err: 'cloakroom: PostgreSQL wants a password of ada, and none was given: set PGPASSWORD, or PGPASSWORD_FILE to the path of a file that holds it\n',
+        err: 'cloakroom: PostgreSQL requires a password for ada: set PGPASSWORD, or PGPASSWORD_FILE to the path of a file with it\n',
       })
     }),
   60_000,
@@ -64,7 +64,7 @@ test(
       for (const env of [{ PGPASSWORD: password }, { PGPASSWORD_FILE: path }])
         expect(await move(env, `postgres://ada@${address}`)).toMatchObject({
           code: 1,
-          err: expect.stringContaining('PostgreSQL refuses the user ada, or the password'),
+          err: expect.stringContaining('PostgreSQL rejected the user ada or the password'),
         })
     }),
   60_000,
@@ -77,13 +77,13 @@ test('a missing file, user or database is named', async () => {
     expect(lost).toMatchObject({ code: 78, err: expect.stringContaining(PGPASSWORD_FILE) })
     expect(await move({}, `postgres://${address}`)).toMatchObject({
       code: 2,
-      err: expect.stringContaining('names no user'),
+      err: expect.stringContaining('has no user'),
     })
   })
   await refusing('3D000', async (address) => {
     expect(await move({}, `postgres://ada@${address}`)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('there is no database vault there: make it first'),
+      err: expect.stringContaining('the target has no database vault: create it first'),
     })
   })
 }, 60_000)

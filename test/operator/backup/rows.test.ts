@@ -130,5 +130,5 @@ test('a backup fails if the database counts rows that the reader does not see', 
   const unsafe = (query: string) =>
     query.startsWith('select count') ? Promise.resolve([{ rows: 3 }]) : { cursor: nothing }
   const reading = readTable({ unsafe } as never, { name: 'secrets', columns: '', order: 'id' })
-  await expect(reading).rejects.toThrow('the table secrets has 3 rows, of which 0 were read')
+  await expect(reading).rejects.toThrow('only 0 of 3 rows of the table secrets were read')
 })

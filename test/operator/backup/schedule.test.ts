@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { ConfigError, readConfig } from '../../../src/core/config/config.ts'
 import { openLog } from '../../../src/core/log.ts'
 import { reportInstance } from '../../../src/features/instance/contract.ts'
-import { backUpByClock, makeUpForMissed } from '../../../src/operator/backup/schedule.ts'
+import { backUpOnSchedule, makeUpForMissed } from '../../../src/operator/backup/schedule.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
@@ -40,7 +40,7 @@ function backUp(place = folder) {
   const { connection, config, clock } = app
   const log = openLog('debug', (line) => app.logs.push(line))
   const observe = (outcome: string) => outcomes.push(outcome)
-  return backUpByClock({ connection, config, clock, log, observe }, place)
+  return backUpOnSchedule({ connection, config, clock, log, observe }, place)
 }
 
 const report = () => owner.api.call(reportInstance, {})

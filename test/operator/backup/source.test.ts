@@ -83,6 +83,6 @@ if (databaseKind === 'embedded') {
     await withSource({ connection, config, log, freeBytes }, async (sql) => {
       expect(sql).toBe(connection.sql)
     })
-    expect(lines.filter((line) => line.includes('no room for a copy'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('no space for a copy'))).toHaveLength(1)
   })
 }

@@ -57,10 +57,18 @@ test('a restore without one of the keys is rejected, and the same target accepts
   const place = await freshDatabase()
   others.push(place)
   const cases = [
-    [{ SECRET_KEY: NEWER.SECRET_KEY }, 78, 'SECRET_KEY: another key (id '],
-    [{ SECRET_KEY: KEYS.SECRET_KEY }, 78, 'SECRET_KEY: another key (id '],
-    [{ ENCRYPTION_KEY: NEWER.ENCRYPTION_KEY }, 2, 'ENCRYPTION_KEY does not open this backup'],
-    [{ ENCRYPTION_KEY: KEYS.ENCRYPTION_KEY }, 2, 'ENCRYPTION_KEY does not open this backup'],
+    [
+      { SECRET_KEY: NEWER.SECRET_KEY },
+      78,
+      'SECRET_KEY: the data in this database needs another key (id ',
+    ],
+    [
+      { SECRET_KEY: KEYS.SECRET_KEY },
+      78,
+      'SECRET_KEY: the data in this database needs another key (id ',
+    ],
+    [{ ENCRYPTION_KEY: NEWER.ENCRYPTION_KEY }, 2, 'ENCRYPTION_KEY cannot decrypt this backup'],
+    [{ ENCRYPTION_KEY: KEYS.ENCRYPTION_KEY }, 2, 'ENCRYPTION_KEY cannot decrypt this backup'],
   ] as const
   for (const [keys, code, words] of cases) {
     const refused = await operate({ ...place.env, ...MIXED, ...keys }, 'restore', whole)

@@ -50,15 +50,15 @@ test('an empty directory passes: the first start fills it', async () => {
 })
 
 test('empty tables of this version pass, and the check writes no key into them', async () => {
-  expect(await checkDatabase(config)).toContain('opens under ENCRYPTION_KEY')
+  expect(await checkDatabase(config)).toContain('ENCRYPTION_KEY and SECRET_KEY fit')
   await change(async ({ sql }) => expect(await sql`select * from instance`).toHaveLength(0))
 })
 
 test('an ENCRYPTION_KEY other than the one of the data fails', async () => {
   await change(({ db }) => checkEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY)))
-  expect(await checkDatabase(config)).toContain('opens under ENCRYPTION_KEY')
+  expect(await checkDatabase(config)).toContain('ENCRYPTION_KEY and SECRET_KEY fit')
   const other = { ...config, ENCRYPTION_KEY: Buffer.alloc(32, 2).toString('base64url') }
-  await expect(checkDatabase(other)).rejects.toThrow('ENCRYPTION_KEY: does not open the data')
+  await expect(checkDatabase(other)).rejects.toThrow('ENCRYPTION_KEY: cannot decrypt the data')
 })
 
 test('a SECRET_KEY other than the one of the data fails', async () => {
@@ -73,7 +73,7 @@ test('a SECRET_KEY other than the one of the data fails', async () => {
       values ('0190a000-0000-7000-8000-000000000002', '0190a000-0000-7000-8000-000000000001', 'workload', 'ci',
         '["read"]', decode('01020304' || repeat('00', 32), 'hex'), '')`,
   )
-  await expect(checkDatabase(config)).rejects.toThrow('SECRET_KEY: another key (id 01020304)')
+  await expect(checkDatabase(config)).rejects.toThrow('needs another key (id 01020304)')
   await change(({ sql }) => sql`delete from workspaces`)
 })
 
@@ -94,11 +94,11 @@ test('a database of a later version fails, and one of an earlier version reports
   const { test } = requires('postgresql')
   test('an unreachable PostgreSQL fails immediately', async () => {
     const unreachable = { ...config, DB_HOST: '/nowhere' }
-    await expect(checkDatabase(unreachable)).rejects.toThrow('there is no such socket')
+    await expect(checkDatabase(unreachable)).rejects.toThrow('the socket does not exist')
   })
 
   test("a clock that differs from PostgreSQL's fails", async () => {
-    expect(await checkClock({ config, now: Date.now })).toEndWith("as PostgreSQL's")
+    expect(await checkClock({ config, now: Date.now })).toEndWith('same as PostgreSQL')
     const fast = checkClock({ config, now: () => Date.now() + 3_600_000 })
     await expect(fast).rejects.toThrow("differs from PostgreSQL's by 3600 s")
   })
@@ -107,7 +107,7 @@ test('a database of a later version fails, and one of an earlier version reports
 if (databaseKind === 'embedded') {
   test('a running server that uses the directory is not disturbed', async () => {
     await change(async () => {
-      expect(await checkDatabase(config)).toContain('a server uses it')
+      expect(await checkDatabase(config)).toContain('in use by a server')
     })
   })
 

@@ -259,8 +259,8 @@ test('the command reports findings beside the running server, with its exit code
     found: {
       check: 'tokens_without_end',
       level: 'warn',
-      said: '1 token never ends by itself',
-      todo: 'have members revoke them and issue others with --expires-in-days',
+      said: '1 token never expires',
+      todo: 'ask members to revoke them and issue others with --expires-in-days',
       docs: 'docs/guides/access.md#tokens',
     },
   })

@@ -19,7 +19,7 @@ afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 describe('vectors', () => {
   test('all checks of the machine compute the expected results', async () => {
-    expect(await checkVectors()).toBe('9 published examples are computed as they should be')
+    expect(await checkVectors()).toBe('9 published test vectors passed')
   })
 
   const wrong = new Uint8Array(32)
@@ -35,7 +35,7 @@ describe('vectors', () => {
     ['Argon2id (RFC 9106)', { argon2id: async () => wrong }],
   ])('%s with a wrong result fails by its name', async (name, other) => {
     await expect(checkVectors({ ...primitives, ...other })).rejects.toThrow(
-      `computed wrongly here: ${name}`,
+      `wrong results on this machine: ${name}`,
     )
   })
 })
@@ -57,19 +57,19 @@ describe('tls', () => {
     })
 
   test('an outbound call accepts only TLS 1.3 under the right name', async () => {
-    expect(await checkTls(certificate)).toContain('nothing older')
+    expect(await checkTls(certificate)).toContain('require TLS 1.3')
   })
 
   test('an outbound path that accepts every certificate fails', async () => {
     await expect(checkTls(certificate, { requests: careless })).rejects.toThrow(
-      'TLS 1.2 is accepted by requests, another name is accepted by requests',
+      'requests accepts TLS 1.2, requests accepts another name',
     )
   })
 
   test('an outbound path without a connection fails', async () => {
     const nowhere = () => Promise.reject(new Error('no'))
     await expect(checkTls(certificate, { connections: nowhere })).rejects.toThrow(
-      'TLS 1.3 is refused by connections',
+      'connections rejects TLS 1.3',
     )
   })
 })
@@ -92,26 +92,33 @@ describe('files', () => {
   })
 
   test('private files pass, and so do files that do not exist yet', () => {
-    expect(checkFiles(places)).toContain('by their owner only')
+    expect(checkFiles(places)).toContain('only the owner can read')
     expect(checkFiles({ ...places, DATA_DIR: join(place, 'later') })).toContain('owner only')
   })
 
   test.each([
-    [data, 0o700, 0o750, `${data} can be read or written by others: chmod 0700 ${data}`],
-    [join(data, 'keys.env'), 0o600, 0o604, 'keys.env can be read or written by others: chmod 0600'],
+    [data, 0o700, 0o750, `${data} can be read or written by other users: chmod 0700 ${data}`],
+    [
+      join(data, 'keys.env'),
+      0o600,
+      0o604,
+      'keys.env can be read or written by other users: chmod 0600',
+    ],
     [join(data, 'signed_state.sqlite'), 0o600, 0o660, 'signed_state.sqlite can be read or written'],
-    [authorities, 0o644, 0o664, 'ca.pem can be written by others: chmod go-w'],
+    [authorities, 0o644, 0o664, 'ca.pem can be written by other users: chmod go-w'],
   ])('%s must keep its private mode', (path, right, wrong, words) => {
     chmodSync(path, wrong)
     expect(() => checkFiles(places)).toThrow(words)
     chmodSync(path, right)
-    expect(checkFiles(places)).toContain('by their owner only')
+    expect(checkFiles(places)).toContain('only the owner can read')
   })
 
   test('files that belong to another user fail, because a server of this user could not use them', () => {
     const { getuid } = process
     process.getuid = () => 4242
-    expect(() => checkFiles(places)).toThrow(/belongs to user \d+: run this, and the server, as/)
+    expect(() => checkFiles(places)).toThrow(
+      /belongs to user \d+: run this command and the server as/,
+    )
     if (getuid) process.getuid = getuid
   })
 
@@ -140,9 +147,12 @@ describe('limits', () => {
   })
 
   test.each([
-    [{ openFiles: 1024 }, '1024 open files are allowed, 2200 may be needed'],
-    [{ freeBytes: 95 * 2 ** 20 }, '95 MiB are free for DATA_DIR: below 96 MiB writes are refused'],
-    [{ temporary: { path: '/x', isWritable: false } }, 'nothing can be written into /x'],
+    [{ openFiles: 1024 }, 'the limit is 1024 open files, but 2200 may be needed'],
+    [
+      { freeBytes: 95 * 2 ** 20 },
+      'DATA_DIR has 95 MiB of free space; below 96 MiB, writes are refused',
+    ],
+    [{ temporary: { path: '/x', isWritable: false } }, '/x is not writable'],
   ])('insufficient resources fail: %p', (less, words) => {
     expect(() => checkLimits(wanted, { ...enough, ...less })).toThrow(words)
   })

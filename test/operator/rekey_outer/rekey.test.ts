@@ -150,7 +150,7 @@ test('a second rekey names the process of the first', async () => {
   await until(async () => (await countsOf(filled)).underNew >= 1)
   expect(await run()).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/another rekey-outer is at work: .* since \d{4}-/),
+    err: expect.stringMatching(/another rekey-outer is running: .* since \d{4}-/),
   })
   first.kill('SIGTERM')
   await first.exited
@@ -212,7 +212,7 @@ if (databaseKind === 'embedded') {
     const env = { ...filled.env, ENCRYPTION_KEY: `${OTHER},${BOTH}` }
     expect(await operate(env, 'rekey-outer')).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`the server runs with ${idOf(NEW)} as its first key`),
+      err: expect.stringContaining(`the server's first key is ${idOf(NEW)}`),
     })
   })
 }

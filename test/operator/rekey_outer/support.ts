@@ -82,7 +82,7 @@ export function environmentOf({ config }: TestApp): Record<string, string> {
 export async function putUnderOld({ app }: Filled): Promise<RekeyResult> {
   const source = {
     encryptionKey: `${OLD},${NEW}`,
-    tell: () => {},
+    onProgress: () => {},
     signal: new AbortController().signal,
   }
   return await rekey(

@@ -38,7 +38,7 @@ test('the words of a rekey from one key to another, on an empty database', async
   await during(`${OLD},${NEW}`, async (env) => {
     expect(await doctor(env)).toMatchObject({
       level: 'warn',
-      todo: 'put one that is new first, everywhere; of one that is old cloakroom rekey-outer says whether it can go',
+      todo: 'put a new key first, everywhere; cloakroom rekey-outer reports whether an old key can be removed',
     })
     const { out } = await operate(env, 'rekey-outer', '--dry-run')
     expect(out).toContain(`${idOf(NEW)} is not used: put a new key first`)
@@ -46,7 +46,7 @@ test('the words of a rekey from one key to another, on an empty database', async
   await during(BOTH, async (env) => {
     expect(await doctor(env)).toMatchObject({
       said: `${idOf(NEW)} seals 0 rows, ${idOf(OLD)} seals 1 row`,
-      todo: 'run cloakroom rekey-outer: it says when the old key can go',
+      todo: 'run cloakroom rekey-outer; it reports when the old key can be removed',
     })
     const dry = await operate(env, 'rekey-outer', '--dry-run')
     expect(dry.out).toBe(`would reseal 1 with the key ${idOf(NEW)}\n`)
@@ -62,7 +62,7 @@ test('the words of a rekey from one key to another, on an empty database', async
   const missing = { ...(await during(NEW, async (env) => env)), ENCRYPTION_KEY: OTHER }
   expect(await doctor(missing)).toMatchObject({
     level: 'fail',
-    todo: 'put back the key that is missing: without it no server starts, and rekey-outer is refused',
+    todo: 'restore the missing key: the server and rekey-outer cannot start without it',
   })
   expect(await operate(missing, 'rekey-outer', '--dry-run')).toMatchObject({ code: 78 })
 }, 60_000)

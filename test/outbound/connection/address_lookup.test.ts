@@ -118,7 +118,7 @@ describe('an address book', () => {
     expect(withAdvice(fault, { host: 'echo.internal', timeoutMs: 1000 })).toMatchObject({
       code: 'upstream_unreachable',
       message:
-        'This machine finds no address for echo.internal. Use --remote to call through the resolver, or set RESOLVER_HOSTS.',
+        'This machine cannot resolve echo.internal. Use --remote to call through the resolver, or set RESOLVER_HOSTS.',
       fix: { setting: 'RESOLVER_HOSTS' },
     })
     const other = new Fault('upstream_unreachable')

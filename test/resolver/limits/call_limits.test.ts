@@ -66,7 +66,9 @@ test('bytes of a running call are stored while it runs, and end another call tha
     other.addBytes(1)
     return refusals.length > 0
   })
-  expect(refusals[0]).toBe('This token has used its 100 bytes of today. Retry after 00:00 UTC.')
+  expect(refusals[0]).toBe(
+    'This token has used its daily limit of 100 bytes. Retry after 00:00 UTC.',
+  )
   await Promise.all([one.end(), other.end()])
 })
 

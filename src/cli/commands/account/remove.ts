@@ -1,5 +1,5 @@
 import { accountNamed } from '../../accounts/choice.ts'
-import { endSession, tellWiped } from '../../accounts/exit.ts'
+import { endSession, noteWiped } from '../../accounts/exit.ts'
 import { forgetAccount } from '../../accounts/registry.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
@@ -20,6 +20,6 @@ export default command({
     const wiped = await endSession(context, account)
     forgetAccount(context.env, account)
     context.output.done(`${name} is no longer on this machine.`, { removed: name })
-    tellWiped(context, wiped)
+    noteWiped(context, wiped)
   },
 })

@@ -82,7 +82,7 @@ export default command({
 
 type Tokens = Awaited<ReturnType<typeof ownTokens>>
 
-/** The state of the server after a lost response. @throws CliError where it does not show the new keys */
+/** The state of the server after a lost response. @throws CliError if the server does not return the new keys */
 async function outcomeOf(
   { output }: Context,
   { api, email }: Session,
@@ -142,7 +142,7 @@ async function demandAll(session: Session, gone: readonly string[]): Promise<voi
   )
 }
 
-/** Without invitations: anybody sends them. What else is left out could not be opened any more. @throws CliError */
+/** Ignores invitations, which anyone can send. Other omitted workspaces would become unreadable. @throws CliError */
 async function openAll(session: Session): Promise<OpenWorkspace[]> {
   const entries = (await session.workspaces()).filter(isJoined)
   return entries.map(({ name, shown, fault }) => {

@@ -1,5 +1,5 @@
 import { accountNamed } from '../../accounts/choice.ts'
-import { tellExceptions } from '../../accounts/entrance.ts'
+import { noteOverrides } from '../../accounts/entrance.ts'
 import { bindFolder, useAccount } from '../../accounts/registry.ts'
 import { command } from '../../command.ts'
 import { globalFile, readGlobalFile, updateFile } from '../../settings.ts'
@@ -23,6 +23,6 @@ export default command({
     const general = readGlobalFile(context.env).server
     if (general !== undefined && general !== server) updateFile(globalFile(context.env), { server })
     context.output.done(`Using ${name} (${email} at ${server}).`, { account: name })
-    await tellExceptions(context, account)
+    await noteOverrides(context, account)
   },
 })

@@ -166,7 +166,7 @@ async function agentArguments(
   ]
 }
 
-/** @throws CliError where it is not clear which agent is meant */
+/** @throws CliError if the agent is ambiguous */
 function onlyKept({ session }: WorkspaceScope, agents: readonly Agent[]): Agent {
   const kept = agents.filter(({ id }) => session.stored.agentTokens[id] !== undefined)
   const [only, another] = kept
@@ -190,8 +190,8 @@ const FLAGS: Readonly<Record<Exclude<SettingName, 'project'>, string>> = {
 }
 
 /**
- * From a user's file, everything that applies here, because the program may start us in any folder; of a file of the
- * project what was given on the command line, because the rest is for each of its people to say.
+ * A user's file gets all current settings, because the program may start us in any folder. A project's file gets only
+ * those from the command line, because the others differ for each person.
  */
 function settingsOf({ settings }: Context, isForUser: boolean): string[] {
   return settingNames.flatMap((name) => {
@@ -203,7 +203,7 @@ function settingsOf({ settings }: Context, isForUser: boolean): string[] {
   })
 }
 
-/** @throws CliError for a file that cannot be changed without touching what else is in it */
+/** @throws CliError for a file that cannot be edited without changing other content */
 function changed({ host }: Context, { tool, path, server }: Place, entry: ProgramEntry | null) {
   const text = demandReplaceable(path) === null ? '' : fromUtf8(readNamedFile(host, path))
   try {
@@ -227,7 +227,7 @@ function show({ output }: Context, path: string, [gone, come]: [string[], string
   for (const line of come.filter((line) => !gone.includes(line))) output.warn(`+ ${line}`)
 }
 
-/** Without values of variables: somebody may have written a token there. */
+/** Without values of variables, which may contain a token. */
 function linesOf(
   { tool, server }: Place,
   entry: ProgramEntry | null,

@@ -2,7 +2,7 @@ import { readAllowlist } from '../../../client/actions/allowlist.ts'
 import { command } from '../../command.ts'
 import { placeOf, workspaceScope } from '../../scope.ts'
 
-/** As they were signed, with a warning where the server's list says otherwise. */
+/** The signed hosts, with a warning if the server's list differs. */
 export default command({
   usage: 'list',
   examples: ['allowlist list'],

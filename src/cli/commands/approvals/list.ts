@@ -10,7 +10,7 @@ import { placeOf, workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { counted } from '../../terminal/confirmed.ts'
 
-/** A request that does not verify is hidden: what the server says of it may be made up. */
+/** Unverified requests are hidden, because the server may have invented them. */
 export default command({
   usage: 'list',
   examples: ['approvals list', 'approvals list --status used', 'approvals list --all --json'],

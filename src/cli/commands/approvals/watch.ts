@@ -90,7 +90,7 @@ async function present(
     await decide(context, scope, request, (question) => askConfirmation(host, question))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    // Somebody else decided, or the request expired, while the question was open.
+    // Someone else decided, or the request expired, during the prompt.
     output.warn(error.message)
   }
 }

@@ -4,7 +4,7 @@ import { nameOf } from '../../audit.ts'
 import { command } from '../../command.ts'
 import { workspaceScope } from '../../scope.ts'
 
-/** For people only what there is to say of it. */
+/** For people, only the fields with values. */
 export default command({
   usage: 'show <record>',
   examples: ['audit show 01a1f3c8-3a6e-7a54-bd5c-0e2f9c6b7d10'],

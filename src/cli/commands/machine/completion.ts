@@ -19,8 +19,8 @@ export default command({
 })
 
 /**
- * The script of each shell that asks for candidates. Names come from other people: each shell quotes what it puts on
- * the line, so that none of it is run.
+ * The completion script of each shell. Names come from other people: each shell quotes what it puts on the line, so
+ * that none of it is run.
  */
 import bash from '../../completion/cloakroom.bash' with { type: 'text' }
 import fish from '../../completion/cloakroom.fish' with { type: 'text' }

@@ -1,4 +1,4 @@
-/** `cloakroom config`: settings, where each comes from, and changing them. It works whatever the files hold. */
+/** `cloakroom config`: shows and changes settings, with their sources. It also works with invalid files. */
 import { dirname } from 'node:path'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'

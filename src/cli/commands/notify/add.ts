@@ -25,12 +25,12 @@ export default command({
     })
     const { id, host, signing_key: key } = target
     context.output.done(`Added ${type} ${host} (${id}).`, target, id)
-    if (key !== null) sayKey(context, key)
+    if (key !== null) printKey(context, key)
     context.output.say(`Test it: cloakroom notify test ${id}`)
   },
 })
 
-function sayKey({ output }: Context, key: string): void {
+function printKey({ output }: Context, key: string): void {
   output.say(
     `Signing key, shown once: ${key}`,
     'Verify: X-Cloakroom-Signature is t=TIME,v1=hex HMAC-SHA256(key, TIME + "." + body).',

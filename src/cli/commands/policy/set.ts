@@ -25,7 +25,7 @@ export default command({
       Object.values(withFields(null, options) ?? {}).length === 0 && !changesApproval(options)
     if (isNothing && choice === 'by value') {
       const hint = `example: cloakroom policy set ${key} --domains api.stripe.com --methods POST`
-      throw new CliError('usage', 'say what is to change', hint)
+      throw new CliError('usage', 'name at least one policy field', hint)
     }
     return change(context, key, async ({ policy, value }, scope) => {
       const next = withApproval(key, withFields(policy, options), options)

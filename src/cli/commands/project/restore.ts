@@ -4,7 +4,7 @@ import { command } from '../../command.ts'
 import { workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
-/** The audit knows which projects were deleted; nothing else does. */
+/** Only the audit log lists deleted projects. */
 export default command({
   usage: 'restore <name>',
   names: 'project',

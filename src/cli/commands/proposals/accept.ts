@@ -57,7 +57,7 @@ function changesOf(hosts: readonly string[], names: readonly string[], where: st
   return parts.length > 0 ? parts.join('; ') : 'none, because everything exists'
 }
 
-/** @throws CliError where nobody can be asked, or a value is empty */
+/** @throws CliError without a terminal, or for an empty value */
 async function valuesOf(
   { host }: Context,
   names: readonly ListedProposal['secrets'][number]['key'][],

@@ -9,10 +9,8 @@ import type { Column } from '../../terminal/table.ts'
 import { reveal } from '../../values/sealing.ts'
 
 /**
- * Opens both environments here and prints the names that differ. Values are hidden, with their lengths, unless
- * `--show-values` asks for them.
- *
- * @throws CliError where a value does not open, or there is no such environment
+ * Decrypts both environments and prints the names that differ. `--show-values` also prints the values. @throws CliError
+ * for an unreadable value or an unknown environment
  */
 export default command({
   usage: 'diff <from> <to>',
@@ -82,7 +80,7 @@ function valueColumns(from: string, to: string): Column[] {
   ]
 }
 
-/** `value` only where it is to be shown. */
+/** `value` only with `--show-values`. */
 type Opened = { digest: Uint8Array; policy: unknown; value?: string }
 
 /** Digests have one length, so that comparing them takes one time. */

@@ -10,7 +10,7 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { tokenInstead, valuesNamed } from '../../tokens/token_work.ts'
 import { shownValues, withReferenced } from '../../values/references.ts'
 import { openedSecrets } from '../../values/sealing.ts'
-import { sayOwn } from '../../values/session_source.ts'
+import { noteOwnValues } from '../../values/session_source.ts'
 import { versionOf } from '../../values/versions.ts'
 
 const options = [
@@ -33,7 +33,7 @@ export default command({
     const token = tokenInstead(context, options)
     const { version, raw } = options
     if (version !== undefined && (keys.length > 1 || token !== undefined)) {
-      throw new CliError('usage', '--version is of a single secret, and needs a session')
+      throw new CliError('usage', '--version needs a single secret and a session')
     }
     show(
       context,
@@ -75,7 +75,7 @@ async function ofPerson(
   const ownNamed = [...own].filter(([name]) => keys.includes(name))
   const opened = new Map([...openedSecrets(scope, stored), ...ownNamed])
   const used = raw ? opened : await withReferenced(scope, opened, own)
-  sayOwn(
+  noteOwnValues(
     output,
     scope,
     [...used.keys()].filter((name) => own.has(name)),

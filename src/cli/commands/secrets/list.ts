@@ -25,7 +25,7 @@ export default command({
     const rows = secrets.map(({ key, version, updated_at, policy }) => ({
       key,
       version,
-      kind: `${isSensitive(policy) ? 'secret' : 'setting'}${own.has(key) ? ', yours here' : ''}`,
+      kind: `${isSensitive(policy) ? 'secret' : 'setting'}${own.has(key) ? ', with your own value' : ''}`,
       policy: policyInWords(policy),
       updated_at,
     }))
@@ -35,7 +35,7 @@ export default command({
     const names = new Set(secrets.map(({ key }) => key))
     const added = [...own.keys()].filter((key) => !names.has(key))
     context.output.table(
-      [...rows, ...added.map((key) => ({ key, kind: 'yours here only' }))],
+      [...rows, ...added.map((key) => ({ key, kind: 'only your own value' }))],
       [{ field: 'key', whole: true }, 'kind', 'version', 'policy', 'updated_at'],
       [...stored, ...added.map((key) => ({ key, environment, mine: true }))],
     )

@@ -57,7 +57,7 @@ export default command({
   },
 })
 
-/** By a token where there is one, else by the session. @throws CliError where it may be the wrong environment */
+/** Uses a token if set, otherwise the session. @throws CliError if it may be the wrong environment */
 async function valuesFor(context: Context, options: PullOptions): Promise<Values> {
   const token = tokenInstead(context, options)
   const during = <T>(work: Promise<T>) => context.output.during('fetching and decrypting', work)
@@ -73,7 +73,7 @@ async function valuesFor(context: Context, options: PullOptions): Promise<Values
   return values
 }
 
-/** The option wins; where the file's name says another format, that is said. */
+/** The option wins, with a note if the file's name means another format. */
 function formatOf(
   { output }: Context,
   path: string | undefined,

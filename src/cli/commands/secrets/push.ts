@@ -1,4 +1,4 @@
-/** `cloakroom secrets push`: what is new or different in a file goes to the server. */
+/** `cloakroom secrets push`: uploads new and changed values from a file. */
 
 import { changedOf, comparedWith } from '../../../client/actions/stored_secrets.ts'
 import { readSecrets } from '../../../client/environment.ts'
@@ -30,7 +30,7 @@ import {
 } from '../../values/storing.ts'
 import { confirmUnusual } from '../../values/unusual.ts'
 
-/** Policies of what is there stay, but for what `sensitivity.ts` says. */
+/** Existing policies are kept, except for `sensitivity.ts`. */
 export default command({
   usage: 'push [path]',
   examples: ['secrets push', 'secrets push secrets.yaml --dry-run', 'secrets push --prune'],
@@ -61,7 +61,7 @@ export default command({
     const compared = comparedWith(known, entries)
     const gone = options.dryRun || options.prune ? await onlyStored(scope, values) : []
     if (options.dryRun) {
-      const left = options.prune ? 'deleted' : 'stays: not in the file'
+      const left = options.prune ? 'deleted' : 'kept: not in the file'
       showChanges(
         context,
         compared,

@@ -11,8 +11,8 @@ import { storedSecrets, throwUnproven, unproven } from '../../values/storing.ts'
 import { versionOf } from '../../values/versions.ts'
 
 /**
- * Makes an earlier value the newest: its ciphertext binds the place and the policy, not the number. So the
- * policy of then comes back with it, proven by opening it; where it is another than today's, people are asked.
+ * Makes an earlier value the newest: its ciphertext binds the place and the policy, not the number. So its old policy
+ * is restored too, verified by decryption. If it differs from the current one, the command asks.
  */
 export default command({
   usage: 'rollback <key> <version>',
@@ -39,7 +39,7 @@ export default command({
         `This also changes the policy from ${from} to ${to}. Continue?`,
       )
     }
-    const by = earlier.created_by_email ?? 'somebody who is gone'
+    const by = earlier.created_by_email ?? 'a former member'
     context.output.note(`${key}: version ${version}, stored ${earlier.created_at} by ${by}`)
     const work = rollBackTo(environmentOf(scope), earlier).catch(throwUnproven)
     const now = await onSecret(scope, key, work)

@@ -56,7 +56,7 @@ async function refusePresent(scope: ProjectScope, key: string): Promise<void> {
   )
 }
 
-/** Names those that were set again. */
+/** Lists secrets that were set again. */
 function setAgain({ environment }: ProjectScope, error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'already_exists') return error
   const [first] = error.fields

@@ -20,11 +20,11 @@ export default command({
   action: ({ host, output }, _, options) =>
     explained(host, async () => {
       const { to, dryRun = false } = options
-      if (to === undefined) throw new CliError('usage', 'where to? add --to')
+      if (to === undefined) throw new CliError('usage', 'the target is missing: pass --to')
       const { move } = await import('../../../operator/backup/index.ts')
       const { sums, place } = await output.during('moving', move(serverConfig(), { to, dryRun }))
       const what = `${countOf(sums)} to ${place}`
-      output.done(dryRun ? `would move ${what}` : `moved ${what}, each table compared`, {
+      output.done(dryRun ? `would move ${what}` : `moved ${what}, and compared every table`, {
         place,
         dry_run: dryRun,
         tables: sums,

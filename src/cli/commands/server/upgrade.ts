@@ -1,4 +1,4 @@
-/** `cloakroom upgrade --check`: what the next start will do to the database, before it does. */
+/** `cloakroom upgrade --check`: previews the database changes of the next start. */
 import { printableJson, printableLines } from '../../../core/printable.ts'
 import { serverConfig } from '../../../operator/backup/index.ts'
 import { checkUpgrade, reportLines } from '../../../operator/upgrade_check/index.ts'
@@ -6,7 +6,7 @@ import { command } from '../../command.ts'
 import { explained } from '../../operator.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
-/** Returns 0, 1 where something is to be seen to first, 2 where it would not work, or 78 for wrong settings. */
+/** Returns 0, 1 for warnings, 2 if the upgrade would fail, or 78 for wrong settings. */
 export default command({
   usage: 'upgrade',
   examples: ['upgrade --check', 'upgrade --check --json'],

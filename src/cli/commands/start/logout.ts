@@ -1,4 +1,4 @@
-import { endSession, tellWiped, type Wiped } from '../../accounts/exit.ts'
+import { endSession, noteWiped, type Wiped } from '../../accounts/exit.ts'
 import { type Account, FIRST_SLOT, readRegistry } from '../../accounts/registry.ts'
 import { command } from '../../command.ts'
 import { forgetNames } from '../../completion/names.ts'
@@ -24,12 +24,12 @@ export default command({
       tokens,
       own_values: own,
     })
-    tellWiped(context, { tokens, own })
-    tellRemaining(context)
+    noteWiped(context, { tokens, own })
+    noteRemaining(context)
   },
 })
 
-function tellRemaining({ env, output }: Context): void {
+function noteRemaining({ env, output }: Context): void {
   const names = readRegistry(env).all.map(({ name }) => name)
   if (names.length > 0) output.note(`Still signed in: ${names.join(', ')}.`)
 }
@@ -40,7 +40,7 @@ async function everyAccount({ accounts, env }: Context): Promise<readonly Accoun
   return known.all
 }
 
-/** @throws CliError where it is not clear who is meant */
+/** @throws CliError if the account is ambiguous */
 async function oneAccount(context: Context): Promise<readonly Account[]> {
   const all = await everyAccount(context)
   if (all.length === 0 || (all.length === 1 && !(await context.accounts.named()))) return all

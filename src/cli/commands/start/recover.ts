@@ -24,7 +24,7 @@ export default command({
         throw error
       },
     )
-    // The old key is spent: whatever fails from here on, the next one is shown.
+    // The old key is used up, so the new one is shown even if later steps fail.
     showRecoveryKey(context, next)
     const entered = await enter(context, place, password).catch((error: unknown) => {
       if (context.output.isJson) context.output.record({ email, recovery_key: next })

@@ -55,7 +55,7 @@ function knownAddress(email: string): CliError {
   )
 }
 
-/** The server has it, and shows it to nobody: what fails afterwards must not lose it. */
+/** The server stores it but never returns it, so later failures must not lose it. */
 async function orShowRecoveryKey<T>(
   { output }: Context,
   { email, recoveryKey }: { email: string; recoveryKey: string },

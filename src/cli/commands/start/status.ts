@@ -94,7 +94,7 @@ async function describeServer(context: Context): Promise<Row> {
   return { health, version }
 }
 
-/** The default resolver is on this machine: beside a server elsewhere, it may not be wanted at all. */
+/** The default resolver is on this machine. With a remote server, it may not be in use. */
 async function describeResolver(context: Context): Promise<Row> {
   const { server, resolver } = context.settings
   const hostname = URL.parse(server?.value ?? '')?.hostname ?? ''

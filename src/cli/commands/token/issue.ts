@@ -75,7 +75,7 @@ async function demandAllowed(
   const rows = await session.api.list(listAllowlist, { params: { workspace_id: workspace.id } })
   const known = rows.map(({ domain }) => domain)
   const allowed = known.flatMap((text) => parseDomain(text) ?? [])
-  const unknown = hosts.find((host) => !meets(parseDomain(host), allowed))
+  const unknown = hosts.find((host) => !isAllowedHost(parseDomain(host), allowed))
   if (unknown === undefined) return
   throw notFound(unknown, known, {
     what: 'allowed host',
@@ -86,7 +86,7 @@ async function demandAllowed(
 }
 
 /** Whether a host that the token is for can be reached: either entry may be a wildcard that covers the other. */
-function meets(host: Domain | null, allowed: readonly Domain[]): boolean {
+function isAllowedHost(host: Domain | null, allowed: readonly Domain[]): boolean {
   return allowed.some(
     (entry) =>
       host !== null && (entry.text === host.text || covers(entry, host) || covers(host, entry)),

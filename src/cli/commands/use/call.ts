@@ -62,7 +62,7 @@ export default command({
       ...(answer.dropped_headers ?? []).map((name) => `the ${name} response header was omitted`),
     ]
     if (notes.length > 0) {
-      // On standard error too, so that what is piped on stays the body and nothing else.
+      // On standard error, so that a pipe receives only the body.
       context.output.warn(...(isOpenLine ? [''] : []), ...notes)
     }
     return options.fail && answer.status_code >= 400 ? EX_FAILED : 0
@@ -105,7 +105,7 @@ function requestOf({ host }: Context, url: string, options: CallOptions) {
   }
 }
 
-/** The same call in a trace that begins here. Its id is said first: one that fails is looked for, too. */
+/** Makes the call with a new trace. Prints the trace ID first, so that failed calls can be found. */
 async function traced(
   context: Context,
   token: string,
@@ -192,7 +192,7 @@ function showBody(output: Output, { body, body_encoding }: Answer, bytes: Uint8A
   return bytes.length > 0 && bytes.at(-1) !== LINE_FEED
 }
 
-/** @throws CliError that says that the call was made */
+/** @throws CliError that states that the call was made */
 async function save(
   host: Host,
   file: string,

@@ -56,7 +56,7 @@ function placeNamed(text: string): NamedPlace {
   throw new CliError('usage', '--from is a project and an environment: shared/production')
 }
 
-/** @throws CliError for what is no text, or too long to be a template */
+/** @throws CliError if it is not text, or too long */
 function readTemplate(host: Host, path: string, outFile: string | undefined): string {
   const { cwd, streams } = host
   if (path === '-' && streams.stdin.isTTY) {

@@ -85,7 +85,7 @@ const DEFAULT_PORT = 8899
 
 type Options = OptionValues<typeof options>
 
-/** By token where there is one: then no value comes to this machine. */
+/** Uses a token if set. Then, this machine receives no values. */
 function wayOf({ givenToken }: Context, options: Options): 'remote' | 'local' {
   if (options.remote && options.local) {
     throw new CliError('usage', '--remote and --local exclude each other')
@@ -105,7 +105,7 @@ async function draw({ output }: Context, backend: Backend): Promise<Drawn> {
   try {
     return await drawVariables(backend)
   } catch (error) {
-    output.warn(`cloakroom: no stand-ins: ${error instanceof Error ? error.message : 'no answer'}`)
+    output.warn(`cloakroom: no stand-ins: ${error instanceof Error ? error.message : 'no reply'}`)
     return NOTHING_DRAWN
   }
 }
@@ -127,7 +127,7 @@ async function start(
   return listening(port, () => openProxy({ backend, directory, port, strict }))
 }
 
-/** Two proxies may trust other authorities: the files that programs read are those of one run. */
+/** Each run has separate files, because two proxies may trust different authorities. */
 async function inRunFolder<T>(
   env: Context['env'],
   act: (folder: string) => Promise<T>,
@@ -227,7 +227,7 @@ async function trust({ output, env }: Context): Promise<number> {
   return 0
 }
 
-/** While a command has the terminal, nothing is written over what it shows. */
+/** Prints nothing while a command uses the terminal. */
 function openNotices({ output }: Context, isHeldBack: boolean) {
   const held: string[] = []
   return {

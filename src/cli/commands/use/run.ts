@@ -120,7 +120,7 @@ async function sourceOf(context: Context, options: RunOptions): Promise<Source> 
   })
 }
 
-/** By a token where there is one, else by the session. @throws CliError without either */
+/** Uses a token if set, otherwise the session. @throws CliError without either */
 async function openSource(context: Context, options: RunOptions): Promise<Source> {
   const token = options.token ?? context.givenToken()
   if (token) return (await import('../../tokens/token_source.ts')).tokenSource(context, token)
@@ -135,7 +135,7 @@ function textsOf(delivered: Delivered, onlySensitive = false): Record<string, st
   )
 }
 
-/** Anyone who can store such a secret could control what runs on this machine. @throws CliError */
+/** Anyone who can store such a secret could run code on this machine. @throws CliError */
 function refuseUnsafe(names: readonly string[], allowed: readonly string[]): void {
   const unsafe = names.flatMap((name) => {
     const reason = allowed.includes(name) ? null : unsafeReason(name)

@@ -5,7 +5,7 @@ import { yes } from '../../options.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 
-/** Shows what two members compare, and takes the key that the server has where it is not the known one. */
+/** Shows the fingerprint that two members compare, and accepts the server's key if it differs from the known one. */
 export default command({
   usage: 'accept-key <workspace>',
   examples: ['workspace accept-key acme'],

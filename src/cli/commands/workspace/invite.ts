@@ -63,7 +63,7 @@ function demandShared({ settings }: Context, { workspace: { name, type } }: Work
   )
 }
 
-/** The invitees who may get the workspace key. @throws CliError for keys that may belong to someone else */
+/** The invitees with confirmed keys. @throws CliError for keys that may belong to someone else */
 async function trusted(
   context: Context,
   { session, workspace }: WorkspaceScope,

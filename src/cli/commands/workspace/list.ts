@@ -22,7 +22,7 @@ export default command({
   },
 })
 
-/** Also by the links: what the server says of it is not signed. */
+/** Uses the links, because the server's data is not signed. */
 async function rekeyOf(workspace: WorkspaceEntry): Promise<string> {
   const { status, fault, rekey_required, chains } = workspace
   if (fault instanceof UntrustedChain) return 'unverified'

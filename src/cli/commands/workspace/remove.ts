@@ -31,7 +31,7 @@ export default command({
   },
 })
 
-/** Leaving takes no key, so that one which does not open keeps nobody in. False for who removes somebody else. */
+/** Leaving needs no workspace key, so it works with an unreadable one. False for the removal of others. */
 async function left(context: Context, email: string, options: RemoveOptions): Promise<boolean> {
   const session = await context.session()
   if (email.toLowerCase() !== session.email.toLowerCase()) return false

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import { chosen, demandSigned, type Place } from '../../teams/workspaces.ts'
 import { counted } from '../../terminal/confirmed.ts'
 
-/** 0 where all that the server shows is what was signed, else 1. */
+/** Returns 0 if all data from the server matches the signatures, otherwise 1. */
 export default command({
   usage: 'verify',
   examples: ['workspace verify', 'workspace verify -w acme --json'],

@@ -1,6 +1,6 @@
 /**
- * Assignments that bash reads with `source`. Only literal text is read: what bash would replace or run is refused, and
- * nothing is run here.
+ * Assignments that bash reads with `source`. Only literal text is accepted: text that bash would expand or run is
+ * refused, and never run.
  */
 import { matchAt, nextLine, readStatements, type Statement } from '../../../client/secrets/lines.ts'
 import type { DialectRules } from '../located.ts'

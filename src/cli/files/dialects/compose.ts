@@ -1,6 +1,6 @@
 /**
  * Files as Docker Compose reads them (compose-go): single quotes hold text, double quotes know escapes, and `$` is
- * replaced outside of single quotes. What compose would replace is refused, because here it has no value.
+ * replaced outside of single quotes. Text that compose would replace is refused, because it has no value here.
  */
 import { matchAt, nextLine, readStatements, type Statement } from '../../../client/secrets/lines.ts'
 import type { DialectRules } from '../located.ts'

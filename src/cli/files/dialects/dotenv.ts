@@ -1,6 +1,4 @@
-/**
- * Files as npm's `dotenv` reads them. That program skips in silence what it does not understand; here that is refused.
- */
+/** Files as npm's `dotenv` reads them. That program silently skips invalid lines; here they are refused. */
 import { lineNumbers } from '../../../client/secrets/lines.ts'
 import type { DialectRules, LineFault, Located } from '../located.ts'
 
@@ -51,7 +49,7 @@ export const dotenv: DialectRules = {
   },
 }
 
-/** A quote inside, or a backslash at the end, would make what ends the value depend on the lines behind it. */
+/** With a quote inside, or a backslash at the end, the end of the value would depend on later lines. */
 function quoted(quote: string, value: string): string[] {
   return value.includes(quote) || value.endsWith('\\') ? [] : [`${quote}${value}${quote}`]
 }

@@ -1,6 +1,6 @@
 /**
- * Dialects of `.env` files: each is read and written as one program does it, and what that program cannot hold is
- * refused. Without a dialect, only what all programs read alike is taken (`client/secrets/dotenv.ts`).
+ * Dialects of `.env` files: each is read and written like one program, and values that it cannot represent are refused.
+ * Without a dialect, only text that all programs read alike is accepted (`client/secrets/dotenv.ts`).
  */
 import { CliError } from '../../terminal/cli_error.ts'
 import type { DialectRules } from '../located.ts'

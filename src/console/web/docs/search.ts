@@ -29,8 +29,8 @@ const ENDING = /(?<=\p{L}{4})(?:s|ed|ing)$/u
 /** Sections that contain all words of the query, or else most of them, the best first. */
 export function searchPages(index: SearchIndex, query: string): Hit[] {
   const typed = query.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) ?? []
-  const telling = typed.filter((word) => !STOP_WORDS.has(word))
-  const words = telling.length === 0 ? typed : telling
+  const distinctive = typed.filter((word) => !STOP_WORDS.has(word))
+  const words = distinctive.length === 0 ? typed : distinctive
   if (words.length === 0) return []
   const hits = findWith(index, words, words.length)
   if (hits.length > 0 || words.length === 1) return hits

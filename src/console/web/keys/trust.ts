@@ -43,11 +43,11 @@ export function trustOf(
       if (changes.length > 0) notify({ ...about(workspace), kind: 'people', changes })
     },
   })
-  const metPlain: Trust['metPlain'] = async (workspace) => {
+  const onPlainWorkspace: Trust['onPlainWorkspace'] = async (workspace) => {
     const fingerprint = await keyFingerprint(knownKeyOf(workspace))
     notify({ ...about(workspace), kind: 'plain', fingerprint })
   }
-  return { chains, workspaceKeys, metPlain }
+  return { chains, workspaceKeys, onPlainWorkspace }
 }
 
 function about({ id, name }: { id: string; name: string }) {

@@ -17,7 +17,7 @@ const STORED = /^(\$argon2id(?:\$[^$]+){4})\$([0-9a-f]{8})$/
  * however many log in.
  */
 const WIDTH = Math.max(1, availableParallelism() - 1)
-/** Hashes that wait for a thread; with more the server says that it is busy. */
+/** Maximum hashes that wait for a thread. More are refused as unavailable. */
 const QUEUE = 200
 
 export type Passwords = {
@@ -52,7 +52,7 @@ export function openPasswords(pepper: Pepper, cost: PasswordCost): Passwords {
   }
 }
 
-/** `null` for what is in no such form: it was not made here. */
+/** `null` for another format. */
 function partsOf(hash: string | null): { slow: string; keyId: string } | null {
   const [, slow, keyId] = STORED.exec(hash ?? '') ?? []
   return slow !== undefined && keyId !== undefined ? { slow, keyId } : null

@@ -107,7 +107,7 @@ export const audit = {
     until: (at: string) => `until ${at}`,
     invalidGrant: 'has no valid access',
     limits: 'Limits of this list',
-    unknown: 'It doesn’t know who copied a value. Tokens that the server hides are missing.',
+    unknown: 'It can’t show who copied a value. Tokens that the server hides are missing.',
   },
 }
 

@@ -28,7 +28,7 @@ const byCode: Record<string, Words> = {
     help: 'Unlock to continue.',
   },
   worker_failed: {
-    said: 'The part that holds your keys stopped.',
+    said: 'The key worker stopped.',
     help: 'Reload the page. If it happens again, update your browser.',
   },
   session_ended: {
