@@ -337,7 +337,8 @@ test('the audit is listed, filtered, summed up and exported', async () => {
     .map((line) => JSON.parse(line))
   expect(lines.length).toBeGreaterThan(10)
   expect(exported).not.toContain(VALUE)
-  expect((await ada.run(['audit', 'list', '--limit', '0'])).code).toBe(2)
+  for (const limit of ['0', '501', '0x10', '1e2', '+5', ' 5', ''])
+    expect((await ada.run(['audit', 'list', '--limit', limit])).code).toBe(2)
 })
 
 test('a filter of the audit takes a host with its port, which the table shows, and no mistyped action', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { line, pagination, timestamp } from '../../core/validation/validate.ts'
+import { line, pagination, timestamp, wholeNumber } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import {
   environment,
@@ -54,11 +54,7 @@ const filters = {
   credential: namesIn(line(128 * MAX_NAMES), 'STRIPE_API_KEY'),
   /** Decisions on calls, or with `action` on its records: `blocked` was refused, `error` failed. */
   decision: decision.optional(),
-  status_code: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(999)
+  status_code: wholeNumber(0, 999)
     .meta({ examples: [200] })
     .optional(),
   ...range,
