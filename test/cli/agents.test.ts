@@ -359,6 +359,27 @@ test('a filter of the audit takes a host with its port, which the table shows, a
   expect(await listed('--action', 'token.issued')).not.toEqual([])
 })
 
+test('the audit lists what one member, agent or token did', async () => {
+  type Listed = { id: string; agent_id: string; token_id: string | null }
+  const listed = async (...filters: string[]) =>
+    (await ada.json('audit', 'list', '--limit', '500', ...filters)) as Listed[]
+  const all = await listed()
+  const expectOnly = async (actor: string, isTheirs: (record: Listed) => boolean) => {
+    const theirs = all.filter(isTheirs).map(({ id }) => id)
+    expect(theirs).not.toEqual([])
+    expect(theirs.length).toBeLessThan(all.length)
+    expect((await listed('--actor', actor)).map(({ id }) => id)).toEqual(theirs)
+  }
+  const { email } = (await ada.json('whoami')) as { email: string }
+  await expectOnly(email, ({ agent_id }) => agent_id === email)
+  await expectOnly(email.toUpperCase(), ({ agent_id }) => agent_id === email)
+  const { agent_id: agent = '', token_id: token } = all.find((it) => it.token_id !== null) ?? {}
+  await expectOnly(agent, ({ agent_id }) => agent_id === agent)
+  await expectOnly(token ?? '', ({ token_id }) => token_id === token)
+  expect(await listed('--actor', 'nobody@example.com')).toEqual([])
+  expect((await ada.run(['audit', 'list', '--actor', agent, '--agent', agent])).code).toBe(2)
+})
+
 // `audit tail` never ends by itself, so it has a process that a signal ends.
 test('audit tail prints records as they come', async () => {
   const child = watched(

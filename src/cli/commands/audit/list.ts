@@ -6,7 +6,11 @@ import { CliError } from '../../terminal/cli_error.ts'
 
 export default command({
   usage: 'list',
-  examples: ['audit list --agent deploy-bot', 'audit list --status 403 --json'],
+  examples: [
+    'audit list --agent deploy-bot',
+    'audit list --actor ada@example.com --action secret.read',
+    'audit list --status 403 --json',
+  ],
   options: [['--limit <count>', '1 to 500', '50'], ...filterOptions],
   action: async (context, _, options) => {
     const limit = /^\d{1,3}$/.test(options.limit) ? Number(options.limit) : 0
