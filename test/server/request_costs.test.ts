@@ -93,7 +93,8 @@ test('no request costs the database more than recorded', async () => {
     return found.length > 0 ? [{ name, found, statements }] : []
   })
   expect(findings).toEqual([])
-}, 180_000)
+  // Half a minute alone: a busy machine takes many times as long.
+}, 900_000)
 
 /** The endpoints of a resource share a workspace, and those that only read come first: rows are of what is there. */
 async function listRequests(): Promise<[string, Prepare][]> {
