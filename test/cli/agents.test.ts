@@ -354,7 +354,7 @@ test('a filter of the audit takes a host with its port, which the table shows, a
   expect(await ada.run(['audit', 'list', '--action', 'token.isued'])).toEqual({
     code: 2,
     out: '',
-    err: 'cloakroom: there is no action token.isued\n→ actions: token.issued\n',
+    err: 'cloakroom: there is no action token.isued (usage)\n→ actions: token.issued\n',
   })
   expect(await listed('--action', 'token.issued')).not.toEqual([])
 })

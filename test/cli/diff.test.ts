@@ -79,7 +79,7 @@ test('diff with an environment that is not there is an error that lists near one
   expect(ran).toEqual({
     code: 4,
     out: '',
-    err: 'cloakroom: there is no environment producton in payments\n→ is it production?\n',
+    err: 'cloakroom: there is no environment producton in payments (not_found)\n→ is it production?\n',
   })
   // One that every project is shown with is there, if empty.
   expect(await ada.json('secrets', 'diff', 'staging', 'staging')).toMatchObject({ in_both: [] })

@@ -77,5 +77,7 @@ test("another program's word for deleting or making something suggests the one t
 
 test('an unknown word without a near one gets no suggestion', async () => {
   const { err } = await ada.run(['secrets', 'frobnicate'])
-  expect(err).toBe("cloakroom: unknown command 'frobnicate'\n→ run cloakroom secrets --help\n")
+  expect(err).toBe(
+    "cloakroom: unknown command 'frobnicate' (usage)\n→ run cloakroom secrets --help\n",
+  )
 })
