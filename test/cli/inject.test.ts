@@ -95,7 +95,7 @@ test('all unresolved references are listed together, with similar names, and not
   const { code, err } = await write('{{ PORT }}{{ PORT | json }}')
   expect([code, err.split('\n')[0]]).toEqual([
     2,
-    'cloakroom: 1:11 {{ PORT | json }} is no reference (usage)',
+    'cloakroom: 1:11 {{ PORT | json }} is no reference (invalid_file)',
   ])
   expect(existsSync(at('out'))).toBe(false)
 })
