@@ -51,8 +51,7 @@ const getRoot = defineEndpoint({
   mediaType: 'text/html',
 })
 
-const NOT_A_PAGE =
-  'Not found. The console is at /console/, and the documentation at /docs/.'
+const NOT_A_PAGE = 'Not found. The console is at /console/, and the documentation at /docs/.'
 
 export function consoleRoutes(): Route[] {
   return [

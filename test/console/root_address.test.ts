@@ -52,6 +52,9 @@ test('a host that is not allowed is refused before any redirect', async () => {
 
 test('a browser is redirected neither from another method nor from the resolver', async () => {
   const posted = await open({ accept: PAGE }, 'POST')
-  expect([posted.status, posted.headers.get('allow')]).toEqual([405, expect.stringContaining('GET')])
+  expect([posted.status, posted.headers.get('allow')]).toEqual([
+    405,
+    expect.stringContaining('GET'),
+  ])
   expect((await open({ accept: PAGE }, 'GET', app.resolver)).status).toBe(404)
 })

@@ -103,7 +103,11 @@ function statementsOf({ client, repeated, send }: Sender, began: Promise<void>) 
       began.then(() => run(query), query.reject)
     }
   }
-  const tx = routed(client, { route, repeated, isInOrder: true }) as unknown as postgres.TransactionSql
+  const tx = routed(client, {
+    route,
+    repeated,
+    isInOrder: true,
+  }) as unknown as postgres.TransactionSql
   // A nested transaction is part of the outer one: its failure rolls back all of it.
   const savepoint = (inner: Work) => inner(tx)
   return {
