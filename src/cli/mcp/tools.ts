@@ -45,10 +45,10 @@ export function defineTool<I extends z.ZodObject>(definition: Definition<I>): To
   }
 }
 
-/** What a model can do about an error, by its code. It cannot run the commands that are for people. */
-export type Advice = Readonly<Record<string, string>>
+/** Instructions for a model by error code. It cannot run the commands that are for people. */
+export type ModelAdvice = Readonly<Record<string, string>>
 
-export function serveTools(server: Server, tools: readonly Tool[], advice: Advice): void {
+export function serveTools(server: Server, tools: readonly Tool[], advice: ModelAdvice): void {
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.map(({ listed }) => listed),
   }))
@@ -96,8 +96,8 @@ function resultOf(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] }
 }
 
-/** The command line's hint and remedy are for people: they have a place of their own, with its readers as its name. */
-function failureOf(error: unknown, advice: Advice): CallToolResult {
+/** The hint and remedy of the command line are for people: both are kept apart, under a name that says so. */
+function failureOf(error: unknown, advice: ModelAdvice): CallToolResult {
   const explanation = explain(error)
   const { hint: people, fix, code } = explanation
   const toModel = { ...explanation, hint: advice[code] ?? null, fix: null }

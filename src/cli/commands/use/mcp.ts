@@ -17,7 +17,13 @@ import { MAX_PROPOSED } from '../../../features/proposals/contract.ts'
 import { listCredentials, outboundMethods } from '../../../resolver/contract.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { type Advice, defineTool, RESULT_BYTES, serveTools, type Tool } from '../../mcp/tools.ts'
+import {
+  defineTool,
+  type ModelAdvice,
+  RESULT_BYTES,
+  serveTools,
+  type Tool,
+} from '../../mcp/tools.ts'
 import { StdioTransport } from '../../mcp/transport.ts'
 import { keptToken, token } from '../../options.ts'
 import { propose } from '../../proposals/proposing.ts'
@@ -52,7 +58,7 @@ export default command({
 
 const AUDIT_TIMEOUT_MS = 3000
 const ASK = 'Use the tool request_access to ask for it.'
-const ADVICE: Advice = {
+const ADVICE: ModelAdvice = {
   domain_blocked: ASK,
   unknown_secret: ASK,
   approval_required: 'Send the same call again after a member has approved it.',
