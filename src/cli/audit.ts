@@ -49,12 +49,19 @@ function decisionOf(result: string): string {
   throw new CliError('usage', `unknown result ${result}`, `results: ${resultNames.join(', ')}`)
 }
 
+/** E-mail addresses are recorded in lower case. @throws CliError if both options are given */
+function actorOf({ actor, agent }: Filters): string | undefined {
+  if (actor !== undefined && agent !== undefined)
+    throw new CliError('usage', '--actor and --agent exclude each other', 'use --actor alone')
+  return actor?.includes('@') ? `${actor},${actor.toLowerCase()}` : (actor ?? agent)
+}
+
 /** Filters as the server names them. @throws CliError */
 export function filtersOf(options: Filters): Query {
-  const { agent, domain, method, status, action, credential, result, since, until } = options
+  const { domain, method, status, action, credential, result, since, until } = options
   action?.split(',').forEach(demandAction)
   const query = {
-    agent_id: agent,
+    agent_id: actorOf(options),
     domain: domain?.split(',').map(hostOf).join(','),
     method,
     status_code: status,

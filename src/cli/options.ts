@@ -112,6 +112,7 @@ export const rangeOptions = [
   ['--until <time>', 'records before this time'],
 ] as const
 export const filterOptions = [
+  ['--actor <actor>', 'only this member, agent or token, by e-mail address, name or ID'],
   ['--agent <agent>', 'only this agent, by name or ID'],
   ['--domain <name>', 'only calls to this host, on any port'],
   ['--method <method>', 'only this method'],

@@ -1,6 +1,8 @@
 /** The addresses of the console and the documentation on the control plane. */
 import { z } from 'zod'
+import { Fault } from '../core/fault.ts'
 import { defineEndpoint, type Endpoint } from '../http/endpoint.ts'
+import { commonHeaders } from '../http/reply.ts'
 import { type Route, rawRoute } from '../http/route.ts'
 import { NotBuilt } from './build_on_demand.ts'
 import { openDocs } from './docs/serve.ts'
@@ -40,8 +42,25 @@ const getListForModels = defineEndpoint({
   mediaType: 'text/plain',
 })
 
+const getRoot = defineEndpoint({
+  name: 'console.root',
+  summary: 'Redirect a browser to the console',
+  method: 'GET',
+  path: '/',
+  access: { kind: 'public' },
+  mediaType: 'text/html',
+})
+
+const NOT_A_PAGE = 'Not found. The console is at /console/, and the documentation at /docs/.'
+
 export function consoleRoutes(): Route[] {
   return [
+    rawRoute(getRoot, async ({ request, requestId }) => {
+      const isBrowser = /\btext\/html\b/i.test(request.headers.get('accept') ?? '')
+      if (!isBrowser) throw new Fault('not_found', { message: NOT_A_PAGE })
+      const headers = { ...commonHeaders(requestId), location: '/console/', vary: 'accept' }
+      return new Response(null, { status: 302, headers })
+    }),
     routeTo(getConsole, 'The console', openConsole),
     routeTo(getDocs, 'The documentation', openDocs),
     routeTo(getListForModels, 'The documentation', openDocs),

@@ -11,6 +11,7 @@ import { announcedName } from './announced.ts'
 import { connectToPath, type Reach, socketTo } from './connection/dial.ts'
 import type { ServerOptions } from './connection/lane.ts'
 import { openPool } from './connection/pool.ts'
+import { RepeatedStatements } from './connection/repeated_statements.ts'
 import { handlerOf, routed } from './connection/routed.ts'
 import { transactOn } from './connection/transaction.ts'
 import { openEmbedded } from './embedded/open.ts'
@@ -141,9 +142,11 @@ async function openLocal(config: Config, onFailure: (reason: string) => void): P
     socket: () => connectToPath(path),
   } as ServerOptions)
   const driver = client
+  const repeated = new RepeatedStatements()
   const sql = routed(driver, {
     route: handlerOf(driver),
-    begin: (...args) => transactOn(driver, args),
+    repeated,
+    begin: (...args) => transactOn(driver, repeated, args),
   })
   return {
     ...wrap(sql),

@@ -22,8 +22,8 @@ const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
 /** Prints one JSON line per day, newest first; `days` as typed on the command line. */
 export async function runCalculateMetrics(days: unknown): Promise<number> {
-  const count = Number(days)
-  if (!Number.isInteger(count) || count < 1 || count > MAX_DAYS) {
+  const count = /^\d{1,9}$/.test(String(days)) ? Number(days) : 0
+  if (count < 1 || count > MAX_DAYS) {
     process.stderr.write(`cloakroom: --days must be a number from 1 to ${MAX_DAYS}\n`)
     return EX_USAGE
   }

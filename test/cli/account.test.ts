@@ -67,12 +67,14 @@ test('logging out ends the session on this machine and on the server', async () 
   expect(await bob.run(['whoami'])).toEqual({
     code: 3,
     out: '',
-    err: 'cloakroom: not signed in\n→ sign in with: cloakroom login EMAIL\n',
+    err: 'cloakroom: not signed in (not_logged_in)\n→ sign in with: cloakroom login EMAIL\n',
   })
   const ci = await bob.run(['run', '--', 'true'], { env: { SERVICE_TOKEN: '' } })
   expect([ci.code, ci.err]).toEqual([
     3,
-    expect.stringContaining('not signed in, and SERVICE_TOKEN is empty\n→ CI systems'),
+    expect.stringContaining(
+      'not signed in, and SERVICE_TOKEN is empty (not_logged_in)\n→ CI systems',
+    ),
   ])
   const refused = await app.call('GET', '/api/users/me/', { token: access })
   expect(refused.status).toBe(401)
@@ -108,7 +110,7 @@ test('without --insecure-storage the session is sealed under a passphrase', asyn
   const wrong = await carol.run(['whoami'], { env: { SERVICE_PASSPHRASE: 'another' } })
   expect({ code: wrong.code, err: wrong.err }).toEqual({
     code: 3,
-    err: 'cloakroom: the passphrase is wrong\n→ retry, or start over with cloakroom logout, which removes the session, saved tokens and your own values from this machine\n',
+    err: 'cloakroom: the passphrase is wrong (wrong_passphrase)\n→ retry, or start over with cloakroom logout, which removes the session, saved tokens and your own values from this machine\n',
   })
   carol.remove()
 })
@@ -126,7 +128,7 @@ test('a password changed elsewhere ends the session with a message, until the ne
   expect(await here.run(['workspace', 'list'])).toEqual({
     code: 3,
     out: '',
-    err: 'cloakroom: the session of finn@example.com expired or was ended elsewhere, for example by a password change\n→ sign in again with: cloakroom login finn@example.com\n',
+    err: 'cloakroom: the session of finn@example.com expired or was ended elsewhere, for example by a password change (session_ended)\n→ sign in again with: cloakroom login finn@example.com\n',
   })
   expect((await here.run(login, { stdin: next })).code).toBe(0)
   expect(await here.json('workspace', 'list')).toHaveLength(1)
@@ -164,7 +166,7 @@ test('no account is registered if the session could not be stored', async () => 
   })
   expect([refused.code, refused.err]).toEqual([
     2,
-    'cloakroom: the question needs a terminal\n→ no keyring on this machine: set SERVICE_PASSPHRASE or add --insecure-storage\n',
+    'cloakroom: the question needs a terminal (terminal_required)\n→ no keyring on this machine: set SERVICE_PASSPHRASE or add --insecure-storage\n',
   ])
   expect(
     (await app.connection.sql`select 1 from users where email = 'erin@example.com'`).length,
@@ -229,7 +231,7 @@ test('a question without a terminal is exit 2 and names the option', async () =>
   const { code, err } = await ada.run(['login', 'ada@example.com'])
   expect({ code, err }).toEqual({
     code: 2,
-    err: 'cloakroom: the question needs a terminal\n→ give the password on standard input with --password-stdin\n',
+    err: 'cloakroom: the question needs a terminal (terminal_required)\n→ give the password on standard input with --password-stdin\n',
   })
 })
 

@@ -127,7 +127,7 @@ describe('a second login', () => {
     const { code, err } = await ada.run(['whoami', '--account', 'wrok'])
     expect({ code, err }).toEqual({
       code: 4,
-      err: 'cloakroom: there is no account wrok\n→ is it work?\n',
+      err: 'cloakroom: there is no account wrok (not_found)\n→ is it work?\n',
     })
     expect((await ada.run(['account', 'list'], { env: { SERVICE_ACCOUNT: 'nobody' } })).code).toBe(
       0,

@@ -337,7 +337,8 @@ test('the audit is listed, filtered, summed up and exported', async () => {
     .map((line) => JSON.parse(line))
   expect(lines.length).toBeGreaterThan(10)
   expect(exported).not.toContain(VALUE)
-  expect((await ada.run(['audit', 'list', '--limit', '0'])).code).toBe(2)
+  for (const limit of ['0', '501', '0x10', '1e2', '+5', ' 5', ''])
+    expect((await ada.run(['audit', 'list', '--limit', limit])).code).toBe(2)
 })
 
 test('an audit filter accepts a host with its port, which the table shows, and no mistyped action', async () => {
@@ -353,9 +354,30 @@ test('an audit filter accepts a host with its port, which the table shows, and n
   expect(await ada.run(['audit', 'list', '--action', 'token.isued'])).toEqual({
     code: 2,
     out: '',
-    err: 'cloakroom: there is no action token.isued\n→ actions: token.issued\n',
+    err: 'cloakroom: there is no action token.isued (usage)\n→ actions: token.issued\n',
   })
   expect(await listed('--action', 'token.issued')).not.toEqual([])
+})
+
+test('the audit lists what one member, agent or token did', async () => {
+  type Listed = { id: string; agent_id: string; token_id: string | null }
+  const listed = async (...filters: string[]) =>
+    (await ada.json('audit', 'list', '--limit', '500', ...filters)) as Listed[]
+  const all = await listed()
+  const expectOnly = async (actor: string, isTheirs: (record: Listed) => boolean) => {
+    const theirs = all.filter(isTheirs).map(({ id }) => id)
+    expect(theirs).not.toEqual([])
+    expect(theirs.length).toBeLessThan(all.length)
+    expect((await listed('--actor', actor)).map(({ id }) => id)).toEqual(theirs)
+  }
+  const { email } = (await ada.json('whoami')) as { email: string }
+  await expectOnly(email, ({ agent_id }) => agent_id === email)
+  await expectOnly(email.toUpperCase(), ({ agent_id }) => agent_id === email)
+  const { agent_id: agent = '', token_id: token } = all.find((it) => it.token_id !== null) ?? {}
+  await expectOnly(agent, ({ agent_id }) => agent_id === agent)
+  await expectOnly(token ?? '', ({ token_id }) => token_id === token)
+  expect(await listed('--actor', 'nobody@example.com')).toEqual([])
+  expect((await ada.run(['audit', 'list', '--actor', agent, '--agent', agent])).code).toBe(2)
 })
 
 // `audit tail` never ends by itself, so it has a process that a signal ends.

@@ -152,7 +152,7 @@ describe('approvals allow', () => {
     const { code, err } = await ada.run(['approvals', 'allow', id, '--for', '5m', '--yes'])
     expect([code, err]).toEqual([
       2,
-      'cloakroom: ONCE does not allow approvals for a time: approve each call.\n→ omit --for\n',
+      'cloakroom: ONCE does not allow approvals for a time: approve each call. (usage)\n→ omit --for\n',
     ])
   })
 
@@ -255,7 +255,7 @@ test('approvals list hides unverified requests, and --all has the reason', async
   const shown = await ada.run(['approvals', 'allow', bad, '--yes'])
   expect([shown.code, shown.err]).toEqual([
     5,
-    'cloakroom: The request failed verification: its digest belongs to another call.\n→ see all of them: cloakroom approvals list --all\n',
+    'cloakroom: The request failed verification: its digest belongs to another call. (unverified_request)\n→ see all of them: cloakroom approvals list --all\n',
   ])
 })
 
@@ -277,7 +277,7 @@ test('an ID prefix that is unknown or matches several requests is rejected', asy
   const unknown = await ada.run(['approvals', 'show', 'ffffffff'])
   expect([unknown.code, unknown.err]).toEqual([
     4,
-    'cloakroom: there is no request ffffffff\n→ list them with: cloakroom approvals list\n',
+    'cloakroom: there is no request ffffffff (not_found)\n→ list them with: cloakroom approvals list\n',
   ])
   const { code, err } = await ada.run(['approvals', 'show', one.slice(0, 4)])
   expect([code, err]).toEqual([4, expect.stringContaining('several requests have')])
@@ -292,7 +292,7 @@ describe('approvals watch', () => {
 
   test('approvals watch needs a terminal to wait for requests', async () => {
     const { code, err } = await ada.run(['approvals', 'watch'])
-    expect([code, err]).toEqual([2, `cloakroom: ${PERSON}\n`])
+    expect([code, err]).toEqual([2, `cloakroom: ${PERSON} (terminal_required)\n`])
   })
 
   test('approvals watch ignores keys that are typed as a request appears, except Ctrl-C, before it asks', async () => {

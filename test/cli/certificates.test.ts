@@ -132,7 +132,7 @@ describe('an untrusted certificate is named, and no request is sent', () => {
     expect(await ada.run(['status', '--server', origin, ...args])).toEqual({
       code: 6,
       out: expect.stringMatching(/^health +untrusted_certificate$/m),
-      err: `cloakroom: ${message}\n→ ${hint}\n`,
+      err: `cloakroom: ${message} (untrusted_certificate)\n→ ${hint}\n`,
     })
     const asJson = await ada.run(['status', '--server', origin, ...args, '--json'])
     const error = { code: 'untrusted_certificate', message, hint }

@@ -55,7 +55,7 @@ describe('env copy', () => {
     expect([code, out, err]).toEqual([
       5,
       '',
-      'cloakroom: payments/staging has a different value or policy for MODE; nothing was copied\n→ --force overwrites them, and --dry-run shows all that would change\n',
+      'cloakroom: payments/staging has a different value or policy for MODE; nothing was copied (name_taken)\n→ --force overwrites them, and --dry-run shows all that would change\n',
     ])
     expect(await names(...in_('staging'))).toEqual(['MODE'])
   })
@@ -101,7 +101,7 @@ describe('env copy', () => {
     const { code, err } = await ada.run(['env', 'copy', 'developmnt', 'production'])
     expect([code, err]).toEqual([
       4,
-      'cloakroom: there is no environment developmnt in payments\n→ is it development?\n',
+      'cloakroom: there is no environment developmnt in payments (not_found)\n→ is it development?\n',
     ])
     const itself = await ada.run(['env', 'copy', 'staging', 'staging'])
     expect([itself.code, itself.err]).toEqual([2, expect.stringContaining('to itself')])
@@ -209,7 +209,7 @@ describe('a deleted secret', () => {
     const one = await ada.run(['secrets', 'rm', 'HERE', 'HER', '--yes', ...at])
     expect([one.code, one.err]).toEqual([
       4,
-      'cloakroom: there is no secret HER in payments/mistyped\n→ is it HERE?\n',
+      'cloakroom: there is no secret HER in payments/mistyped (not_found)\n→ is it HERE?\n',
     ])
     const two = await ada.run(['secrets', 'rm', 'HERE', 'NOPE', 'NEITHER', '--yes', ...at])
     expect([two.code, two.err]).toEqual([4, expect.stringContaining('no secrets NOPE, NEITHER in')])
@@ -240,14 +240,14 @@ describe('a deleted secret', () => {
     const missing = await ada.run(['secrets', 'undelete', 'GON', ...in_('deleted')])
     expect([missing.code, missing.err]).toEqual([
       4,
-      'cloakroom: there is no secret GON that was deleted from payments/deleted in the last 7 days\n→ is it GONE?\n',
+      'cloakroom: there is no secret GON that was deleted from payments/deleted in the last 7 days (not_found)\n→ is it GONE?\n',
     ])
     await ada.must('secrets', 'set', 'GONE=again', ...in_('deleted'))
     const taken = await ada.run(['secrets', 'undelete', 'GONE', ...in_('deleted')])
     const hint = '→ see its versions with: cloakroom secrets history GONE -e deleted\n'
     expect([taken.code, taken.err]).toEqual([
       5,
-      expect.stringContaining(`cloakroom: GONE: already exists again\n${hint}`),
+      expect.stringContaining(`cloakroom: GONE: already exists again (name_taken)\n${hint}`),
     ])
     expect(await ada.must('secrets', 'get', 'GONE', ...in_('deleted'))).toBe('again')
   })

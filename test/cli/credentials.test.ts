@@ -52,7 +52,7 @@ test('password change asks for the current and the new password, and ends all ot
   const wrong = await change(`not the password\n${NEXT}\n`)
   expect({ code: wrong.code, err: wrong.err }).toEqual({
     code: 3,
-    err: 'cloakroom: the password is wrong\n→ nothing was changed\n',
+    err: 'cloakroom: the password is wrong (wrong_password)\n→ nothing was changed\n',
   })
   expect((await change(`${PASSWORD}\nshort\n`)).code).toBe(2)
   expect((await change(`${PASSWORD}\n`)).code).toBe(2)
@@ -118,7 +118,7 @@ test('recover names the length of a truncated recovery key, and reports a key an
   expect(await recover('0123456789abcdef')).toEqual({
     code: 2,
     out: '',
-    err: 'cloakroom: the recovery key has 64 hex digits; yours has 16\n→ copy all eight groups of the recovery key\n',
+    err: 'cloakroom: the recovery key has 64 hex digits; yours has 16 (usage)\n→ copy all eight groups of the recovery key\n',
   })
   expect(await recover('0'.repeat(64))).toEqual({
     code: 3,
@@ -140,7 +140,7 @@ test('account delete asks for confirmation, and removes session and account', as
   const member = await end(PASSWORD)
   expect([member.code, member.err]).toEqual([
     5,
-    expect.stringContaining('you are a member of signed workspaces: signed\n'),
+    expect.stringContaining('you are a member of signed workspaces: signed (still_member)\n'),
   ])
   await bob.must('workspace', 'delete', 'signed', '--yes')
   const owner = await end(PASSWORD)

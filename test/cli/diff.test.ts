@@ -79,7 +79,7 @@ test('diff with a missing environment is an error that lists similar names', asy
   expect(ran).toEqual({
     code: 4,
     out: '',
-    err: 'cloakroom: there is no environment producton in payments\n→ is it production?\n',
+    err: 'cloakroom: there is no environment producton in payments (not_found)\n→ is it production?\n',
   })
   // An environment that every project shows exists, although it is empty.
   expect(await ada.json('secrets', 'diff', 'staging', 'staging')).toMatchObject({ in_both: [] })

@@ -68,13 +68,16 @@ test('an anchor prints one section, with the sections below it', async () => {
   const unknown = await ada.run(['help', 'approvals#no-such-section'])
   expect([unknown.code, unknown.err]).toEqual([
     4,
-    'cloakroom: there is no section no-such-section in approvals\n→ list them with: cloakroom help approvals\n',
+    'cloakroom: there is no section no-such-section in approvals (not_found)\n→ list them with: cloakroom help approvals\n',
   ])
 })
 
 test('an unknown topic suggests topics and commands with a similar name', async () => {
   const { code, err } = await ada.run(['help', 'agnets'])
-  expect([code, err]).toEqual([4, 'cloakroom: there is no help topic agnets\n→ is it agents?\n'])
+  expect([code, err]).toEqual([
+    4,
+    'cloakroom: there is no help topic agnets (not_found)\n→ is it agents?\n',
+  ])
   expect((await ada.run(['help', 'secretz'])).err).toContain('secrets')
   expect((await ada.run(['help', 'qqqqqqqq'])).err).toContain('list them with: cloakroom help')
 })

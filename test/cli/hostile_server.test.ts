@@ -31,7 +31,7 @@ const callBy = (run: Terminal['run'], ...options: string[]) =>
 const complaint = (said: string, todo = hint) => ({
   code: 6,
   out: '',
-  err: `cloakroom: ${host} ${said}\n→ ${todo}\n`,
+  err: `cloakroom: ${host} ${said} (unusable_answer)\n→ ${todo}\n`,
 })
 
 const PIECE = Buffer.alloc(1_048_576, ' ')

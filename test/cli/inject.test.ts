@@ -79,14 +79,14 @@ test('all unresolved references are listed together, with similar names, and not
     code: 4,
     out: '',
     err:
-      'cloakroom: 3:20 {{ svc://paiments/development/QQ }} there is no project paiments in Personal\n' +
+      'cloakroom: 3:20 {{ svc://paiments/development/QQ }} there is no project paiments in Personal (not_found)\n' +
       'nothing was written\n→ see: cloakroom project list\n',
   })
   expect(await write(text.replace('paiments', 'payments'))).toEqual({
     code: 4,
     out: '',
     err:
-      'cloakroom: 1:3 {{ API_KEI }} is not available to programs in payments/development; is it API_KEY?\n' +
+      'cloakroom: 1:3 {{ API_KEI }} is not available to programs in payments/development; is it API_KEY? (not_found)\n' +
       '2:12 {{ NOWHERE }} is not available to programs in payments/development\n' +
       '3:3 {{ CALLED_ONLY }} is not available to programs in payments/development\n' +
       '3:20 {{ svc://payments/development/QQ }} is not available to programs in payments/development\n' +
@@ -95,7 +95,7 @@ test('all unresolved references are listed together, with similar names, and not
   const { code, err } = await write('{{ PORT }}{{ PORT | json }}')
   expect([code, err.split('\n')[0]]).toEqual([
     2,
-    'cloakroom: 1:11 {{ PORT | json }} is not a reference',
+    'cloakroom: 1:11 {{ PORT | json }} is not a reference (invalid_file)',
   ])
   expect(existsSync(at('out'))).toBe(false)
 })
@@ -150,14 +150,14 @@ describe('an invalid template', () => {
   test('a template that is not UTF-8 is refused', async () => {
     await Bun.write(at('bytes.tpl'), new Uint8Array([0x7b, 0xff, 0x7d]))
     const { code, err } = await ada.run(['inject', '-i', 'bytes.tpl'])
-    expect([code, err]).toEqual([2, 'cloakroom: bytes.tpl is not UTF-8 text\n'])
+    expect([code, err]).toEqual([2, 'cloakroom: bytes.tpl is not UTF-8 text (invalid_file)\n'])
   })
 
   test('a template of more than 4 MiB is refused', async () => {
     const { code, err } = await inject('a'.repeat(4_194_305))
     expect([code, err]).toEqual([
       2,
-      'cloakroom: the template exceeds the template limit of 4 MiB\n',
+      'cloakroom: the template exceeds the template limit of 4 MiB (invalid_file)\n',
     ])
     expect((await inject('a'.repeat(4_194_304))).code).toBe(0)
   })

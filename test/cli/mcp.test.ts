@@ -61,8 +61,8 @@ type Content = { type: string; text: string }[]
 
 async function use(name: string, args: Record<string, unknown> = {}, who = client) {
   const { content, isError } = await who.callTool({ name, arguments: args })
-  const [{ text }] = content as [Content[number]]
-  search('output', `the tool ${name}`, text)
+  const [{ text }, ...others] = content as [Content[number], ...Content]
+  search('output', `the tool ${name}`, [text, ...others.map((part) => part.text)].join('\n'))
   return { text, isError: isError === true }
 }
 
@@ -132,11 +132,11 @@ test('call_api sends the credential and returns it redacted', async () => {
   expect(stage.upstream.received.at(-1)?.header('x-key')).toBe(VALUE)
 })
 
-test('a rejected call is an error with its code', async () => {
+test('a rejected call is an error with its code and the tool to use next', async () => {
   expect(await use('call_api', { url: 'https://elsewhere.example/' })).toEqual({
     text:
-      'elsewhere.example:443 is not on the allowlist of the workspace. Use the tool request_access to ask for it. (domain_blocked)\n' +
-      '→ run: cloakroom allowlist add elsewhere.example',
+      'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)\n' +
+      '→ Use the tool request_access to ask for it.',
     isError: true,
   })
 })
@@ -148,8 +148,11 @@ test('check_status returns whether the token is accepted', async () => {
     credentials: 2,
   })
   const stranger = await connect(`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`)
-  const { token: verdict } = JSON.parse((await use('check_status', {}, stranger)).text)
-  expect(verdict).toContain('this token is incomplete or was altered')
+  expect(JSON.parse((await use('check_status', {}, stranger)).text)).toEqual({
+    resolver: 'healthy',
+    token: expect.stringMatching(/^this token is incomplete or was altered.* \(invalid_token\)$/),
+    for_people: expect.stringContaining('copy the whole line'),
+  })
   await stranger.close()
 })
 

@@ -117,7 +117,8 @@ const tools: Record<string, { args: Record<string, unknown>; path: string; isCut
 }
 const names = Object.keys(tools)
 
-type Result = { content: { type: string; text: string }[]; isError?: boolean } & {
+type Part = { type: string; text: string; annotations?: { audience: string[] } }
+type Result = { content: Part[]; isError?: boolean } & {
   structuredContent?: { error: Record<string, unknown> }
 }
 
@@ -174,7 +175,9 @@ test.each(names)('%s returns an error with its code as data, bounded', async (na
   const { result, text, bytes } = await use(name)
   expect(result).toMatchObject({
     isError: true,
-    structuredContent: { error: { code: 'forbidden', hint: expect.any(String) } },
+    structuredContent: {
+      error: { code: 'forbidden', hint: null, for_people: { hint: expect.any(String) } },
+    },
   })
   // The owner has every role: the server's message is the reason.
   expect(text).toStartWith(MARK)
@@ -187,20 +190,48 @@ const refusedWith = (error_code: string, advice: object): Reply => {
   return () => Response.json(body, { status: 409 })
 }
 
-test.each(names)('%s passes on how to remove the cause of an error', async (name) => {
-  const advice = { fix: { setting: 'QUOTA_AGENTS' }, docs: 'operations.md#quotas' }
-  replies = { [tools[name]?.path ?? '']: refusedWith('quota_exceeded', advice) }
-  const { result, text } = await use(name)
-  expect(result.structuredContent?.error).toMatchObject({ code: 'quota_exceeded', ...advice })
-  expect(text).toContain('change the server setting QUOTA_AGENTS')
+/** The part of an answer that is marked for people, and the text for the model. */
+function partsOf({ content }: Result) {
+  const isForPeople = ({ annotations }: Part) => annotations?.audience.join() === 'user'
+  const textsOf = (some: Part[]) => some.map(({ text }) => text).join('\n')
+  return {
+    model: textsOf(content.filter((part) => !isForPeople(part))),
+    people: textsOf(content.filter(isForPeople)),
+  }
+}
+
+test.each(names)('%s passes on how people remove the cause of a refusal, apart', async (name) => {
+  const fix = { setting: 'QUOTA_AGENTS' }
+  const docs = 'operations.md#quotas'
+  replies = { [tools[name]?.path ?? '']: refusedWith('quota_exceeded', { fix, docs }) }
+  const { result } = await use(name)
+  const hint = 'change the server setting QUOTA_AGENTS'
+  expect(result.structuredContent?.error).toEqual({
+    code: 'quota_exceeded',
+    message: 'Refused.',
+    hint: null,
+    docs,
+    for_people: { hint, fix },
+  })
+  expect(partsOf(result)).toEqual({
+    model: 'Refused. (quota_exceeded)',
+    people: `For the user, not for you: ${hint}`,
+  })
 })
 
-test('call_api names the command that allows a rejected host', async () => {
+test('call_api tells the model to ask for a refused host, and people the command that allows it', async () => {
   replies = { [resolveCall.path]: refusedWith('domain_blocked', {}) }
-  const { result, text } = await use('call_api', { url: 'https://api.example.com:8443/v1?a=b' })
+  const { result } = await use('call_api', { url: 'https://api.example.com:8443/v1?a=b' })
   const command = ['cloakroom', 'allowlist', 'add', 'api.example.com:8443']
-  expect(result.structuredContent?.error.fix).toEqual({ command })
-  expect(text).toContain(`→ run: ${command.join(' ')}`)
+  const hint = `run: ${command.join(' ')}`
+  expect(result.structuredContent?.error).toMatchObject({
+    hint: 'Use the tool request_access to ask for it.',
+    for_people: { hint, fix: { command } },
+  })
+  expect(partsOf(result)).toEqual({
+    model: 'Refused. (domain_blocked)\n→ Use the tool request_access to ask for it.',
+    people: `For the user, not for you: ${hint}`,
+  })
 })
 
 test.each([

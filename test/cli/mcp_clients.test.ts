@@ -2,7 +2,7 @@
 /** `cloakroom mcp` with other vendors' clients, which start the executable: the inspector, and the Python client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { adviceFor } from '../../src/http/advice.ts'
+import { faultDocs } from '../../src/http/advice.ts'
 import { executable } from '../binary/executable.ts'
 import { openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -15,8 +15,9 @@ const VALUE = marked('sk_live_mcp_not_real')
 const INSPECTOR = '@modelcontextprotocol/inspector'
 const TOOLS = ['list_credentials', 'call_api', 'request_access', 'check_status']
 const REFUSED =
-  'elsewhere.example:443 is not on the allowlist of the workspace. Use the tool request_access to ask for it. (domain_blocked)\n' +
-  '→ run: cloakroom allowlist add elsewhere.example'
+  'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)\n' +
+  '→ Use the tool request_access to ask for it.'
+const FOR_PEOPLE = 'For the user, not for you: run: cloakroom allowlist add elsewhere.example'
 
 let stage: Stage
 let ada: Terminal
@@ -113,10 +114,12 @@ const refusal = {
   error: {
     code: 'domain_blocked',
     message: expect.any(String),
-    hint: 'run: cloakroom allowlist add elsewhere.example',
-    ...adviceFor('domain_blocked', {
-      command: ['cloakroom', 'allowlist', 'add', 'elsewhere.example'],
-    }),
+    hint: 'Use the tool request_access to ask for it.',
+    docs: faultDocs.domain_blocked,
+    for_people: {
+      hint: 'run: cloakroom allowlist add elsewhere.example',
+      fix: { command: ['cloakroom', 'allowlist', 'add', 'elsewhere.example'] },
+    },
   },
 }
 
@@ -130,7 +133,10 @@ test('the inspector prints answers as text, and an error with its code as data',
   expect(made).toMatchObject({ code: 0, out: { result: { content: textOf(echoed) } } })
   const refused = await inspect(...call('call_api', { url: 'https://elsewhere.example/' }))
   // 5: the tool's own error.
-  const content = [{ type: 'text', text: REFUSED }]
+  const content = [
+    { type: 'text', text: REFUSED },
+    { type: 'text', text: FOR_PEOPLE, annotations: { audience: ['user'] } },
+  ]
   const result = { content, structuredContent: refusal, isError: true }
   expect(refused).toMatchObject({ code: 5, out: { result } })
 })
@@ -180,7 +186,7 @@ test('the Python client lists, calls, reads an error with its code, and cancels'
     { tools: TOOLS },
     ok('list_credentials', credentials),
     ok('call_api', echoed),
-    { tool: 'call_api', is_error: true, text: [REFUSED], data: refusal },
+    { tool: 'call_api', is_error: true, text: [REFUSED, FOR_PEOPLE], data: refusal },
     ok('check_status', { resolver: 'healthy', token: 'accepted', credentials: 1 }),
   ])
 })

@@ -38,14 +38,14 @@ test('a token is narrowed only to hosts and secrets that exist, unless --allow-u
   expect(await ada.run([...issue, '--secret', 'STRIPE_KY', '--host', 'echo.internal'])).toEqual(
     refusal(
       4,
-      'there is no secret STRIPE_KY in payments/development',
+      'there is no secret STRIPE_KY in payments/development (not_found)',
       `is it STRIPE_KEY? ${otherwise}`,
     ),
   )
   expect(await ada.run([...issue, '--secret', 'STRIPE_KEY', '--host', 'echo.internl'])).toEqual(
     refusal(
       4,
-      'there is no allowed host echo.internl in acme',
+      'there is no allowed host echo.internl in acme (not_found)',
       `is it echo.internal? ${otherwise}`,
     ),
   )
@@ -83,7 +83,7 @@ test('a person who is not a member cannot be removed or given a role', async () 
     expect(await ada.run(line)).toEqual(
       refusal(
         4,
-        'nobody@x.example is not a member of acme',
+        'nobody@x.example is not a member of acme (not_found)',
         'list the members with: cloakroom workspace members',
       ),
     )
@@ -100,7 +100,7 @@ test('an invalid value is rejected with the rule and the similar word', async ()
   expect([place.code, place.err]).toEqual([
     2,
     expect.stringContaining(
-      '--locations is invalid: headr is unknown\n→ did you mean header? use one of header, basic,',
+      '--locations is invalid: headr is unknown (usage)\n→ did you mean header? use one of header, basic,',
     ),
   ])
   const cut = await ada.run(['whoami', '--token', 'svc_agt_cut'])
@@ -116,7 +116,7 @@ test('registering a known address names the commands that open the account', asy
   expect(again).toEqual(
     refusal(
       5,
-      `${email} already has an account on this server`,
+      `${email} already has an account on this server (account_exists)`,
       `sign in with: cloakroom login ${email}; if you forgot the password: cloakroom recover ${email}`,
     ),
   )
@@ -138,19 +138,25 @@ test('call reports an invalid URL as a URL, and push a folder as a folder', asyn
 
 test('an existing name is rejected with the command for the existing object', async () => {
   expect(await ada.run(['agent', 'create', 'bot'])).toEqual(
-    refusal(5, 'an agent bot exists', 'issue another token for it: cloakroom token issue bot'),
+    refusal(
+      5,
+      'an agent bot exists (name_taken)',
+      'issue another token for it: cloakroom token issue bot',
+    ),
   )
   expect(await ada.run(['secrets', 'undelete', 'STRIPE_KEY'])).toEqual(
     refusal(
       4,
-      'STRIPE_KEY is not deleted: it is in payments/development',
+      'STRIPE_KEY is not deleted: it is in payments/development (not_found)',
       'see its versions with: cloakroom secrets history STRIPE_KEY -e development',
     ),
   )
   const { code, err } = await ada.run(['run', '--', 'no-such-program'])
   expect([code, err]).toEqual([
     127,
-    expect.stringContaining('program not found: no-such-program\n→ check the name and PATH\n'),
+    expect.stringContaining(
+      'program not found: no-such-program (program_not_found)\n→ check the name and PATH\n',
+    ),
   ])
 })
 

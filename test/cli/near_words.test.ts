@@ -77,5 +77,7 @@ test("another program's word for deleting or creating suggests the group's own w
 
 test('an unknown word without a similar one gets no suggestion', async () => {
   const { err } = await ada.run(['secrets', 'frobnicate'])
-  expect(err).toBe("cloakroom: unknown command 'frobnicate'\n→ run cloakroom secrets --help\n")
+  expect(err).toBe(
+    "cloakroom: unknown command 'frobnicate' (usage)\n→ run cloakroom secrets --help\n",
+  )
 })

@@ -35,7 +35,7 @@ test('an invitation names workspace and role, and a personal workspace must be n
   const invite = ['workspace', 'invite', BOB, '--fingerprint', `${BOB}=${fingerprint}`]
   const refused = refusal(
     2,
-    'Personal is a personal workspace; nobody was invited',
+    'Personal is a personal workspace; nobody was invited (usage)',
     'create a shared one with: cloakroom workspace create NAME; then add -w NAME',
   )
   expect(await ada.run(invite)).toEqual(refused)
@@ -51,7 +51,7 @@ test('an invitation names workspace and role, and a personal workspace must be n
 test('the hint to log in has the argument that login needs', async () => {
   const eve = await openTerminal(app)
   expect(await eve.run(['whoami'])).toEqual(
-    refusal(3, 'not signed in', 'sign in with: cloakroom login EMAIL'),
+    refusal(3, 'not signed in (not_logged_in)', 'sign in with: cloakroom login EMAIL'),
   )
   eve.remove()
 })
@@ -79,7 +79,11 @@ test('removing a host that is not on the allowlist suggests the similar one, and
   await ada.must('allowlist', 'add', 'api.stripe.com', 'b.example', '-w', 'acme')
   const remove = (...hosts: string[]) => ada.run(['allowlist', 'remove', ...hosts, '-w', 'acme'])
   expect(await remove('b.example', 'api.strip.com')).toEqual(
-    refusal(4, 'there is no allowed host api.strip.com in acme', 'is it api.stripe.com?'),
+    refusal(
+      4,
+      'there is no allowed host api.strip.com in acme (not_found)',
+      'is it api.stripe.com?',
+    ),
   )
   expect((await remove('API.stripe.com:443', 'b.example')).code).toBe(0)
 })
@@ -89,7 +93,7 @@ test('init with another name keeps the project of the folder, unless --yes is gi
   expect(await ada.run(['init', 'paymets'])).toEqual(
     refusal(
       5,
-      'this folder uses the project payments; nothing was changed',
+      'this folder uses the project payments; nothing was changed (file_exists)',
       'is it payments? to use another project here, run: cloakroom init paymets --yes',
     ),
   )
@@ -103,7 +107,7 @@ test('a second workspace of the same name is created with --yes only', async () 
   expect(await ada.run(['workspace', 'create', 'twice'])).toEqual(
     refusal(
       5,
-      'you already have a workspace twice; nothing was created',
+      'you already have a workspace twice; nothing was created (name_taken)',
       'use it with: cloakroom workspace use twice; or add --yes to create another one',
     ),
   )
@@ -124,14 +128,14 @@ test('secrets pull creates no missing folder, and does not overwrite a folder', 
   expect(await ada.run(['secrets', 'pull', path])).toEqual(
     refusal(
       2,
-      `the folder ${folder} does not exist; nothing was done`,
+      `the folder ${folder} does not exist; nothing was done (invalid_file)`,
       `create it with: mkdir -p ${folder}`,
     ),
   )
   expect(existsSync(folder)).toBe(false)
   mkdirSync(join(ada.cwd, 'place'))
   expect(await ada.run(['secrets', 'pull', 'place'])).toEqual(
-    refusal(2, 'place is a folder; nothing was written', 'name a file in it'),
+    refusal(2, 'place is a folder; nothing was written (invalid_file)', 'name a file in it'),
   )
   const { err } = await ada.run(['secrets', 'push', 'place'])
   expect(err).toContain('place is a folder')

@@ -51,12 +51,12 @@ test('a webhook is added from standard input, tested, logged and removed', async
 test('an invalid type, event or URL is rejected with the valid ones', async () => {
   expect(await ada.run(['notify', 'add', 'pager', URL])).toMatchObject({
     code: 2,
-    err: 'cloakroom: pager is not a notice type.\n→ use one of webhook, slack, discord, ntfy\n',
+    err: 'cloakroom: pager is not a notice type. (usage)\n→ use one of webhook, slack, discord, ntfy\n',
   })
   const events = await ada.run(['notify', 'add', 'slack', URL, '--events', 'all'])
   expect(events).toMatchObject({ code: 2 })
   expect(events.err).toStartWith(
-    'cloakroom: all is not a notice event.\n→ use one of approval.requested,',
+    'cloakroom: all is not a notice event. (usage)\n→ use one of approval.requested,',
   )
   const plain = await ada.run(['notify', 'add', 'slack', 'http://hooks.example.com/very-secret'])
   expect(plain.code).not.toBe(0)

@@ -144,20 +144,23 @@ test('an invalid policy option is named in the error and changes nothing', async
       ['set', 'STRIPE_KEY', '--operations', 'viewer'],
       '--operations is invalid: must be an operation such as query:viewer or rpc:tools/list',
     ],
-    [['clear', 'STRIPE_KEY', 'path'], 'unknown policy field path\n→ did you mean paths?'],
+    [['clear', 'STRIPE_KEY', 'path'], 'unknown policy field path (usage)\n→ did you mean paths?'],
     [
       ['set', 'STRIPE_KEY', '--domains', 'api.example.com,https://echo.internal'],
-      'https://echo.internal is a URL.\n→ give the host: echo.internal',
+      'https://echo.internal is a URL. (usage)\n→ give the host: echo.internal',
     ],
   ] as const) {
     const { code, err } = await ada.run(['policy', ...args])
     expect([code, err]).toEqual([2, expect.stringContaining(said)])
   }
   for (const [policy, said] of [
-    ['{"allowed_hosts":["x"]}', 'unknown field: allowed_hosts\n→ is it allowed_domains?'],
-    ['{"allowed_method":["GET"]}', 'unknown field: allowed_method\n→ is it allowed_methods?'],
+    ['{"allowed_hosts":["x"]}', 'unknown field: allowed_hosts (usage)\n→ is it allowed_domains?'],
+    [
+      '{"allowed_method":["GET"]}',
+      'unknown field: allowed_method (usage)\n→ is it allowed_methods?',
+    ],
     ['{"allowed_methods":["SEND"]}', 'the policy is invalid: allowed_methods.0 must be one of'],
-    ['{', 'the policy is not JSON\n→ example: '],
+    ['{', 'the policy is not JSON (usage)\n→ example: '],
   ] as const) {
     const { code, err } = await ada.run(['secrets', 'set', 'NEW=x', '--policy', policy])
     expect([code, err]).toEqual([2, expect.stringContaining(said)])
@@ -165,7 +168,7 @@ test('an invalid policy option is named in the error and changes nothing', async
   const missing = await ada.run(['policy', 'set', 'STRIPE_KY', '--methods', 'GET'])
   expect([missing.code, missing.err]).toEqual([
     4,
-    'cloakroom: there is no secret STRIPE_KY in payments/development\n→ is it STRIPE_KEY?\n',
+    'cloakroom: there is no secret STRIPE_KY in payments/development (not_found)\n→ is it STRIPE_KEY?\n',
   ])
   expect(await ada.json('secrets', 'history', 'STRIPE_KEY')).toEqual(before)
 })

@@ -33,7 +33,7 @@ test('a file with other content is kept, unless --force or --yes is passed', asy
   expect(await pull('.env')).toEqual({
     code: 5,
     out: '',
-    err: 'cloakroom: .env exists with different content; nothing was written\n→ replace it with --force, or give another file\n',
+    err: 'cloakroom: .env exists with different content; nothing was written (file_exists)\n→ replace it with --force, or give another file\n',
   })
   expect(read('.env')).toBe('MINE=1\n')
   for (const option of ['--force', '-f', '--yes']) {
@@ -83,7 +83,7 @@ test('a link is not followed, whatever its target', async () => {
     const { code, err } = await pull('link.env', '--force')
     expect([code, err.split('\n')[0]]).toEqual([
       2,
-      'cloakroom: link.env is a link; nothing was written',
+      'cloakroom: link.env is a link; nothing was written (invalid_file)',
     ])
   }
   expect([read('elsewhere'), readdirSync(ada.cwd).includes('nowhere')]).toEqual(['MINE=1\n', false])

@@ -107,7 +107,7 @@ describe('a value with references', () => {
         code: 1,
         out: '',
         err:
-          `cloakroom: BROKEN refers to GONE, ${NOT_THERE}\nOTHER refers to ROUND refers to OTHER: this is a circular reference\nROUND refers to OTHER refers to ROUND: this is a circular reference\n` +
+          `cloakroom: BROKEN refers to GONE, ${NOT_THERE} (unresolved_reference)\nOTHER refers to ROUND refers to OTHER: this is a circular reference\nROUND refers to OTHER refers to ROUND: this is a circular reference\n` +
           '→ show the stored value with: cloakroom secrets get NAME --raw\n',
       })
       const json = await ada.run(['secrets', 'get', 'BROKEN', '-e', 'broken', '--json'], { env })
@@ -126,7 +126,7 @@ describe('a value with references', () => {
     await ada.must('policy', 'clear', 'KEPT', '-e', 'kept')
     await ada.must('secrets', 'set', ...around)
     await ada.must('policy', 'set', 'KEPT', '--locations', 'header', '-e', 'kept')
-    const message = `cloakroom: AROUND refers to KEPT, ${NOT_THERE}`
+    const message = `cloakroom: AROUND refers to KEPT, ${NOT_THERE} (unresolved_reference)`
     for (const args of [
       ['run', '-e', 'kept', '--', 'env'],
       ['secrets', 'get', 'AROUND', '-e', 'kept'],
@@ -165,7 +165,7 @@ describe('a stored value', () => {
       expect(await ada.run(args)).toEqual({
         code: 1,
         out: '',
-        err: `cloakroom: EARLY refers to LATER, not in payments/development
+        err: `cloakroom: EARLY refers to LATER, not in payments/development (unresolved_reference)
 nothing was stored
 → store the referenced secrets first, or confirm with --yes\n`,
       })
@@ -234,11 +234,14 @@ nothing was stored
 
   test('--references rejects a value without a reference or with an invalid one', async () => {
     const none = await set('NONE=text', '--references')
-    expect([none.code, none.err.split('\n')[0]]).toEqual([2, 'cloakroom: no value has a reference'])
+    expect([none.code, none.err.split('\n')[0]]).toEqual([
+      2,
+      'cloakroom: no value has a reference (usage)',
+    ])
     const wrong = await set('WRONG=${HOST:-x}', '--references')
     expect([wrong.code, wrong.err.split('\n')[0]]).toEqual([
       2,
-      'cloakroom: ${ in WRONG is not followed by a name and }: write $${ for literal text',
+      'cloakroom: ${ in WRONG is not followed by a name and }: write $${ for literal text (usage)',
     ])
     expect(await policyOf('WRONG')).toBeUndefined()
   })

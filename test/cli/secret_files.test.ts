@@ -25,7 +25,7 @@ test('no value of a file is stored when a part of the file is invalid', async ()
     return err
   }
   expect(await refused('bad.env', 'A=1\nB=x#y\nnothing\n')).toBe(
-    'cloakroom: bad.env, line 2: this # starts a comment in some programs: use quotes\n' +
+    'cloakroom: bad.env, line 2: this # starts a comment in some programs: use quotes (invalid_file)\n' +
       'bad.env, line 3: this is not NAME=value\n→ nothing was stored\n',
   )
   const many = Array.from({ length: 600 }, (_, index) => [`KEY_${index}`, 'x'])

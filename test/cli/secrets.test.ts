@@ -121,7 +121,7 @@ test('set keeps the policy without --policy, and removes it with --policy null',
   const asked = await ada.run(['secrets', 'rollback', 'KEY', '2', ...at])
   expect([asked.code, asked.err]).toEqual([
     2,
-    'cloakroom: the question needs a terminal\n→ confirm with --yes\n',
+    'cloakroom: the question needs a terminal (terminal_required)\n→ confirm with --yes\n',
   ])
   expect(await kept()).toBeNull()
   await ada.must('secrets', 'rollback', 'KEY', '2', '--yes', ...at)
@@ -146,7 +146,7 @@ test('set does not create an environment with a name similar to another, and rep
       expect(await ada.run(['secrets', ...args])).toEqual({
         code: 4,
         out: '',
-        err: `cloakroom: payments has no environment ${typed}; nothing was stored\n→ did you mean ${meant}? If not, run: cloakroom env create ${typed} (or pass --yes)\n`,
+        err: `cloakroom: payments has no environment ${typed}; nothing was stored (not_found)\n→ did you mean ${meant}? If not, run: cloakroom env create ${typed} (or pass --yes)\n`,
       })
   expect(await ada.json('env', 'list')).not.toMatchObject({ environments: { prodution: {} } })
   const first = await ada.run(['secrets', 'set', 'A=one', '-e', 'review'])
@@ -208,7 +208,7 @@ test('deleting asks for confirmation, and requires --yes without a terminal', as
   const { code, err } = await ada.run(['project', 'delete', 'payments'])
   expect({ code, err }).toEqual({
     code: 2,
-    err: 'cloakroom: the question needs a terminal\n→ confirm with --yes\n',
+    err: 'cloakroom: the question needs a terminal (terminal_required)\n→ confirm with --yes\n',
   })
 })
 
@@ -226,7 +226,7 @@ test('projects are created, listed, used and deleted', async () => {
   const none = await ada.run(['project', 'restore', 'third'])
   expect([none.code, none.err]).toEqual([
     4,
-    'cloakroom: no project third was deleted in the last 7 days\n→ list them with: cloakroom audit list --action project.deleted --since 7d\n',
+    'cloakroom: no project third was deleted in the last 7 days (not_found)\n→ list them with: cloakroom audit list --action project.deleted --since 7d\n',
   ])
   await ada.must('project', 'delete', 'second', '--yes')
   expect((await ada.run(['project', 'use', 'second'])).code).toBe(4)

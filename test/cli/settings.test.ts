@@ -31,7 +31,7 @@ describe('a settings file', () => {
       const { code, err } = await ada.run(['config', 'server', value])
       expect([code, err]).toEqual([
         2,
-        'cloakroom: the server is not an address\n→ example: https://vault.example.com\n',
+        'cloakroom: the server is not an address (usage)\n→ example: https://vault.example.com\n',
       ])
     }
     expect(inFile()).toEqual({ environment: 'staging' })
@@ -133,7 +133,7 @@ describe('an unusable project file selects no other project', () => {
         2,
         '',
         expect.stringContaining(
-          `.cloakroom.json${fault}; nothing was done\n→ fix it, recreate it with cloakroom link`,
+          `.cloakroom.json${fault}; nothing was done (invalid_file)\n→ fix it, recreate it with cloakroom link`,
         ),
       ])
     }
@@ -178,7 +178,7 @@ describe('an unusable project file selects no other project', () => {
   test('an unknown setting is named in the error', async () => {
     ada.write('.cloakroom.json', '{"project":"shop","bogus":"1"}')
     expect((await ada.run(['secrets', 'list'])).err).toContain(
-      'it contains bogus\n→ allowed: server,',
+      'it contains bogus (invalid_file)\n→ allowed: server,',
     )
   })
 })

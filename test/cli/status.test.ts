@@ -90,7 +90,9 @@ test('call and status name the setting with a wrong address, and an unreachable 
   const wrong = await call({ SERVICE_RESOLVER_URL: app.controlPlane })
   expect([wrong.code, wrong.err]).toEqual([
     6,
-    expect.stringMatching(/is not a Cloakroom resolver\n→ set SERVICE_RESOLVER_URL /),
+    expect.stringMatching(
+      /is not a Cloakroom resolver \(unusable_answer\)\n→ set SERVICE_RESOLVER_URL /,
+    ),
   ])
   const dead = await call({ SERVICE_RESOLVER_URL: NOTHING_THERE })
   expect([dead.code, dead.err]).toEqual([

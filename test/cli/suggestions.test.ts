@@ -24,7 +24,7 @@ afterAll(() => {
 const missing = (name: string, hint: string, environment = 'development') => ({
   code: 4,
   out: '',
-  err: `cloakroom: there is no secret ${name} in payments/${environment}\n→ ${hint}\n`,
+  err: `cloakroom: there is no secret ${name} in payments/${environment} (not_found)\n→ ${hint}\n`,
 })
 
 describe('a missing secret', () => {
@@ -70,7 +70,7 @@ describe('an environment without secrets in a project with secrets', () => {
   const refused = {
     code: 4,
     out: '',
-    err: `cloakroom: ${remark}\n→ choose one with -e, or continue without secrets with --allow-empty\n`,
+    err: `cloakroom: ${remark} (empty_environment)\n→ choose one with -e, or continue without secrets with --allow-empty\n`,
   }
 
   test('the empty list has a remark that names environments with secrets', async () => {
@@ -146,7 +146,7 @@ describe('env use', () => {
     expect(await ada.run(['env', 'use', 'stagin'])).toEqual({
       code: 4,
       out: '',
-      err: 'cloakroom: there is no environment stagin in payments\n→ is it staging? add --yes to use stagin before it exists\n',
+      err: 'cloakroom: there is no environment stagin in payments (not_found)\n→ is it staging? add --yes to use stagin before it exists\n',
     })
     const { err } = await ada.run(['env', 'use', 'unlike'])
     expect(err).toContain('→ list them with: cloakroom env list; add --yes to use unlike')

@@ -132,7 +132,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
         await bob.run(['secrets', 'get', 'SHARED', '-w', named, '-p', 'shared']),
       ).toMatchObject({
         code: 4,
-        err: `cloakroom: you are invited to ${acme} but have not accepted\n→ accept it with: cloakroom workspace accept ${acme}\n`,
+        err: `cloakroom: you are invited to ${acme} but have not accepted (not_found)\n→ accept it with: cloakroom workspace accept ${acme}\n`,
       })
     }
     await bob.must('workspace', 'accept', acme)

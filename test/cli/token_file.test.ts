@@ -103,7 +103,7 @@ describe('an invalid token file is one line of error without its content, and no
         args,
         2,
         '',
-        `cloakroom: SERVICE_TOKEN_FILE: ${reason}${example}\n`,
+        `cloakroom: SERVICE_TOKEN_FILE: ${reason}${example} (usage)\n`,
       ])
     }
   }

@@ -47,7 +47,7 @@ test('get prints an earlier version, which history names', async () => {
   const missing = await ada.run(['secrets', 'get', 'KEY', '--version', '3', ...at])
   expect([missing.code, missing.err]).toEqual([
     4,
-    'cloakroom: KEY has no version 3\n→ list them with: cloakroom secrets history KEY\n',
+    'cloakroom: KEY has no version 3 (not_found)\n→ list them with: cloakroom secrets history KEY\n',
   ])
   const several = await ada.run(['secrets', 'get', 'KEY', 'A', '--version', '1', ...at])
   expect([several.code, several.err]).toEqual([2, expect.stringContaining('a single secret')])

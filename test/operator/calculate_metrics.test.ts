@@ -107,7 +107,7 @@ test('the command never migrates: only a server start migrates an older database
 }, 60_000)
 
 test('the command refuses an invalid number, with code 2 and one line', async () => {
-  for (const days of ['0', '367', 'three', '1.5', '']) {
+  for (const days of ['0', '367', 'three', '1.5', '0x10', '1e2', '+5', '']) {
     const { code, out, err } = await calculate('--days', days)
     expect({ days, code, out, err }).toEqual({
       days,

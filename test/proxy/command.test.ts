@@ -84,7 +84,7 @@ describe('the proxy with a command', () => {
     expect((await proxyWith(['--', 'sh', '-c', 'kill -TERM $$'])).code).toBe(143)
     expect(await proxyWith(['--', 'no-such-program'])).toMatchObject({
       code: 127,
-      err: 'cloakroom: program not found: no-such-program\n→ check the name and PATH\n',
+      err: 'cloakroom: program not found: no-such-program (program_not_found)\n→ check the name and PATH\n',
     })
   })
 
@@ -301,7 +301,7 @@ describe('the proxy with a command', () => {
       expect(await proxyWith([...way, '--agent', 'cluade', '--', 'true'])).toEqual({
         code: 4,
         out: '',
-        err: 'cloakroom: there is no agent cluade for this project\n→ is it claude?\n',
+        err: 'cloakroom: there is no agent cluade for this project (not_found)\n→ is it claude?\n',
       })
     }
     const agents = (await ada.json('agent', 'list')) as { name: string }[]
@@ -371,7 +371,7 @@ describe('the proxy without a command', () => {
     const taken = String(new URL(server.origin).port)
     expect(await proxyWith(['--port', taken])).toMatchObject({
       code: 1,
-      err: `cloakroom: port ${taken} is taken\n→ choose another one with --port, or 0\n`,
+      err: `cloakroom: port ${taken} is taken (port_taken)\n→ choose another one with --port, or 0\n`,
     })
   })
 })

@@ -107,16 +107,18 @@ const FOLLOWS_THE_STORE: Record<string, string> = {
   'audit.usage': 'reads the newest 100,000 requests, more than this store has',
 }
 
-async function countEach(): Promise<Map<string, number>> {
-  const rows = new Map<string, number>()
-  for (const endpoint of reading) {
-    const act = () => read(endpoint)
-    const first = await countRowsRead(app.connection.sql, act)
-    rows.set(endpoint.name, Math.min(first, await countRowsRead(app.connection.sql, act)))
-  }
-  // A write that counts against a quota of active rows: revoked ones pile up beside them.
-  rows.set('agents.tokens.issue', await countRowsRead(app.connection.sql, issueOne))
-  return rows
+/** Requests by the name of their endpoint. One is a write that counts against a quota: revoked tokens pile up beside active ones. */
+const acts = new Map<string, () => Promise<unknown>>([
+  ...reading.map((endpoint) => [endpoint.name, () => read(endpoint)] as const),
+  ['agents.tokens.issue', issueOne],
+])
+
+/** Background work, of which there is more in a longer request on a busy machine, adds to some counts. */
+async function countLowest(act: () => Promise<unknown>, times: number): Promise<number> {
+  let lowest = Number.POSITIVE_INFINITY
+  for (let time = 1; time <= times; time += 1)
+    lowest = Math.min(lowest, await countRowsRead(app.connection.sql, act))
+  return lowest
 }
 
 async function issueOne(): Promise<void> {
@@ -125,7 +127,9 @@ async function issueOne(): Promise<void> {
   await owner.api.call(issueAgentToken, { params: { workspace_id, registration_id }, body })
 }
 
-/** A write that counts against a quota of active rows, beside an unlimited number of revoked ones. */
+/** Additional counts before a finding: a real growth appears in each of them. */
+const RECOUNTS = 10
+/** Additional rows that another plan, or a page of other rows, may take. */
 const TOLERANCE = 200
 /** Folding leaves dead index entries until a vacuum that no other snapshot holds back. The store grows by 60,000 counts. */
 const TOLERANCES: Record<string, number> = { 'audit.summary': 10_000 }
@@ -220,18 +224,21 @@ test('a summary of more names than its limit is marked, and its totals are exact
 onPostgres.test(
   'no endpoint takes more rows from the database when the store has grown beyond its page',
   async () => {
-    const before = await countEach()
+    const before = new Map<string, number>()
+    for (const [name, act] of acts) before.set(name, await countLowest(act, 2))
     await growStore(store)
-    const after = await countEach()
-    const growing = [...after].filter(
-      ([name, rows]) =>
-        !(name in FOLLOWS_THE_STORE) &&
-        rows > (before.get(name) ?? 0) + (TOLERANCES[name] ?? TOLERANCE),
-    )
-    const growth = growing.map(([name, rows]) => `${name}: ${before.get(name)} rows, then ${rows}`)
+    const growth: string[] = []
+    for (const [name, act] of acts) {
+      if (name in FOLLOWS_THE_STORE) continue
+      const first = before.get(name) ?? 0
+      const most = first + (TOLERANCES[name] ?? TOLERANCE)
+      let rows = await countLowest(act, 2)
+      if (rows > most) rows = Math.min(rows, await countLowest(act, RECOUNTS))
+      if (rows > most) growth.push(`${name}: ${first} rows, then ${rows}`)
+    }
     expect(growth).toEqual([])
   },
-  120_000,
+  300_000,
 )
 
 /** Four times the cost of the most expensive answer here, 50,000 entries of coverage; most take less than 10 ms. */

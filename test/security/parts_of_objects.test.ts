@@ -119,7 +119,7 @@ describe('a part without a requested range (S3: ?partNumber=1, of an upload that
     ['several', { 'content-type': 'multipart/byteranges; boundary=x' }],
   ]
 
-  test.each(PARTS)(
+  test.each(PARTS)('an unrequested part is rejected, with the alternative: %s', async (_, headers) => {
     stage.upstream.on('/bucket/part', answerOf(206, headers, half))
     const { status, body } = await agent.resolve({ target_url: stage.url('/bucket/part'), sign })
     expect({ status, body }).toMatchObject({

@@ -45,7 +45,7 @@ describe('run', () => {
         const { code, out, err } = await ada.run(['run', ...mask, ...BASH], { env })
         expect([code, out]).toEqual([5, ''])
         expect(err).toBe(
-          'cloakroom: the secret BASH_ENV makes a shell run commands or parse its input differently\n' +
+          'cloakroom: the secret BASH_ENV makes a shell run commands or parse its input differently (unsafe_variable)\n' +
             'the secret NODE_OPTIONS makes an interpreter load foreign code\n' +
             'nothing was run\n' +
             '→ to allow it, add before the command: --allow-env BASH_ENV --allow-env NODE_OPTIONS\n',

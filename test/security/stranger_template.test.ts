@@ -39,7 +39,7 @@ test.each([
     code: 5,
     out: '',
     err:
-      `cloakroom: 2:1 ${reference} is in ${place}, which this command does not read\n` +
+      `cloakroom: 2:1 ${reference} is in ${place}, which this command does not read (reference_elsewhere)\n` +
       `nothing was written\n→ to allow it: --from ${place}\n`,
   })
   // --force does not replace it, and naming one environment names no other.

@@ -39,6 +39,11 @@ const MOST_MEASURED = 40
 const COUNTED = ['statements', 'transaction', 'round trips'] as const
 /** How much more a request may transfer than recorded: ids and numbers vary in length. */
 const MAX_MORE_BYTES = 1.1
+/**
+ * How many more rows a request may take on a busy machine: what was measured before it took more requests, which left more
+ * to list, and the records of one moment are spread over several buckets of the audit.
+ */
+const MAX_MORE_ROWS = 3
 /** A record above this share of the cost is out of date. */
 const MAX_STALE = 1.2
 const PLENTY = '1000000/1'
@@ -48,6 +53,8 @@ const SHOWN = 100
 const ENDLESS = ['audit.watch']
 
 type Measured = { cost: WireCost; texts: string[] }
+/** Requests that were made because the machine is busy. */
+let repeated = 0
 /** Makes one request ready. */
 type Prepare = () => Promise<Call> | Call
 
@@ -93,7 +100,8 @@ test('no request runs more database statements than recorded', async () => {
     return found.length > 0 ? [{ name, found, statements }] : []
   })
   expect(findings).toEqual([])
-}, 180_000)
+  // Half a minute alone: a busy machine takes many times as long.
+}, 900_000)
 
 /** The endpoints of a resource share a workspace, and read-only ones run first, because rows accumulate. */
 async function listRequests(): Promise<[string, Prepare][]> {
@@ -135,7 +143,9 @@ async function measure(prepare: Prepare): Promise<Measured> {
     const [one, another] = counted.filter(({ cost }) =>
       COUNTED.every((field) => cost[field] === lowest[field]),
     )
-    if (counted.length >= MEASURED && one && another) return { ...one, cost: lowest }
+    if (counted.length < MEASURED || !one || !another) continue
+    repeated += counted.length - MEASURED
+    return { ...one, cost: lowest }
   }
   throw new Error('the numbers differ with each request')
 }
@@ -167,10 +177,14 @@ async function send({ method, url, token, headers, body }: Call): Promise<void> 
 function compare(recorded: readonly number[], cost: WireCost): string[] {
   return COSTS.flatMap((what, index) => {
     const [was = 0, is] = [recorded[index], cost[what]]
-    const allowed = what === 'bytes' ? was * MAX_MORE_BYTES : was
-    if (is > allowed) return [`${what}: ${is} instead of ${was}`]
+    if (is > mostOf(what, was)) return [`${what}: ${is} instead of ${was}`]
     return was > is * MAX_STALE ? [`${what}: ${is} instead of ${was}, which can be recorded`] : []
   })
+}
+
+function mostOf(what: (typeof COSTS)[number], was: number): number {
+  if (what === 'bytes') return was * MAX_MORE_BYTES
+  return what === 'rows' && repeated > 0 ? was + MAX_MORE_ROWS : was
 }
 
 function tableOf(costs: ReadonlyMap<string, WireCost>): string {

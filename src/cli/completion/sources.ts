@@ -44,6 +44,8 @@ export const sources: Readonly<Record<string, Source>> = {
   pairs: { names: 'secrets', ending: '=' },
   agent: { names: 'agents' },
   member: { names: 'members' },
+  /** Agents have an option to themselves. */
+  actor: { names: 'members' },
   role: { words: roles },
   kind: { words: derivedKinds },
   approver: { words: [...approvers, 'none'] },

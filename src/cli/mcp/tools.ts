@@ -1,7 +1,7 @@
 /**
  * Lists the tools of `cloakroom mcp` and runs them. Each result is sent once, as text, and has a bound: clients
  * give a model either the text or the structured content, so a copy costs twice and half an answer misleads.
- * An error has a sentence as its text and its code as structured content.
+ * An error has a sentence as its text and its code as structured content. What only people can do about it comes apart.
  */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
@@ -45,7 +45,10 @@ export function defineTool<I extends z.ZodObject>(definition: Definition<I>): To
   }
 }
 
-export function serveTools(server: Server, tools: readonly Tool[]): void {
+/** Instructions for a model by error code. It cannot run the commands that are for people. */
+export type ModelAdvice = Readonly<Record<string, string>>
+
+export function serveTools(server: Server, tools: readonly Tool[], advice: ModelAdvice): void {
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.map(({ listed }) => listed),
   }))
@@ -56,7 +59,7 @@ export function serveTools(server: Server, tools: readonly Tool[]): void {
       const data = await tool.run(params.arguments ?? {}, signal)
       return resultOf(boundedJson(data, RESULT_BYTES - FRAME_BYTES))
     } catch (error) {
-      return failureOf(error)
+      return failureOf(error, advice)
     }
   })
 }
@@ -81,25 +84,34 @@ function parseArguments<I extends z.ZodObject>(name: string, input: I, args: unk
     path.length === 0 ? message : `${path.join('.')}: ${message}`,
   )
   const known = Object.keys(input.shape).join(', ') || 'no arguments'
-  throw new CliError('usage', [`${name} was not run.`, ...faults], `Arguments: ${known}.`)
+  throw new CliError('usage', [`${name} was not run.`, ...faults, `Arguments: ${known}.`])
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): CliError {
   const known = tools.map(({ listed }) => listed.name).join(', ')
-  return new CliError('not_found', `Unknown tool: ${name}.`, `Use one of: ${known}.`)
+  return new CliError('not_found', [`Unknown tool: ${name}.`, `Use one of: ${known}.`])
 }
 
 function resultOf(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] }
 }
 
-function failureOf(error: unknown): CallToolResult {
-  // An agent decides by the code, so the sentence has it for errors of the command line, too.
-  const explanation = { ...explain(error), isOfServer: true }
-  const data = boundedJson(errorData(explanation), ERROR_BYTES)
+/** The hint and remedy of the command line are for people: both are kept apart, under a name that says so. */
+function failureOf(error: unknown, advice: ModelAdvice): CallToolResult {
+  const explanation = explain(error)
+  const { hint: people, fix, code } = explanation
+  const toModel = { ...explanation, hint: advice[code] ?? null, fix: null }
+  const text = boundedText(sentences(toModel).join('\n'), ERROR_BYTES)
+  const forPeople = people === null ? {} : { for_people: { hint: people, ...(fix ? { fix } : {}) } }
+  const data = boundedJson({ ...errorData(toModel), ...forPeople }, ERROR_BYTES)
   return {
-    ...resultOf(boundedText(sentences(explanation).join('\n'), ERROR_BYTES)),
+    content: [{ type: 'text', text }, ...(people === null ? [] : [partForPeople(people)])],
     structuredContent: { error: JSON.parse(data) },
     isError: true,
   }
+}
+
+function partForPeople(hint: string): CallToolResult['content'][number] {
+  const text = boundedText(`For the user, not for you: ${hint}`, ERROR_BYTES)
+  return { type: 'text', text, annotations: { audience: ['user'] } }
 }

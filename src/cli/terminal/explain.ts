@@ -34,8 +34,6 @@ export type Explanation = {
   docs: string | null
   /** The rejected fields of a request. */
   fields: readonly FieldFault[]
-  /** The code is also shown to people, because the documentation lists it. */
-  isOfServer: boolean
 }
 
 export function explain(error: unknown): Explanation {
@@ -134,10 +132,13 @@ export function errorData(explanation: Explanation): Record<string, unknown> {
   return { code, message, hint, ...(fields.length > 0 ? { fields } : {}), ...advice }
 }
 
-/** For people, a line each; names and sentences in them come from elsewhere. */
-export function sentences({ code, message, hint, fields, isOfServer }: Explanation): string[] {
+/** Codes that add nothing to the sentence. */
+const UNTOLD: readonly string[] = ['failed', 'cancelled'] satisfies CliErrorCode[]
+
+/** For people, a line each, the first with the code. Names and sentences in them come from elsewhere. */
+export function sentences({ code, message, hint, fields }: Explanation): string[] {
   const lines = [
-    isOfServer ? `${message} (${code})` : message,
+    UNTOLD.includes(code) ? message : message.replace(/\n|$/, (end) => ` (${code})${end}`),
     ...fields.map((field) => `  ${field.path || 'request'}: ${field.message}`),
     ...(hint === null ? [] : [`→ ${hint}`]),
   ]
@@ -145,7 +146,7 @@ export function sentences({ code, message, hint, fields, isOfServer }: Explanati
 }
 
 function own({ exitCode, code, message, hint }: CliError): Explanation {
-  return { exitCode, code, message, hint, fix: null, docs: null, fields: [], isOfServer: false }
+  return { exitCode, code, message, hint, fix: null, docs: null, fields: [] }
 }
 
 const OWN_AUTHORITY =
@@ -184,7 +185,6 @@ function explainApi(error: ApiError): Explanation {
     fix,
     docs,
     fields,
-    isOfServer: true,
   }
 }
 

@@ -9,7 +9,7 @@ import type { ConnectionChoice, startConnection } from './contract.ts'
 
 type Order = InputOf<typeof startConnection, 'body'>
 
-/** Milliseconds to wait for the browser, and to keep a root. */
+/** Milliseconds to wait for the browser. A root, or why there is no root, is kept for twice the time, for the page to fetch it. */
 const LIMIT_MS = 600_000
 const ID_BYTES = 32
 /** More flows than a user runs at the same time. Each listens on a port. */
@@ -26,12 +26,14 @@ type Kept = {
 export class LocalConnections {
   readonly #send: ProviderFetch
   readonly #limitMs: number
+  readonly #keepMs: number
   readonly #kept = new Map<string, Kept>()
   #starting = 0
 
-  constructor(send: ProviderFetch, limitMs = LIMIT_MS) {
+  constructor(send: ProviderFetch, limitMs = LIMIT_MS, keepMs = 2 * limitMs) {
     this.#send = send
     this.#limitMs = limitMs
+    this.#keepMs = keepMs
   }
 
   /** Starts a flow. It replaces a flow that waits at the same redirect address. @throws ConnectFault */
@@ -92,8 +94,7 @@ export class LocalConnections {
 
   #keep(flow: ConnectFlow, redirectUri: string | undefined): string {
     const id = randomBytes(ID_BYTES).toString('base64url')
-    // Twice the time, because the page also needs to fetch the root.
-    const timer = setTimeout(() => this.end(id), 2 * this.#limitMs)
+    const timer = setTimeout(() => this.end(id), this.#keepMs)
     const kept: Kept = { flow, redirectUri, root: null, fault: null, timer }
     this.#kept.set(id, kept)
     flow.finished.then(

@@ -185,9 +185,24 @@ export const secretKey = z
   .refine((key) => !RESERVED_SECRETS.has(key), 'is a reserved name')
   .meta({ examples: ['STRIPE_API_KEY'] })
 
+const DIGITS = /^\d+$/
+
+/**
+ * A whole number in text, such as a query or a header: decimal digits and nothing else. JavaScript's own
+ * conversion also accepts `0x10`, `1e2`, `+5`, spaces and empty text.
+ */
+export function wholeNumber(min: number, max: number) {
+  return z.preprocess((value, context) => {
+    if (typeof value !== 'string') return value
+    if (DIGITS.test(value)) return Number(value)
+    context.addIssue({ code: 'custom', message: 'must be a whole number, in digits only' })
+    return z.NEVER
+  }, z.number().min(min).max(max).int())
+}
+
 /** The query of every list (protocol 2). */
 export const pagination = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).default(100),
+  limit: wholeNumber(1, 500).default(100),
   cursor: z.string().max(512).optional().meta({ examples: [] }),
   workspace_id: uuid.optional(),
 })

@@ -157,7 +157,6 @@ export const z = {
   },
   int,
   number: () => core._number(Float),
-  coerce: { number: () => core._coercedNumber(Float) },
   enum: (values: Untyped) => core._enum(Choice, values),
   literal: (value: Untyped) => core._literal(Literal, value),
   array: (element: Untyped) => core._array(List, element),

@@ -1,5 +1,6 @@
 /** A client of the driver with one connection, which is lent to one statement or transaction at a time and never replaced. */
 import postgres from 'postgres'
+import type { RepeatedStatements } from './repeated_statements.ts'
 import { handlerOf, type Routed } from './routed.ts'
 import { ConnectionError, type ServerSocket } from './server_socket.ts'
 
@@ -15,6 +16,7 @@ export class Lane {
   readonly client: postgres.Sql
   readonly socket: ServerSocket
   readonly pid: number
+  readonly repeated: RepeatedStatements
   readonly run: (query: Routed) => void
   /** Ticks without received data, and those with a pending response. */
   quietTicks = 0
@@ -23,14 +25,20 @@ export class Lane {
   readonly #openedAt = performance.now()
   readonly #endsAt = this.#openedAt + LIFE_MS * (1 + Math.random())
 
-  private constructor(client: postgres.Sql, socket: ServerSocket, pid: number) {
+  private constructor(
+    client: postgres.Sql,
+    socket: ServerSocket,
+    pid: number,
+    repeated: RepeatedStatements,
+  ) {
     this.client = client
     this.socket = socket
     this.pid = pid
+    this.repeated = repeated
     this.run = handlerOf(client)
   }
 
-  static async open(options: ServerOptions): Promise<Lane> {
+  static async open(options: ServerOptions, repeated: RepeatedStatements): Promise<Lane> {
     const opened: { socket?: ServerSocket } = {}
     const socket = async () => (opened.socket = await options.socket())
     // Options that the driver has parsed: drizzle changes how it reads values.
@@ -39,7 +47,7 @@ export class Lane {
       const { state } = await client.unsafe('select')
       if (!opened.socket) throw new ConnectionError('CONNECTION_CLOSED')
       opened.socket.isKept = true
-      return new Lane(client, opened.socket, state.pid)
+      return new Lane(client, opened.socket, state.pid, repeated)
     } catch (error) {
       opened.socket?.fail(error as Error)
       throw error

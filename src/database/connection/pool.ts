@@ -7,6 +7,7 @@
  */
 import postgres from 'postgres'
 import { Lane, type ServerOptions } from './lane.ts'
+import { RepeatedStatements } from './repeated_statements.ts'
 import { type Routed, routed } from './routed.ts'
 import { ConnectionError } from './server_socket.ts'
 import { workingOf } from './silence.ts'
@@ -49,12 +50,14 @@ export function openPool(options: ServerOptions, settings: Settings): postgres.S
   const pool = new Pool(builder.options as unknown as ServerOptions, options, settings)
   return routed(builder, {
     route: (query) => void pool.run(query),
+    repeated: pool.repeated,
     begin: (...args: unknown[]) => pool.begin(args),
     end: ({ timeout = 0 }: { timeout?: number } = {}) => pool.end(timeout),
   })
 }
 
 class Pool {
+  readonly repeated = new RepeatedStatements()
   readonly #driver: ServerOptions
   readonly #options: ServerOptions
   readonly #settings: Settings
@@ -152,7 +155,7 @@ class Pool {
     const since = performance.now()
     try {
       await Bun.sleep(Math.max(0, this.#openAt - performance.now()))
-      const lane = await Lane.open(this.#driver)
+      const lane = await Lane.open(this.#driver, this.repeated)
       this.#lanes.add(lane)
       lane.socket.onLost = (error) => this.#lose(lane, error)
       this.#give(lane)

@@ -3,6 +3,7 @@
  * when it is awaited; `handler` sends it.
  */
 import type postgres from 'postgres'
+import type { RepeatedStatements } from './repeated_statements.ts'
 
 export type Routed = Promise<unknown> & {
   /** The parts of its text. */
@@ -18,6 +19,7 @@ type Unsafe = (text: string, values: unknown[], options: Options) => Routed
 
 type Route = {
   route(query: Routed): void
+  repeated: RepeatedStatements
   /** Statements of drizzle, and those with an option `prepare`, are sent in the order of their creation. */
   isInOrder?: boolean
   begin?: (...args: unknown[]) => Promise<unknown>
@@ -26,7 +28,7 @@ type Route = {
 
 export function routed(
   client: postgres.Sql,
-  { route, isInOrder = false, ...methods }: Route,
+  { route, repeated, isInOrder = false, ...methods }: Route,
 ): postgres.Sql {
   const send = (query: Routed) => {
     const { resolve } = query
@@ -40,7 +42,7 @@ export function routed(
   const sql = (...args: unknown[]) => direct(call(...args))
   return Object.assign(sql, client, methods, {
     unsafe: (text: string, values: unknown[] = [], options: Options = {}) => {
-      const prepare = options.prepare || isRepeated(text)
+      const prepare = options.prepare || repeated.see(text)
       const made = direct(unsafe(text, values, { ...options, prepare }))
       // A statement without the option may be read with a cursor, which must be set before it is sent.
       return isInOrder && options.prepare !== undefined ? made.execute() : made
@@ -48,31 +50,6 @@ export function routed(
     notify: (channel: string, payload: string) =>
       sql`select pg_notify(${channel}, ${payload})` as Promise<unknown>,
   }) as unknown as postgres.Sql
-}
-
-/** The most statements, and the most characters of one, that are prepared without an option. */
-const MAX_REPEATED = 300
-const MAX_LENGTH = 2_000
-/** Matches searches of the audit: the planner must see their values, because the database's statistics decide. */
-const SEARCHES = /audit_/
-
-const seen = new Set<string>()
-const repeated = new Set<string>()
-
-/**
- * Whether a statement was sent before. An unprepared statement with parameters takes two round trips and is planned
- * each time. A list of values has a different text for each length, so the number of prepared ones is bounded.
- */
-function isRepeated(text: string): boolean {
-  if (repeated.has(text)) return true
-  if (text.length > MAX_LENGTH || SEARCHES.test(text)) return false
-  if (!seen.has(text)) {
-    if (seen.size >= MAX_REPEATED) seen.clear()
-    seen.add(text)
-    return false
-  }
-  if (repeated.size < MAX_REPEATED) repeated.add(text)
-  return repeated.has(text)
 }
 
 /** Returns the function that sends a statement on this client. */

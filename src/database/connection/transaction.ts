@@ -8,6 +8,7 @@
 import type postgres from 'postgres'
 import { isAftermath } from '../errors.ts'
 import type { Lane } from './lane.ts'
+import type { RepeatedStatements } from './repeated_statements.ts'
 import { handlerOf, type Routed, routed } from './routed.ts'
 import { ConnectionError } from './server_socket.ts'
 
@@ -18,12 +19,12 @@ const READS = /^\s*(select|set local)\b/i
 
 /** Runs a transaction. `beginning` is BEGIN with its modes, and settings after semicolons. */
 export async function transact(lane: Lane, beginning: string, work: Work): Promise<unknown> {
-  const { client } = lane
+  const { client, repeated } = lane
   const lost = new Promise<never>((_, reject) => {
     lane.onLost = reject
   })
   const began = client.unsafe(beginning).then(() => {})
-  const { tx, end } = statementsOf(client, lane.run, began)
+  const { tx, end } = statementsOf({ client, repeated, send: lane.run }, began)
   try {
     const working = (async () => work(tx))()
     const [result] = await Promise.race([Promise.all([working, began]), lost])
@@ -41,12 +42,17 @@ export async function transact(lane: Lane, beginning: string, work: Work): Promi
 }
 
 /** Runs a transaction on a client with a single connection, which sends BEGIN, and COMMIT or ROLLBACK. */
-export async function transactOn(client: postgres.Sql, args: readonly unknown[]): Promise<unknown> {
+export async function transactOn(
+  client: postgres.Sql,
+  repeated: RepeatedStatements,
+  args: readonly unknown[],
+): Promise<unknown> {
   const work = args.at(-1) as Work
   const begin = client.begin as (...given: unknown[]) => Promise<unknown>
   let end = (): unknown => undefined
   const inside = async (driven: postgres.Sql) => {
-    const statements = statementsOf(driven, handlerOf(driven), Promise.resolve())
+    const sender = { client: driven, repeated, send: handlerOf(driven) }
+    const statements = statementsOf(sender, Promise.resolve())
     end = statements.end
     const result = await work(statements.tx)
     const error = end()
@@ -65,8 +71,14 @@ function behind(error: unknown, first: unknown): unknown {
   return isAftermath(error) ? (first ?? error) : error
 }
 
+type Sender = {
+  client: postgres.Sql
+  repeated: RepeatedStatements
+  send(query: Routed): void
+}
+
 /** Only the first failure counts, even if the work continues without the statement. */
-function statementsOf(client: postgres.Sql, send: (query: Routed) => void, began: Promise<void>) {
+function statementsOf({ client, repeated, send }: Sender, began: Promise<void>) {
   let isOpen = false
   let isOver = false
   /** If a statement waits, all later ones wait with it. */
@@ -91,7 +103,11 @@ function statementsOf(client: postgres.Sql, send: (query: Routed) => void, began
       began.then(() => run(query), query.reject)
     }
   }
-  const tx = routed(client, { route, isInOrder: true }) as unknown as postgres.TransactionSql
+  const tx = routed(client, {
+    route,
+    repeated,
+    isInOrder: true,
+  }) as unknown as postgres.TransactionSql
   // A nested transaction is part of the outer one: its failure rolls back all of it.
   const savepoint = (inner: Work) => inner(tx)
   return {

@@ -1,6 +1,6 @@
 /** Items that need attention: tokens that expire soon, and credentials to connect again. */
 import { z } from 'zod'
-import { timestamp } from '../../core/validation/validate.ts'
+import { timestamp, wholeNumber } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { projectId, registrationId, text, tokenId, workspaceId } from '../../http/fields.ts'
 
@@ -13,7 +13,7 @@ export const listExpiringTokens = defineEndpoint({
   path: '/api/workspaces/{workspace_id}/attention/tokens/',
   access: { kind: 'member', permission: 'agent.manage', tenant: 'path.workspace_id' },
   params,
-  query: z.object({ days: z.coerce.number().int().min(1).max(90).default(7) }),
+  query: z.object({ days: wholeNumber(1, 90).default(7) }),
   result: z.array(
     z
       .object({

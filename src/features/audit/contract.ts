@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { line, pagination, timestamp } from '../../core/validation/validate.ts'
+import { line, pagination, timestamp, wholeNumber } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import {
   environment,
@@ -30,22 +30,24 @@ const MAX_NAMES = 10
 const MAX_ACTIONS = 64
 
 /** One name, or several with commas between them: a record matches if it has any of them. */
-function namesIn(text: z.ZodString, example: string, most = MAX_NAMES) {
+function namesIn(text: z.ZodString, example: string, most = MAX_NAMES, description?: string) {
   return (
     text
       // A name may have commas itself.
       .transform((joined) => [...new Set([joined, ...joined.split(',')])])
       .refine(({ length }) => length <= most + 1, `may have at most ${most} names`)
-      .meta({ examples: [example] })
+      .meta({ examples: [example], ...(description && { description }) })
       .optional()
   )
 }
 
+const ACTORS =
+  'actors, separated by commas: e-mail addresses of members, names of agents, labels of workloads, or IDs of agents or tokens'
+
 const filters = {
   project_id: projectId.optional(),
   environment: environment.optional(),
-  /** Names, registration IDs or token IDs. */
-  agent_id: namesIn(line(320 * MAX_NAMES), 'deploy-bot'),
+  agent_id: namesIn(line(320 * MAX_NAMES), 'deploy-bot', MAX_NAMES, ACTORS),
   domain: namesIn(line(255 * MAX_NAMES).toLowerCase(), 'api.stripe.com'),
   method: method.optional(),
   /** Changes, or reads, on the control plane. */
@@ -54,11 +56,7 @@ const filters = {
   credential: namesIn(line(128 * MAX_NAMES), 'STRIPE_API_KEY'),
   /** Decisions on calls, or with `action` on its records: `blocked` was refused, `error` failed. */
   decision: decision.optional(),
-  status_code: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(999)
+  status_code: wholeNumber(0, 999)
     .meta({ examples: [200] })
     .optional(),
   ...range,

@@ -1,5 +1,6 @@
 /** Links as data (protocol 12.1): how they are read, and what the contracts of changes have in common. */
 import { z } from 'zod'
+import { wholeNumber } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { exampleOfForm, integer, signedText, text, workspaceId } from '../../http/fields.ts'
 
@@ -25,11 +26,7 @@ export const links = z.array(
 
 /** The number of the last link that the client has. */
 const afterLink = z.object({
-  after: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(2 ** 31 - 1)
+  after: wholeNumber(0, 2 ** 31 - 1)
     .default(0)
     .meta({ examples: [1] }),
 })

@@ -1,6 +1,6 @@
 /** How much secrets, agents and hosts were used lately. */
 import { z } from 'zod'
-import { timestamp } from '../../core/validation/validate.ts'
+import { timestamp, wholeNumber } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { projectId, registrationId, text, workspaceId } from '../../http/fields.ts'
 
@@ -15,7 +15,7 @@ export const getUsage = defineEndpoint({
   path: '/api/workspaces/{workspace_id}/usage/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'path.workspace_id' },
   params: z.object({ workspace_id: workspaceId }),
-  query: z.object({ days: z.coerce.number().int().min(1).max(30).default(7) }),
+  query: z.object({ days: wholeNumber(1, 30).default(7) }),
   result: z.object({
     /** The last 24 hours, oldest first. */
     hours: z.array(z.object({ at: timestamp, allowed: count, blocked: count, errors: count })),

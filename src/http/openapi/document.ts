@@ -70,6 +70,7 @@ const securitySchemes = {
 const DESCRIPTION = `Bodies are JSON in UTF-8. Paths end in \`/\`; the server also accepts them without it.
 Success is \`{"status":"success","data":…}\`, failure \`{"status":"failure","error_code":…,"message":…,"request_id":…}\`; health, the resolver and workload delivery return their data without this wrapper.
 An unsupported method returns 405 \`method_not_allowed\` with the supported methods in \`Allow\`.
+Numbers in queries and headers are whole numbers in decimal digits: \`16\`, not \`0x10\`, \`+16\` or \`1.6e1\`.
 Clients seal secrets, keys and envelopes. Only the resolver and workload delivery handle plaintext, with a token that holds the key.`
 
 /** The document of everything that these listeners serve. */

@@ -43,6 +43,10 @@ function convert(schema: z.ZodType, io: Direction, metadata: Registry): JsonSche
       const { examples, format } = z.globalRegistry.get(zodSchema) ?? {}
       if (Array.isArray(examples)) jsonSchema.examples = examples
       if (typeof format === 'string') jsonSchema.format = format
+      const { def } = zodSchema._zod
+      // A default date is a moment before now.
+      if (def.type === 'default' && !(def.defaultValue instanceof Date))
+        jsonSchema.default = def.defaultValue
     },
   })
   return rest

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { MAX_REASON } from '../../core/crypto/approval/details.ts'
 import { MAX_CALL_MS } from '../../core/policy/policy.ts'
-import { line } from '../../core/validation/validate.ts'
+import { line, wholeNumber } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { environment, projectId, rarelyNeeded } from '../../http/fields.ts'
 import { FORWARD_PREFIX, forwardPrefixes } from '../../outbound/links.ts'
@@ -28,13 +28,13 @@ export const forwardSettings = z.strictObject({
     .regex(/^(body|none|[a-z0-9]{20,40}\.invalid)$/, 'must be none')
     .meta({ examples: ['none'] })
     .optional(),
-  timeout_ms: z.coerce.number().int().min(1).max(MAX_CALL_MS).optional(),
+  timeout_ms: wholeNumber(1, MAX_CALL_MS).optional(),
   /** A local proxy shows the answer under the real host's name: rules for browsers do not apply. */
   proxy: z.enum(['true']).optional().meta(rarelyNeeded),
   /** Refuses a placeholder in a place that its secret's policy does not allow. */
   strict_placeholders: z.enum(['true', 'false']).optional(),
   /** Maximum wait for a member's approval. */
-  approval_wait_ms: z.coerce.number().int().min(0).max(MAX_APPROVAL_WAIT_MS).optional(),
+  approval_wait_ms: wholeNumber(0, MAX_APPROVAL_WAIT_MS).optional(),
   /** Shown to the member who approves. */
   reason: line(MAX_REASON).optional(),
   /** Passes the trace on to the upstream. */

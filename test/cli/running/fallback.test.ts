@@ -197,7 +197,9 @@ describe('an invalid fallback file is an error and is not changed', () => {
       await server.to(mode)
       const { code, out, err } = await run([], { env: { SERVICE_TOKEN: token } })
       expect([code, out, read()]).toEqual([5, '', text])
-      expect(err).toContain('nothing was run\n→ use another file with --fallback, or remove this')
+      expect(err).toContain(
+        'nothing was run (wrong_fallback)\n→ use another file with --fallback, or remove this',
+      )
     }
   })
 

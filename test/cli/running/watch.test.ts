@@ -288,12 +288,12 @@ test('a changed personal value restarts the command like any other, and the use 
 }, 120_000)
 
 test.each([
-  [['--fallback-max-age', '1h'], '--fallback-max-age has no effect without --fallback'],
-  [['--watch-interval', '5s'], '--watch-interval has no effect without --watch'],
-  [['--grace', '5s'], '--grace has no effect without --watch'],
+  [['--fallback-max-age', '1h'], '--fallback-max-age has no effect without --fallback (usage)'],
+  [['--watch-interval', '5s'], '--watch-interval has no effect without --watch (usage)'],
+  [['--grace', '5s'], '--grace has no effect without --watch (usage)'],
   [
     ['--watch', '--watch-interval', '2'],
-    '--watch-interval must be a time such as 30s, from 1s to 1d\n→ 2 has no unit: s, m, h, d or w',
+    '--watch-interval must be a time such as 30s, from 1s to 1d (usage)\n→ 2 has no unit: s, m, h, d or w',
   ],
 ])('%j is an invalid option, and no command is run', async (args, said) => {
   const ran = await ada.run(['run', ...args, '--', 'echo', 'started'])

@@ -48,7 +48,7 @@ test(
       expect(await move({}, `postgres://ada@${address}`)).toEqual({
         code: 2,
         out: '',
-        err: 'cloakroom: PostgreSQL requires a password for ada: set PGPASSWORD, or PGPASSWORD_FILE to the path of a file with it\n',
+        err: 'cloakroom: PostgreSQL requires a password for ada: set PGPASSWORD, or PGPASSWORD_FILE to the path of a file with it (usage)\n',
       })
     }),
   60_000,
@@ -94,6 +94,6 @@ test('a % that represents itself has to be written as %25', async () => {
     expect(await move({}, `postgres://${address}`)).toEqual({
       code: 2,
       out: '',
-      err: 'cloakroom: write a literal % in the target as %25\n',
+      err: 'cloakroom: write a literal % in the target as %25 (usage)\n',
     })
 }, 60_000)

@@ -17,10 +17,16 @@ import { MAX_PROPOSED } from '../../../features/proposals/contract.ts'
 import { listCredentials, outboundMethods } from '../../../resolver/contract.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { defineTool, RESULT_BYTES, serveTools, type Tool } from '../../mcp/tools.ts'
+import {
+  defineTool,
+  type ModelAdvice,
+  RESULT_BYTES,
+  serveTools,
+  type Tool,
+} from '../../mcp/tools.ts'
 import { StdioTransport } from '../../mcp/transport.ts'
 import { keptToken, token } from '../../options.ts'
-import { propose, withWayToAsk } from '../../proposals/proposing.ts'
+import { propose } from '../../proposals/proposing.ts'
 import { callResolver } from '../../resolver_call.ts'
 import { tokenFor } from '../../session/saved_tokens.ts'
 import { explain, sentences } from '../../terminal/explain.ts'
@@ -40,7 +46,7 @@ export default command({
     const token = await tokenFor(context, options)
     const server = new Server({ name: 'cloakroom', version }, { capabilities: { tools: {} } })
     const audit = (await canReadAudit(context, token)) ? [readAuditTool(context, token)] : []
-    serveTools(server, [...toolsOf(context, token), ...audit])
+    serveTools(server, [...toolsOf(context, token), ...audit], ADVICE)
     const closed = Promise.withResolvers<void>()
     server.onclose = closed.resolve
     const { stdin, stdout } = context.host.streams
@@ -51,6 +57,13 @@ export default command({
 })
 
 const AUDIT_TIMEOUT_MS = 3000
+const ASK = 'Use the tool request_access to ask for it.'
+const ADVICE: ModelAdvice = {
+  domain_blocked: ASK,
+  unknown_secret: ASK,
+  approval_required: 'Send the same call again after a member has approved it.',
+  rate_limited: 'Wait a moment, then send the same call again.',
+}
 
 function toolsOf(context: Context, token: string): Tool[] {
   return [
@@ -99,9 +112,7 @@ function toolsOf(context: Context, token: string): Tool[] {
           ...(body === undefined ? {} : { body }),
         }
         const waiting = { signal, waitMs: APPROVAL_WAIT_MS }
-        return callResolver(context, token, request, waiting).catch((error) => {
-          throw withWayToAsk(error, 'Use the tool request_access to ask for it.')
-        })
+        return callResolver(context, token, request, waiting)
       },
     }),
     requestAccessTool(context, token),
@@ -184,7 +195,9 @@ async function checkStatus(context: Context, token: string, signal: AbortSignal)
     const { length: credentials } = await credentialsOf(context, token, signal)
     return { resolver: health.status, token: 'accepted', credentials }
   } catch (error) {
-    return { resolver: health.status, token: sentences(explain(error)).join(' ') }
+    const { hint, ...problem } = explain(error)
+    const token = sentences({ ...problem, hint: null }).join(' ')
+    return { resolver: health.status, token, ...(hint && { for_people: hint }) }
   }
 }
 
