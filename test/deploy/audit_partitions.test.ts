@@ -190,10 +190,11 @@ describe('an audit in partitions', () => {
 
 test("the page's statements add the months until 2030, and detach everything before the conversion", async () => {
   const { env } = await preparedDatabase()
-  const sql = postgres({ host: env.DB_HOST, database: env.DB_NAME, user: env.DB_USER, max: 1 })
+  const { DB_HOST: host = '', DB_NAME: name = '', DB_USER: user = '' } = env
+  const sql = postgres({ host, database: name, user, max: 1 })
   await sql`insert into audit_logs (id, workspace_id, timestamp, recorded_at, source, identity_level, agent_id, decision)
     values (${Bun.randomUUIDv7()}, gen_random_uuid(), now(), now(), 'resolver', 'agent', 'bot', 'allowed')`
-  await partitionAudit(await sharedCluster(), env.DB_NAME ?? '')
+  await partitionAudit(await sharedCluster(), name)
   const partitions = () => sql`
     select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit_logs'::regclass`
   expect((await partitions()).map(({ name }) => name)).toContain('audit_partitions.before')
