@@ -11,8 +11,13 @@ import { linesOf, scriptOf } from './blocks.ts'
 
 const { test } = requires('bash', 'curl')
 
-/** Replaces the browser: reads the page of the address, then stops the console. */
-const BROWSER = '#!/bin/sh\ncurl -fsS -o page.html "$1" 2>&1 | tee error; kill -INT $PPID\n'
+/** Replaces the browser: reads the page of the address, then stops the console. Ctrl-C does not end it. */
+const BROWSER = `#!/bin/sh
+trap '' INT
+: > page.html
+curl -fsS -o page.html "$1"
+kill -INT $PPID
+`
 
 test('the commands of the page open the console in a browser, and at a given port without one', async () => {
   const person = await openTerminal(await sharedApp())
@@ -26,7 +31,8 @@ test('the commands of the page open the console in a browser, and at a given por
   expect(readFileSync(page, 'utf8')).toStartWith('<!doctype html>')
   rmSync(page)
   const port = freePort()
-  const line = `PATH="$PWD:$PATH"; ${atPort.replace('9000', port)}`
+  // A second in which a browser would be started.
+  const line = `PATH="$PWD:$PATH"; ${atPort.replace('9000', port)}; sleep 1`
   const quiet = await person.type(line, [{ when: `:${port}/console/`, type: '\u0003' }])
   expect(quiet.screen).toContain(`.localhost:${port}/console/`)
   expect(existsSync(page)).toBe(false)

@@ -27,7 +27,7 @@ test('the commands of the page add a Slack target, which receives a test notice'
     'POST /services/T0/B0/very-secret',
   ])
   expect(Buffer.from(received[0]?.body ?? []).toString()).toContain('"text":')
-  await until(async () => (await ada.shell(log)).out.includes('delivered'))
+  await until(async () => /notice_target\.test +delivered/.test((await ada.shell(log)).out))
   ada.remove()
   await stage.stop()
 }, 60_000)
