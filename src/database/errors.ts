@@ -5,6 +5,7 @@ import { Fault } from '../core/fault.ts'
 const UNAVAILABLE = [
   /^08/, // connection exceptions
   /^57P0[123]$/, // shut down, crashed, starting
+  /^28(000|P01)$/, // the login is refused, for example to a user that was locked out
   /^(CONNECT(ION)?|SASL)_/,
   /^E(CONN(REFUSED|RESET)|PIPE|TIMEDOUT|HOSTUNREACH)$/,
   /^ENOENT$/,

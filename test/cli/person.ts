@@ -13,6 +13,7 @@ import { executable } from '../binary/executable.ts'
 import { search, searchFiles } from '../support/canary.ts'
 import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { watched } from '../support/watched.ts'
+import { type Typed, typing } from './pseudo_terminal.ts'
 
 export type Run = { code: number; out: string; err: string }
 
@@ -28,6 +29,8 @@ export type Terminal = {
   must(...args: string[]): Promise<string>
   /** Runs a line of shell in which `cloakroom` is the program. */
   shell(line: string, env?: Record<string, string>): Promise<Run>
+  /** Runs a line of shell in a pseudo-terminal, and answers its questions. */
+  type(line: string, typed?: readonly Typed[]): ReturnType<typeof typing>
   /** Runs a command that must succeed and whose output may contain a secret value. */
   reveal(...args: string[]): Promise<string>
   /** Runs a command with --json, which must succeed, and returns the parsed output. */
@@ -111,10 +114,10 @@ async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
     spawn: (args, options = {}) => runProgram(args, around(options)),
     must,
     reveal: (...args) => mustRun(args, { reveals: true }),
-    shell: async (line, env = {}) => {
-      const PATH = `${dirname(await executable())}:${process.env.PATH}`
-      return startProgram(['bash', '-c', line], around({ env: { ...env, PATH } }))
-    },
+    shell: async (line, env = {}) =>
+      startProgram(['bash', '-c', line], around({ env: { ...env, PATH: await programPath() } })),
+    type: async (line, typed = []) =>
+      typing(['bash', '-c', line], { cwd, env: { ...base, PATH: await programPath() }, typed }),
     json: async (...args) => JSON.parse(await must(...args, '--json')),
     write: (name, text) => writeFileSync(join(cwd, name), text),
     remove: () => {
@@ -122,6 +125,11 @@ async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
       rmSync(home, { recursive: true, force: true })
     },
   }
+}
+
+/** A PATH on which `cloakroom` is the program. */
+async function programPath(): Promise<string> {
+  return `${dirname(await executable())}:${process.env.PATH}`
 }
 
 async function runInside(

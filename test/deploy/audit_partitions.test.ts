@@ -2,7 +2,7 @@
 /** The audit in partitions by month, which docs/deploy/audit_partitions.sql creates from a table with records. */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
-import type postgres from 'postgres'
+import postgres from 'postgres'
 import { registerAgent } from '../../src/features/agents/contract.ts'
 import {
   listAuditLogs,
@@ -11,6 +11,7 @@ import {
 } from '../../src/features/audit/contract.ts'
 import { expireLogs } from '../../src/features/audit/upkeep.ts'
 import { tablesOf } from '../../src/operator/backup/rows.ts'
+import { scriptOf } from '../docs/blocks.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { preparedDatabase, sharedCluster } from '../support/database.ts'
 import { partitionAudit } from '../support/prepared.ts'
@@ -186,3 +187,23 @@ describe('an audit in partitions', () => {
     expect([await child.exited, / 0 fail$/m.test(report)]).toEqual([0, true])
   }, 300_000)
 })
+
+test("the page's statements add the months until 2030, and detach everything before the conversion", async () => {
+  const { env } = await preparedDatabase()
+  const { DB_HOST: host = '', DB_NAME: name = '', DB_USER: user = '' } = env
+  const sql = postgres({ host, database: name, user, max: 1 })
+  await sql`insert into audit_logs (id, workspace_id, timestamp, recorded_at, source, identity_level, agent_id, decision)
+    values (${Bun.randomUUIDv7()}, gen_random_uuid(), now(), now(), 'resolver', 'agent', 'bot', 'allowed')`
+  await partitionAudit(await sharedCluster(), name)
+  const partitions = () => sql`
+    select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit_logs'::regclass`
+  expect((await partitions()).map(({ name }) => name)).toContain('audit_partitions.before')
+  for (const statement of scriptOf('docs/guides/scaling.md', 'months').trim().split('\n'))
+    await sql.unsafe(statement)
+  const names = (await partitions()).map(({ name }) => name)
+  expect(names).toContain('audit_partitions.m2030_12')
+  expect(names).not.toContain('audit_partitions.before')
+  expect(await sql`select 1 from audit_logs`).toHaveLength(0)
+  expect(await sql`select 1 from audit_partitions.detached_before`).toHaveLength(1)
+  await sql.end()
+}, 60_000)

@@ -21,6 +21,7 @@ import { tokenActions } from '../../src/http/endpoint.ts'
 import { MAX_ROW_BYTES } from '../../src/operator/backup/rows.ts'
 import { writeReport } from '../../src/operator/report.ts'
 import { Leases } from '../../src/renewal/leases.ts'
+import { scriptOf } from '../docs/blocks.ts'
 import {
   type Agent,
   createAgentWithToken,
@@ -33,11 +34,10 @@ import { HELD, heldStage } from '../support/approvals.ts'
 import { type Collector, startCollector } from '../support/collector.ts'
 import { sharedCluster, type TestDatabase } from '../support/database.ts'
 import { forwardAs } from '../support/forward.ts'
-import { databaseVariables, partitionAudit } from '../support/prepared.ts'
+import { databaseVariables, partitionAudit, runAsAdministrator } from '../support/prepared.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
-import { watched } from '../support/watched.ts'
 import { RESOLVER_PRIVILEGES } from './resolver_privileges.ts'
 
 const { afterAll, beforeAll, describe, test } = requires('postgresql')
@@ -69,33 +69,21 @@ const connect = (user: string) =>
   postgres({ host: socketDir, user, database, max: 2, onnotice: () => {} })
 
 async function applyRoles(): Promise<void> {
-  const { bin } = await sharedCluster()
-  const child = watched(
-    Bun.spawn(
-      [
-        join(bin, 'psql'),
-        '-qX',
-        '-h',
-        socketDir,
-        '-U',
-        'cloakroom',
-        '-d',
-        database,
-        '-f',
-        ROLES_FILE,
-      ],
-      { stdout: 'pipe', stderr: 'pipe' },
-    ),
-  )
-  const [out, complaints] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  expect({ code: await child.exited, out, complaints }).toEqual({
-    code: 0,
-    out: expect.any(String),
-    complaints: expect.not.stringContaining('ERROR'),
-  })
+  const script = scriptOf('docs/guides/database-users.md', 'roles')
+  const given = script.replace('-d cloakroom', `-d ${database}`)
+  await runAsAdministrator(await sharedCluster(), database, given)
+}
+
+/** Ends the resolver user's sessions, settings and connections as the page does, and allows new ones. */
+async function lockOut(whileLocked = async () => {}): Promise<void> {
+  const statements = scriptOf('docs/guides/database-users.md', 'lockout')
+  const administrator = connect('cloakroom')
+  const sent = statements.replace('in database cloakroom', `in database ${database}`)
+  for (const statement of sent.trim().split('\n')) await administrator.unsafe(statement)
+  await whileLocked()
+  await applyRoles()
+  await administrator`alter role cloakroom_resolver login`
+  await administrator.end()
 }
 
 beforeAll(async () => {
@@ -559,11 +547,11 @@ describe("the resolver's database user", () => {
     await agent.allow('one.more.example')
     await agent.disallow('one.more.example')
     await agent.store('KEY', 'another value of a key')
-    const [end = ''] = /^select pg_terminate_backend.*$/m.exec(readFileSync(PAGE, 'utf8')) ?? []
-    expect(end).not.toBe('')
-    const superuser = connect('cloakroom')
-    await superuser.unsafe(end)
-    await superuser.end()
+    await lockOut(async () => {
+      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(503)
+      await expect(connect('cloakroom_resolver')`select 1`).rejects.toMatchObject({ code: '28000' })
+      await control`select 1`
+    })
     // The resolver's sessions ended too: 503 until it has new ones.
     await until(
       async () => (await resolveAs(resolver.resolver, agent.token, call())).status !== 503,
@@ -671,12 +659,7 @@ describe('postgresql_roles.sql', () => {
       `alter role cloakroom_resolver in database ${database} set search_path = nowhere`,
     )
     expect(await applied()).toBe('nowhere')
-    const page = readFileSync(PAGE, 'utf8')
-    const [reset = ''] = page.match(/^alter role cloakroom_resolver in database .*$/m) ?? []
-    expect(reset).not.toBe('')
-    const administrator = connect('cloakroom')
-    await administrator.unsafe(reset.replace('database cloakroom', `database ${database}`))
-    await administrator.end()
+    await lockOut()
     expect(await applied()).toBe(usual)
   })
 })

@@ -5,12 +5,14 @@ import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import postgres from 'postgres'
 import { readConfig } from '../../src/core/config/config.ts'
 import { openLog } from '../../src/core/log.ts'
 import { openBus, POLICY_CHANGES } from '../../src/database/notify.ts'
 import { openDatabase, serverOptions } from '../../src/database/open.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { scriptOf } from '../docs/blocks.ts'
 import { startWire } from '../faults/swallowing.ts'
 import { operate, start } from '../operator/backup/support.ts'
 import {
@@ -133,8 +135,13 @@ describe('behind pgbouncer in transaction mode', () => {
     const { env } = await preparedDatabase()
     const { socketDir } = await sharedCluster()
     pooler = await startPooler(env.DB_NAME ?? '', socketDir)
-    pooled = { ...env, DB_HOST: pooler.directory, DB_PORT: String(PORT), DB_PASSWORD: PASSWORD }
-    itself = { DB_LISTEN_HOST: socketDir }
+    const page = replaced(scriptOf('docs/guides/scaling.md', 'pgbouncer'), [
+      ['127.0.0.1', pooler.directory],
+      ['db.internal', socketDir],
+    ])
+    const { DB_LISTEN_HOST = '', ...documented } = parseEnv(page)
+    pooled = { ...env, ...documented, DB_PASSWORD: PASSWORD }
+    itself = { DB_LISTEN_HOST }
     stage = await openStage({ env: { ...pooled, ...itself } })
     const resolving = {
       RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',

@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openTerminal, type Terminal } from '../cli/person.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
+import { requires } from '../support/requires.ts'
 import { linesOf } from './blocks.ts'
 import { PASSPHRASE, typeLines } from './typing.ts'
 
@@ -59,33 +60,44 @@ test('the examples of the teams guide that need one person work line by line', a
   await typeLines(person, lines)
 })
 
-/** Replaces each program that the page exports from, by its output. */
-const exporters = {
-  doppler:
-    '{"STRIPE_KEY":"sk_live_3","DOPPLER_PROJECT":"p","DOPPLER_ENVIRONMENT":"prd","DOPPLER_CONFIG":"prd"}',
-  infisical: '[{"key":"FROM_INFISICAL","value":"a $value","type":"shared"}]',
-  op: 'FROM_1PASSWORD="a value"',
-  vault: '{"data":{"data":{"FROM_VAULT":"a value"}}}',
-  jq: '{"FROM_VAULT":"a value"}',
-}
+/** Replaces each program that the page exports from: the command that it accepts, and a shell command for its work. */
+const exporters = [
+  [
+    'doppler secrets download --no-file --format json -p payments -c prd',
+    `echo '{"STRIPE_KEY":"sk_live_3","DOPPLER_PROJECT":"p","DOPPLER_ENVIRONMENT":"prd","DOPPLER_CONFIG":"prd"}'`,
+  ],
+  [
+    'infisical export --env staging --format json',
+    `echo '[{"key":"FROM_INFISICAL","value":"a $value","type":"shared"}]'`,
+  ],
+  ['op inject -i .env.1password', `sed 's|op://shop/api/key|"a value"|' .env.1password`],
+  [
+    'vault kv get -format=json secret/payments',
+    `echo '{"data":{"data":{"FROM_VAULT":"a value"},"metadata":{"version":1}}}'`,
+  ],
+]
 
-test('the import commands store what the other tools export', async () => {
-  const lines = linesOf('docs/start/coming-from.md', 'import')
-  const programs = Object.entries(exporters).map(
-    ([name, output]) => `${name}() { printf '%s\\n' '${output}'; }; `,
-  )
-  for (const name of ['doppler', 'infisical', 'op', 'vault'])
-    expect(lines.some((line) => line.startsWith(`${name} `))).toBe(true)
-  person.write('.env', 'FROM_FILE=2\n')
-  person.write('.env.production', 'FROM_FILE=3\n')
-  person.write('.env.local', 'FROM_FILE=4\n')
-  await typeLines(person, lines, programs.join(''))
-  const pulled = async (environment: string) =>
-    JSON.parse(await reveal(`cloakroom secrets pull - --format json -e ${environment}`))
-  expect(await pulled('production')).toMatchObject({ STRIPE_KEY: 'sk_live_3', FROM_FILE: '3' })
-  expect(await pulled('production')).not.toHaveProperty('DOPPLER_PROJECT')
-  expect(await pulled('staging')).toMatchObject({ FROM_INFISICAL: 'a $value' })
-  expect(await pulled('preview')).toMatchObject({ FROM_VAULT: 'a value' })
-  expect(await pulled('development')).toMatchObject({ FROM_1PASSWORD: 'a value', FROM_FILE: '2' })
-  expect(await reveal('cloakroom secrets get FROM_FILE')).toBe('4')
-}, 120_000)
+requires('jq').test(
+  'the import commands store what the other tools export',
+  async () => {
+    const programs = exporters.map(([command = '', work]) => {
+      const [name] = command.split(' ')
+      return `${name}() { [ "${name} $*" = '${command}' ] && ${work}; }; `
+    })
+    person.write('.env.1password', 'FROM_1PASSWORD=op://shop/api/key\n')
+    person.write('.env', 'FROM_FILE=2\n')
+    person.write('.env.production', 'FROM_FILE=3\n')
+    person.write('.env.local', 'FROM_FILE=4\n')
+    const lines = linesOf('docs/start/coming-from.md', 'import')
+    await typeLines(person, lines, `set -o pipefail; ${programs.join('')}`)
+    const pulled = async (environment: string) =>
+      JSON.parse(await reveal(`cloakroom secrets pull - --format json -e ${environment}`))
+    expect(await pulled('production')).toMatchObject({ STRIPE_KEY: 'sk_live_3', FROM_FILE: '3' })
+    expect(await pulled('production')).not.toHaveProperty('DOPPLER_PROJECT')
+    expect(await pulled('staging')).toMatchObject({ FROM_INFISICAL: 'a $value' })
+    expect(await pulled('preview')).toMatchObject({ FROM_VAULT: 'a value' })
+    expect(await pulled('development')).toMatchObject({ FROM_1PASSWORD: 'a value', FROM_FILE: '2' })
+    expect(await reveal('cloakroom secrets get FROM_FILE')).toBe('4')
+  },
+  120_000,
+)

@@ -13,25 +13,20 @@ const PAGES = /^(README\.md|docs\/(start|guides)\/)/
 const TEXTS = ['text', 'markdown']
 
 /** By page and name of the block: why no test can execute it, and what checks it instead. */
-const NOT_EXECUTED: Record<string, string> = {}
+const NOT_EXECUTED: Record<string, string> = {
+  'README.md test':
+    'It runs every quick test, also the test that would execute it; .ci/run executes it, and test/runner checks it.',
+}
 
 /** Pages whose blocks are not executed yet. */
 const PENDING = [
-  'README.md',
   'docs/guides/backup.md',
-  'docs/guides/ci.md',
-  'docs/guides/console.md',
   'docs/guides/containers.md',
-  'docs/guides/database-users.md',
   'docs/guides/kubernetes.md',
   'docs/guides/monitoring.md',
-  'docs/guides/notices.md',
-  'docs/guides/scaling.md',
   'docs/guides/self-hosting.md',
   'docs/guides/server-keys.md',
   'docs/guides/upgrade.md',
-  'docs/start/coming-from.md',
-  'docs/start/first-call.md',
   'docs/start/install.md',
 ]
 
@@ -47,7 +42,7 @@ async function requested(): Promise<Set<string>> {
     )
     for (const [, page = '', name] of calls)
       found.add(name === undefined ? page : `${page} ${name}`)
-    for (const [, page] of source.matchAll(/\btakeTour\('([^']+)'\)/g))
+    for (const [, page] of source.matchAll(/\btakeTour\('([^']+)'[,)]/g))
       for (const name of ['server', 'tour']) found.add(`${page} ${name}`)
   }
   return found

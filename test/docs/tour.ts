@@ -22,13 +22,14 @@ const typed = {
     { when: 'Repeat it', type: `${PASSWORD}\r` },
   ],
   secrets: [{ when: 'Value of ', type: `${KEY}\r` }],
+  agent: [{ when: 'Write this to ', type: 'y\r' }],
 }
 
 /**
- * Runs the blocks `server` and `tour` of a page as they are printed; the ports of Cloakroom itself are the system's
- * choice. @throws Error
+ * Runs the blocks `server` and `tour` of a page as they are printed, and then further lines; the ports of Cloakroom
+ * itself are the system's choice. @throws Error
  */
-export async function takeTour(page: string) {
+export async function takeTour(page: string, more: readonly string[] = []) {
   const place = mkdtempSync(join(tmpdir(), 'cr-tour-'))
   const PATH = `${dirname(await executable())}:${process.env.PATH}`
   const environment = { PATH, HOME: place, TMPDIR: place }
@@ -48,7 +49,11 @@ export async function takeTour(page: string) {
       SERVICE_RESOLVER_URL,
       SERVICE_PASSPHRASE: 'of this machine',
     }
-    const answers = await typeLines(page, join(place, 'project'), env)
+    const answers = await typeLines(
+      [...linesOf(page, 'tour'), ...more],
+      join(place, 'project'),
+      env,
+    )
     return { answers, shown: shown.text(), key: KEY, place, addresses: await shown.addresses }
   } finally {
     process.kill(-running.pid, 'SIGTERM')
@@ -58,21 +63,18 @@ export async function takeTour(page: string) {
   }
 }
 
-async function typeLines(page: string, cwd: string, env: Record<string, string>) {
+async function typeLines(lines: readonly string[], cwd: string, env: Record<string, string>) {
   mkdirSync(cwd)
-  const lines = linesOf(page, 'tour')
   const answers: Answered[] = []
   for (const line of lines.filter((text) => !text.startsWith('cd '))) {
-    const [, name = ''] = line.split(' ')
     const began = performance.now()
-    const answersTo = name === 'register' || name === 'secrets' ? typed[name] : []
     const events: Event[] = []
     const watch = (event: { shown: string } | { typed: string }) =>
       void events.push({ ms: performance.now() - began, ...event })
     const { code, screen } = await typing(['bash', '-c', line], {
       cwd,
       env,
-      typed: answersTo,
+      typed: typed[line.split(' ')[1] as keyof typeof typed],
       watch,
     })
     if (code !== 0) throw new Error(`${line}\nended with ${code}:\n${screen}`)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { requestOf } from '../../src/notices/formats.ts'
 import { readFields } from '../../src/notices/message.ts'
 import { objectionToUrl, type TargetType } from '../../src/notices/target_url.ts'
-import { textOf } from '../docs/documents.ts'
+import { blocksOf, scriptOf } from '../docs/blocks.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 
@@ -136,13 +136,10 @@ function signatures() {
   ]
 }
 
-function documented(language: string): string {
-  const page = textOf('docs/guides/notices.md')
-  return new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)?.[1] ?? ''
-}
+const [forNode, forPython] = blocksOf('docs/guides/notices.md', 'verify')
 
 test('the documented function for Node.js accepts a recent signature of the key, and no other', async () => {
-  const url = URL.createObjectURL(new Blob([documented('js')], { type: 'text/javascript' }))
+  const url = URL.createObjectURL(new Blob([forNode?.text ?? ''], { type: 'text/javascript' }))
   const { isSigned } = await import(url)
   for (const { key, header, text, isValid } of signatures())
     expect(isSigned(key, header, Buffer.from(text))).toBe(isValid)
@@ -155,11 +152,31 @@ requires('python').test(
     const check =
       'import json, sys\nprint(json.dumps([is_signed(c["key"], c["header"], c["text"].encode()) for c in json.loads(sys.argv[1])]))'
     const { stdout } = watched(
-      Bun.spawnSync(['python3', '-c', `${documented('python')}\n${check}`, cases]),
+      Bun.spawnSync(['python3', '-c', `${forPython?.text}\n${check}`, cases]),
     )
     expect(JSON.parse(stdout.toString())).toEqual(signatures().map(({ isValid }) => isValid))
   },
 )
+
+test('the documented body equals the notice of a refused call', () => {
+  const shown = JSON.parse(scriptOf('docs/guides/notices.md', 'body'))
+  const { agent, host, code } = shown
+  const request = requestOf(
+    { type: 'webhook', url: URLS.webhook, key: 'key' },
+    {
+      notice: {
+        id: shown.id,
+        event: 'call.refused',
+        workspace: shown.workspace,
+        createdAt: CREATED,
+        fields: readFields({ agent, host, code }),
+      },
+      serverUrl: undefined,
+      now: 0,
+    },
+  )
+  expect(JSON.parse(Buffer.from(request.body).toString())).toEqual(shown)
+})
 
 test('a page that is not a path of the console becomes no link', () => {
   for (const page of [

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { scriptOf } from '../docs/blocks.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 
@@ -301,7 +302,10 @@ requires('curl').test(
     expect(published).not.toBe(script)
     writeFileSync(join(from, 'install.sh'), published)
     fake('id', 'echo 1000')
-    const line = `curl -fsSL ${server.url.origin}/install.sh | sh`
+    const line = scriptOf('docs/start/first-call.md', 'install').replace(
+      'https://github.com/OWNER/REPOSITORY/releases/latest/download',
+      server.url.origin,
+    )
     const { code, stdout } = await install({ shell: ['sh', '-c'], script: line, args: [] })
     await server.stop(true)
     expect(code).toBe(0)

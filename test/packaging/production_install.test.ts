@@ -1,12 +1,14 @@
 // tier: all
 /**
- * The README's first command: a production install of a clone contains all that the demo and a server need. It has no
- * packages to build the console with, which the server reports at the console's address.
+ * The README's commands for a clone. A production install contains everything that the demo and a server need. It has
+ * no packages to build the console with, and the console's address answers how to install them.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { version } from '../../package.json'
+import { linesOf, scriptOf } from '../docs/blocks.ts'
 import { startServer } from '../support/server_process.ts'
 import { watched } from '../support/watched.ts'
 
@@ -46,9 +48,13 @@ test(`a production install has at most ${MAX_MEGABYTES} MB`, async () => {
   expect(Number.parseInt(out, 10)).toBeLessThanOrEqual(MAX_MEGABYTES)
 })
 
-test('the demo runs and keeps its promises', async () => {
-  const { code, out, err } = await run(process.execPath, main, 'demo')
-  expect({ code, err }).toEqual({ code: 0, err: '' })
+/** Replaces npx, which downloads Bun: checks the version, and runs this Bun. */
+const NPX = `npx() { [ "$1 $2" = "-y bun@${Bun.version}" ] && shift 2 && '${process.execPath}' "$@"; }\n`
+
+test('the first command of the README runs the demo, which keeps its promises', async () => {
+  const [demo = ''] = linesOf('README.md', 'clone')
+  const { code, out } = await run('bash', '-c', `${NPX}${demo}`)
+  expect({ demo, code }).toEqual({ demo: expect.stringContaining(' demo '), code: 0 })
   expect(out).toContain('the demo left no traces')
 })
 
@@ -92,3 +98,18 @@ test('with the development packages, two processes that need the console at once
   const changed = await run(process.execPath, main, 'version', '--json')
   expect(JSON.parse(changed.out).console).not.toBe(hashes[0])
 })
+
+test('the commands of the README and of the first call build the program and put it on the path', async () => {
+  const script = scriptOf('docs/start/first-call.md', 'build')
+  const [, build = ''] = linesOf('README.md', 'clone')
+  const inReadme = `${build}\n${scriptOf('README.md', 'path')}`
+  const withoutComments = (text: string) => text.replaceAll(/ +#.*/g, '')
+  expect(withoutComments(inReadme)).toBe(withoutComments(script))
+  rmSync(join(clone, 'node_modules'), { recursive: true })
+  const ask = 'command -v cloakroom && cloakroom --version'
+  const { code, out } = await run('bash', '-ec', `${NPX}${script}${ask}`)
+  expect({ code, last: out.trimEnd().split('\n').slice(-2) }).toEqual({
+    code: 0,
+    last: [join(clone, 'dist', 'cloakroom'), version],
+  })
+}, 180_000)

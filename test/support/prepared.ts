@@ -43,26 +43,29 @@ export async function prepareCluster(cluster: Cluster): Promise<void> {
   if (process.env.TEST_AUDIT === 'partitioned') await partitionAudit(cluster, name)
 }
 
-/** Like an operator does it. */
-export async function partitionAudit({ bin, socketDir }: Cluster, name: string): Promise<void> {
-  const file = join(import.meta.dir, '../../docs/deploy/audit_partitions.sql')
-  const options = [
-    '-h',
-    socketDir,
-    '-U',
-    'cloakroom',
-    '-d',
-    name,
-    '-v',
-    'ON_ERROR_STOP=1',
-    '-qf',
-    file,
-  ]
-  const psql = watched(
-    Bun.spawn([join(bin, 'psql'), ...options], { stdout: 'ignore', stderr: 'pipe' }),
-  )
-  const errors = await new Response(psql.stderr).text()
-  if ((await psql.exited) !== 0) throw new Error(errors)
+/** Runs the command of docs/guides/scaling.md. The pages are read only where it is needed. */
+export async function partitionAudit(cluster: Cluster, name: string): Promise<void> {
+  const { scriptOf } = await import('../docs/blocks.ts')
+  await runAsAdministrator(cluster, name, scriptOf('docs/guides/scaling.md', 'partitions'))
+}
+
+/**
+ * Runs a script of shell in docs/deploy, where `psql` connects to a database as its administrator.
+ *
+ * @throws Error for a failed statement, after which psql may continue and end with 0
+ */
+export async function runAsAdministrator(
+  { bin, socketDir }: Cluster,
+  database: string,
+  script: string,
+): Promise<void> {
+  const PATH = `${bin}:${process.env.PATH}`
+  const env = { PATH, PGHOST: socketDir, PGUSER: 'cloakroom', PGDATABASE: database }
+  const cwd = join(import.meta.dir, '../../docs/deploy')
+  const options = { cwd, env, stdout: 'ignore', stderr: 'pipe' } as const
+  const shell = watched(Bun.spawn(['sh', '-ec', script], options))
+  const errors = await new Response(shell.stderr).text()
+  if ((await shell.exited) !== 0 || errors.includes('ERROR:')) throw new Error(errors)
 }
 
 /** The variables that select a database of a cluster. */

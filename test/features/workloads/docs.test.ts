@@ -12,6 +12,7 @@ import {
 } from '../../../src/features/agents/contract.ts'
 import { createProject } from '../../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../../src/features/secrets/contract.ts'
+import { allBlocks, scriptOf } from '../../docs/blocks.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { requires } from '../../support/requires.ts'
@@ -20,14 +21,17 @@ import { watched } from '../../support/watched.ts'
 
 const { afterAll, beforeAll, test } = requires('curl', 'jq', 'bash')
 
-const page = readFileSync(join(import.meta.dir, '../../../docs/guides/ci.md'), 'utf8')
-
-/** By language, and for shells also the word after it. */
-function blocks(language: string): string[] {
-  return [...page.matchAll(/^```(\w+(?: entrypoint)?)\n([\s\S]*?)^```$/gm)].flatMap(
-    ([, name, text]) => (name === language && text !== undefined ? [text] : []),
-  )
+type Job = {
+  variables?: Record<string, string>
+  before_script?: string[]
+  script?: string[]
+  steps?: { env?: Record<string, string>; run: string }[]
 }
+
+const github = scriptOf('docs/guides/ci.md', 'github')
+const gitlab = scriptOf('docs/guides/ci.md', 'gitlab')
+const githubSteps = (Bun.YAML.parse(github) as { jobs: { deploy: Job } }).jobs.deploy.steps ?? []
+const gitlabJob = (Bun.YAML.parse(gitlab) as { deploy: Job }).deploy
 
 const values = {
   DATABASE_URL: marked('postgres://app:p%40ss@db.internal/app?password='),
@@ -76,18 +80,26 @@ afterAll(async () => {
 
 type RunOptions = { env?: Record<string, string>; reveals?: boolean }
 
-async function run(command: string[], { env = {}, reveals = false }: RunOptions = {}) {
+const settings = () => ({ SERVICE_SERVER_URL: app.controlPlane, SERVICE_TOKEN: token })
+
+/** Variables of a page, with the test's server and token. */
+function placed(variables: Record<string, string> = {}): Record<string, string> {
+  const replaced = Object.entries(variables).map(([name, value]) => [
+    name,
+    value
+      .replace('https://cloakroom.example.com', app.controlPlane)
+      .replace(/^\$\{\{ secrets\.SERVICE_TOKEN \}\}$/, token),
+  ])
+  return Object.fromEntries(replaced)
+}
+
+async function run(command: string[], { env = settings(), reveals = false }: RunOptions = {}) {
   const child = watched(
     Bun.spawn(command, {
       cwd: directory,
       stdout: 'pipe',
       stderr: 'pipe',
-      env: {
-        PATH: process.env.PATH ?? '',
-        SERVICE_SERVER_URL: app.controlPlane,
-        SERVICE_TOKEN: token,
-        ...env,
-      },
+      env: { PATH: process.env.PATH ?? '', ...env },
     }),
     { reveals },
   )
@@ -108,8 +120,14 @@ function written(name: string, text: string): string {
   return path
 }
 
+/** The program `./deploy.sh` of the examples. */
+function writeProgram(): void {
+  const [program, option, code] = showEnvironment
+  written('deploy.sh', `#!/bin/sh\nexec ${program} ${option} '${code}'\n`)
+}
+
 test('the entry point of a container starts the program with the secrets and without the token', async () => {
-  const [script = ''] = blocks('sh entrypoint')
+  const script = scriptOf('docs/guides/ci.md', 'entrypoint')
   const { out, err, code } = await run(
     ['sh', written('entrypoint.sh', script), ...showEnvironment],
     { reveals: true },
@@ -121,28 +139,37 @@ test('the entry point of a container starts the program with the secrets and wit
 })
 
 test('the entry point does not start the program when nothing is delivered', async () => {
-  const [script = ''] = blocks('sh entrypoint')
+  const script = scriptOf('docs/guides/ci.md', 'entrypoint')
   const path = written('refused.sh', script)
   const { out, err, code } = await run(['sh', path, 'echo', 'started'], {
-    env: { SERVICE_TOKEN: 'svc_wkl_x' },
+    env: { ...settings(), SERVICE_TOKEN: 'svc_wkl_x' },
   })
   expect({ out, code }).toEqual({ out: '', code: 1 })
   expect(err).toContain('"error_code":"invalid_token"')
 })
 
 test('the step for GitHub Actions masks every line that is longer than a setting, and exports every value', async () => {
-  const workflow = blocks('yaml')
-    .map((text) => Bun.YAML.parse(text) as { jobs?: { deploy: { steps: { run: string }[] } } })
-    .find(({ jobs }) => jobs !== undefined)
-  const script = workflow?.jobs?.deploy.steps[0]?.run ?? ''
+  const [step, then] = githubSteps
   const file = join(directory, 'github_env')
-  const shell = ['bash', '--noprofile', '--norc', '-eo', 'pipefail', written('step.sh', script)]
-  const { out, err, code } = await run(shell, { env: { GITHUB_ENV: file }, reveals: true })
+  const shell = [
+    'bash',
+    '--noprofile',
+    '--norc',
+    '-eo',
+    'pipefail',
+    written('step.sh', step?.run ?? ''),
+  ]
+  const env = { ...placed(step?.env), GITHUB_ENV: file }
+  const { out, err, code } = await run(shell, { env, reveals: true })
   expect({ err, code }).toEqual({ err: '', code: 0 })
   const { SETTING: _, LOG_LEVEL: __, ...secrets } = values
   const lines = Object.values(secrets).flatMap((value) => value.split('\n').filter(Boolean))
   expect(commandsIn(out).sort()).toEqual(lines.map((line) => `::add-mask::${line}`).sort())
-  expect(readGithubEnv(readFileSync(file, 'utf8'))).toEqual(values)
+  const exported = readGithubEnv(readFileSync(file, 'utf8'))
+  expect(exported).toEqual(values)
+  writeProgram()
+  const deployed = await run(['bash', '-ec', then?.run ?? ''], { env: exported, reveals: true })
+  expect(JSON.parse(deployed.out)).toMatchObject(values)
 })
 
 /** Decodes each line like the runner: `%25` last. */
@@ -160,28 +187,24 @@ function readGithubEnv(text: string): Record<string, string> {
 }
 
 test('the job for GitLab has the values in the following commands', async () => {
-  const job = blocks('yaml')
-    .map((text) => Bun.YAML.parse(text) as { deploy?: { script: string[] } })
-    .find(({ deploy }) => deploy !== undefined)
-  const [fetching = '', then] = job?.deploy?.script ?? []
-  expect(then).toBe('./deploy.sh')
-  written(
-    'deploy.sh',
-    `#!/bin/sh\nexec ${process.execPath} -e 'console.log(JSON.stringify(process.env))'\n`,
-  )
-  const script = written('job.sh', `set -eo pipefail\n${fetching}\n${then}\n`)
-  const { out, err, code } = await run(['bash', script], { reveals: true })
+  const { before_script: before = [], script: lines = [], variables } = gitlabJob
+  writeProgram()
+  // Replaces the package manager of Alpine: the test machine has both programs.
+  const apk = 'apk() { [ "$*" = "add --no-cache curl jq" ]; }'
+  const script = written('job.sh', ['set -eo pipefail', apk, ...before, ...lines].join('\n'))
+  const env = { ...placed(variables), SERVICE_TOKEN: token }
+  const { out, err, code } = await run(['bash', script], { env, reveals: true })
   expect({ err, code }).toEqual({ err: '', code: 0 })
   expect(JSON.parse(out)).toMatchObject(values)
 })
 
 test("the console's texts for CI equal those of the page", () => {
   const addresses = { server: 'https://cloakroom.example.com', resolver: '' }
-  expect(blocks('yaml')).toEqual([githubActions(addresses, true), gitlabCi(addresses, true)])
+  expect([github, gitlab]).toEqual([githubActions(addresses, true), gitlabCi(addresses, true)])
 })
 
 test('the token is in no argument that other processes can read', () => {
-  for (const text of [...blocks('sh'), ...blocks('sh entrypoint'), ...blocks('yaml')]) {
+  for (const { text } of allBlocks.filter(({ page }) => page === 'docs/guides/ci.md')) {
     for (const line of text.split('\n').filter((each) => each.includes('$SERVICE_TOKEN')))
       expect(line.trim()).toStartWith('printf ')
   }
