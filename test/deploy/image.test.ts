@@ -3,7 +3,7 @@
  * The image of the Dockerfile, built and run as a container engine would, without one: in a chroot on a root that
  * cannot be written, as its user, with no network but loopback. The base images themselves are not fetched.
  */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
