@@ -13,7 +13,10 @@ const PAGES = /^(README\.md|docs\/(start|guides)\/)/
 const TEXTS = ['text', 'markdown']
 
 /** By page and name of the block: why no test can execute it, and what checks it instead. */
-const NOT_EXECUTED: Record<string, string> = {}
+const NOT_EXECUTED: Record<string, string> = {
+  'docs/start/install.md windows':
+    'needs PowerShell; test/dev/release/release.test.ts compares the hash of each file with SHA256SUMS',
+}
 
 /** Pages whose blocks are not executed yet. */
 const PENDING = [
@@ -39,7 +42,6 @@ const PENDING = [
   'docs/guides/upgrade.md',
   'docs/start/coming-from.md',
   'docs/start/first-call.md',
-  'docs/start/install.md',
 ]
 
 const nameOf = ({ page, name }: Block) => `${page} ${name}`

@@ -1,12 +1,15 @@
 // tier: all
 /**
  * The README's first command: a production install of a clone holds all that the demo and a server need. It has no
- * packages to build the console with, which the server says at the console's address.
+ * packages to build the console with, which the server says at the console's address. The last test builds the
+ * executable in the clone.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import project from '../../package.json' with { type: 'json' }
+import { scriptOf } from '../docs/blocks.ts'
 import { startServer } from '../support/server_process.ts'
 import { watched } from '../support/watched.ts'
 
@@ -91,4 +94,19 @@ test('with the development packages, two processes that need the console at once
   writeFileSync(join(clone, 'src/console/web/index.html'), '<!doctype html>{preloads}')
   const changed = await run(process.execPath, main, 'version', '--json')
   expect(JSON.parse(changed.out).console).not.toBe(hashes[0])
+  rmSync(join(clone, 'node_modules'))
 })
+
+test('the commands of docs/start/install.md build from source and install for this user', async () => {
+  const npx = join(place, 'npx')
+  // npx would download this very version of Bun.
+  const checked = `#!/bin/sh\n[ "$1 $2" = '-y bun@${Bun.version}' ] && shift 2 && exec ${process.execPath} "$@"\n`
+  writeFileSync(npx, checked)
+  chmodSync(npx, 0o755)
+  const cache = process.env.BUN_INSTALL_CACHE_DIR ?? join(homedir(), '.bun/install/cache')
+  const env = `PATH=${place}:$PATH HOME=${place} BUN_INSTALL_CACHE_DIR=${cache}`
+  const script = `export ${env}\n${scriptOf('docs/start/install.md', 'source')}`
+  expect(await run('sh', '-ec', script)).toMatchObject({ code: 0 })
+  const { out } = await run(join(place, '.local/bin/cloakroom'), 'version', '--json')
+  expect(JSON.parse(out)).toMatchObject({ version: project.version, console: expect.any(String) })
+}, 120_000)
