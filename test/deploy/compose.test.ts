@@ -77,7 +77,7 @@ afterAll(() => rmSync(place, { recursive: true, force: true }))
 const commands = linesOf('docs/guides/containers.md', 'compose')
 const isForCompose = (line: string) => line.startsWith('docker compose ')
 
-/** The commands that prepare the start. A script stands for `docker`: its image is the program from source. */
+/** The commands that prepare the start. A script replaces `docker`: its image is the program from source. */
 function setUp(): void {
   const lines = commands.filter((line) => !isForCompose(line))
   const bin = join(place, 'bin')
@@ -205,7 +205,7 @@ function other(line: string): string {
   return folder
 }
 
-/** Its names, addresses and ports, in a network where clients have others. A function stands for `docker`. */
+/** Its names, addresses and ports, in a network where clients have others. A function replaces `docker`. */
 const lifeOf = (health: string) => `
 ip link set lo up
 for address in 172.30.80.2 192.0.2.1 192.0.2.7 192.0.2.8; do ip address add $address/32 dev lo || exit 1; done

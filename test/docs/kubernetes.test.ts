@@ -1,6 +1,6 @@
 // tier: all
 /**
- * Executes the commands of docs/guides/kubernetes.md. Scripts stand for programs that need a daemon or a cluster:
+ * Executes the commands of docs/guides/kubernetes.md. Scripts replace programs that need a daemon or a cluster:
  * `docker` keeps names of images, `kubectl` keeps Secrets as folders, and `helm` renders the chart with Helm's code.
  */
 import { expect } from 'bun:test'
