@@ -128,6 +128,7 @@ function build(): Promise<Image> {
         'restart unless-stopped',
         'stop-timeout 40',
         'cap-drop ALL',
+        'no-new-privileges',
         'publish 127.0.0.1:8000:8000',
         'publish 127.0.0.1:8080:8080',
       ])

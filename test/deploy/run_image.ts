@@ -9,7 +9,8 @@ type Run = { place: string; script: string }
 /**
  * The commands of Docker that documents use, for the script's one image and one container. `docker run` applies its
  * options, and refuses those that it does not know. The container shares the script's network, so a published port
- * is the container's port. `settings` lists the options that have no effect here.
+ * is the container's port. `settings` lists the options whose effect is not visible here: strace, too, sets
+ * no-new-privileges.
  */
 const DOCKER = `
     docker() {
@@ -37,7 +38,8 @@ const DOCKER = `
     }
     apply() {
       case "$1 $2" in
-        '--security-opt no-new-privileges') privileges=--no-new-privs ;;
+        '--security-opt no-new-privileges')
+          privileges=--no-new-privs settings="$settings$2\\n" ;;
         --volume*)
           volume="$place/volume-\${2%%:*}"
           cp -a "$root\${2#*:}" "$volume" && mount --bind "$volume" "$root\${2#*:}" ;;
