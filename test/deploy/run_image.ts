@@ -9,7 +9,7 @@ type Run = { place: string; script: string }
 /**
  * The commands of Docker that documents use, for the script's one image and one container. `docker run` applies its
  * options, and refuses those that it does not know. The container shares the script's network, so a published port
- * is the container's port. `settings` lists the options whose effect is not visible here: strace, too, sets
+ * is the container's port. `settings` lists the options without a visible effect here: strace, too, sets
  * no-new-privileges.
  */
 const DOCKER = `
