@@ -1,8 +1,9 @@
 // tier: quick
 /** SERVICE_TOKEN_FILE: a token in the form in which Docker, Kubernetes and systemd provide secrets. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { scriptOf } from '../docs/blocks.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, openTerminal, type Terminal } from './person.ts'
@@ -46,6 +47,15 @@ describe('the token file', () => {
   test.each(['', '\n', '\r\n'])('the token is read from a file that ends with %j', async (end) => {
     const ran = await withFile(put(reading + end), RUN)
     expect(ran).toEqual({ code: 1, out: 'live\n0\n', err: '' })
+  })
+
+  test('the command of docs/guides/containers.md passes no variable with it', async () => {
+    runner.write('server', '#!/bin/sh\necho "$MODE $(env | grep -c TOKEN)" >started\n')
+    chmodSync(join(runner.cwd, 'server'), 0o755)
+    const line = scriptOf('docs/guides/containers.md', 'token')
+    const ran = await runner.shell(line.replace('/run/secrets/service_token', put(reading)))
+    expect(ran).toEqual({ code: 0, out: '', err: '' })
+    expect(readFileSync(join(runner.cwd, 'started'), 'utf8')).toBe('live 0\n')
   })
 
   test('the token is read from behind links, the way a kubelet creates them', async () => {

@@ -1,7 +1,7 @@
 // tier: all
 /**
- * compose.yaml, read by the Compose library and set up by the commands at its head. Its Caddy and Cloakroom run with
- * its settings, addresses and ports, in namespaces. No container engine is involved.
+ * compose.yaml, read by the Compose library and set up by the commands of docs/guides/containers.md. Its Caddy and
+ * Cloakroom run with their settings, at their addresses and ports, in namespaces. No container engine is involved.
  */
 import { expect } from 'bun:test'
 import {
@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { describeConfig, readConfig } from '../../src/core/config/config.ts'
+import { linesOf } from '../docs/blocks.ts'
 import { sharedCluster } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
@@ -73,9 +74,12 @@ beforeAll(async () => {
 }, BUILD_MS)
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-/** The commands at the head, with a replacement of the Docker program. */
+const commands = linesOf('docs/guides/containers.md', 'compose')
+const isForCompose = (line: string) => line.startsWith('docker compose ')
+
+/** The commands that prepare the start. A script replaces `docker`: its image is the program from source. */
 function setUp(): void {
-  const lines = [...text.matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line)
+  const lines = commands.filter((line) => !isForCompose(line))
   const bin = join(place, 'bin')
   mkdirSync(bin)
   const run = `exec ${process.execPath} ${join(ROOT, 'src/main.ts')} "$@"`
@@ -107,7 +111,7 @@ function read(file: string, folder = place) {
   return watched(Bun.spawnSync(command, { cwd: folder, stdout: 'pipe', stderr: 'pipe' }))
 }
 
-test('the commands at the head of the file create the key files, and only their owner can read them', () => {
+test('the commands of the page create the key files, and only their owner can read them', () => {
   expect(readdirSync(join(place, 'secrets')).sort()).toEqual([
     'CRON_SECRET',
     'DB_PASSWORD',
@@ -118,7 +122,6 @@ test('the commands at the head of the file create the key files, and only their 
   expect(readFileSync(join(place, 'docker.log'), 'utf8').split('\n')).toEqual([
     'build -t cloakroom .',
     'run --rm cloakroom keygen',
-    'compose up -d --wait',
     '',
   ])
 })
@@ -202,7 +205,7 @@ function other(line: string): string {
   return folder
 }
 
-/** Its names, addresses and ports, in a network with other addresses for clients. */
+/** Its names, addresses and ports, in a network where clients have others. A function replaces `docker`. */
 const lifeOf = (health: string) => `
 ip link set lo up
 for address in 172.30.80.2 192.0.2.1 192.0.2.7 192.0.2.8; do ip address add $address/32 dev lo || exit 1; done
@@ -212,18 +215,30 @@ mount -t tmpfs run /run && mkdir /run/secrets && mount --bind $place/secrets /ru
 mount -t tmpfs state /var/lib && mkdir /var/lib/cloakroom
 cd /
 server() { env -i $(cat $place/server.env) HOST=0.0.0.0 $bun --config=/dev/null --no-env-file $main "$@"; }
-server serve >$place/server.log 2>&1 & serving=$!
-until server health >$place/health; do kill -0 $serving || { cat $place/server.log; exit 1; }; sleep 0.2; done
-echo '>> health'; cat $place/health
-{ printf '{\\n\\tlocal_certs\\n\\tskip_install_trust\\n}\\n'; cat $caddyfile; } >$place/Caddyfile
-env -i $(cat $place/caddy.env) HOME=$place XDG_DATA_HOME=$place/caddy $caddy run --adapter caddyfile --config $place/Caddyfile >$place/caddy.log 2>&1 & fronting=$!
 root=$place/caddy/caddy/pki/authorities/local/root.crt
-until curl -s --cacert $root https://vault.example.com/api/status/ >$place/status; do
-  kill -0 $fronting || { cat $place/caddy.log; exit 1; }; sleep 0.2
-done
+docker() {
+  case "$*" in
+    'compose up -d --wait') up ;;
+    'compose exec cloakroom cloakroom '*) shift 4; server "$@" ;;
+    *) echo "docker $* is unknown"; exit 1 ;;
+  esac
+}
+up() {
+  server serve >$place/server.log 2>&1 & serving=$!
+  until server health >$place/health; do kill -0 $serving || { cat $place/server.log; exit 1; }; sleep 0.2; done
+  { printf '{\\n\\tlocal_certs\\n\\tskip_install_trust\\n}\\n'; cat $caddyfile; } >$place/Caddyfile
+  env -i $(cat $place/caddy.env) HOME=$place XDG_DATA_HOME=$place/caddy $caddy run --adapter caddyfile --config $place/Caddyfile >$place/caddy.log 2>&1 & fronting=$!
+  until curl -s --cacert $root https://vault.example.com/api/status/ >$place/status; do
+    kill -0 $fronting || { cat $place/caddy.log; exit 1; }; sleep 0.2
+  done
+}
+echo '>> self-check'
+${commands.filter(isForCompose).join('\n')}
+echo $?
+echo '>> health'; cat $place/health
 echo '>> caddy health'; ${health}; echo $?
 ask() { curl -s --cacert $root -o /dev/null -w '%{http_code}\\n' "$@"; }
-echo '>> console'; ask https://vault.example.com/console/
+echo '>> console'; ask --retry 9 https://vault.example.com/console/
 echo '>> resolver'; ask https://resolver.example.com/healthz
 echo '>> without TLS'; ask http://vault.example.com/console/
 echo '>> other name'; ask -H 'Host: elsewhere.example.com' http://cloakroom:8000/api/status/
@@ -271,6 +286,12 @@ echo '>> end'
     test('Caddy and Cloakroom are healthy by their health checks', () => {
       expect(said.health).toEqual(['control plane  healthy', 'resolver       healthy'])
       expect(said['caddy health']).toEqual(['0'])
+      const [code, ...checks] = said['self-check']?.toReversed() ?? []
+      const isOk = (line: string) => /^ok +[a-z]+/.test(line)
+      expect([code, checks.filter(isOk).length > 5]).toEqual(['0', true])
+      // The page says to ignore these.
+      const others = checks.filter((line) => !isOk(line) && !line.includes('every user of this'))
+      expect(others).toEqual([])
       expect(said.code).toEqual(['0'])
     })
 

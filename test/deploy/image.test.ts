@@ -3,11 +3,12 @@
  * The image of the Dockerfile, built and run as a container engine would, without one: in a chroot on a root that
  * cannot be written, as its user, with no network but loopback. The base images themselves are not fetched.
  */
-import { afterAll, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { afterAll, expect } from 'bun:test'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import project from '../../package.json' with { type: 'json' }
+import { linesOf, scriptOf } from '../docs/blocks.ts'
 import { otherPython } from '../support/other_programs.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
@@ -40,14 +41,19 @@ requires('python-venv').test(
 )
 
 /**
- * A person's steps: keys, a first start that makes its own, then one with its keys in files as Docker mounts
- * them. `in_container` and `server` are of runImage.
+ * The steps of docs/guides/containers.md: keys, a first start that generates its own, then a start with these keys in
+ * files as Docker mounts them. `docker`, `in_container` and `server` are those of runImage.
  */
 const LIFE = `
-echo '>> version'; in_container cloakroom version
-echo '>> keygen'; in_container cloakroom keygen | sed 's/=.*//'
-server
+echo '>> version'; docker run --rm cloakroom version
+echo '>> keygen'; docker run --rm cloakroom keygen | sed 's/=.*//'
+${scriptOf('docs/guides/containers.md', 'run')}
+echo '>> settings'; printf "$settings"
 echo '>> health'; until_healthy
+cd "$place/copies"
+${scriptOf('docs/guides/containers.md', 'keys')}
+echo '>> copied keys'; cmp keys.env $volume/keys.env && sed 's/=.*//' keys.env
+cd /
 echo '>> process'; grep -E '^(Uid|Gid|Groups|CapEff|NoNewPrivs)' /proc/$pid/status
 echo '>> console'; curl -s -o /dev/null -w '%{http_code}\\n' http://127.0.0.1:8000/console/
 echo '>> resolver'; curl -s http://127.0.0.1:8080/healthz -o /dev/null -w '%{http_code}\\n'
@@ -73,6 +79,16 @@ echo '>> writes'; grep -hE 'EROFS' $trace.* | grep -vE 'O_RDONLY|access' | cut -
 echo '>> end'
 `
 
+/** `docker build` of the documents, whose folder `.` is the repository. */
+function build(): Promise<Image> {
+  for (const [line, ...others] of [
+    linesOf('docs/guides/containers.md', 'build'),
+    linesOf('docs/start/install.md', 'docker'),
+  ])
+    expect([line, others]).toEqual(['docker build -t cloakroom .', []])
+  return buildImage(place)
+}
+
 {
   const { describe, test, beforeAll } = requires(
     'network-namespaces',
@@ -85,7 +101,8 @@ echo '>> end'
     let image: Image
     let said: Record<string, string[]>
     beforeAll(async () => {
-      image = await buildImage(place)
+      image = await build()
+      mkdirSync(join(place, 'copies'))
       said = await runImage(image, { place, script: LIFE })
     }, 240_000)
 
@@ -104,6 +121,19 @@ echo '>> end'
       expect(said.health).toEqual(['control plane  healthy', 'resolver       healthy'])
       expect(said['health when it does not serve']?.at(-1)).toBe('1')
       expect([said.console, said.resolver]).toEqual([['200'], ['200']])
+    })
+
+    test('the commands of the page start it with their limits, and copy its keys', () => {
+      expect(said.settings).toEqual([
+        'restart unless-stopped',
+        'stop-timeout 40',
+        'cap-drop ALL',
+        'no-new-privileges',
+        'publish 127.0.0.1:8000:8000',
+        'publish 127.0.0.1:8080:8080',
+      ])
+      expect(image.ports).toEqual(['8000', '8080'])
+      expect(said['copied keys']).toEqual(['SECRET_KEY', 'ENCRYPTION_KEY'])
     })
 
     test('it runs as a user that is a number and not root, without a capability', () => {
@@ -139,27 +169,3 @@ echo '>> end'
     })
   })
 }
-
-test('the line of docker run has what the test runs it with', () => {
-  const page = readFileSync(join(import.meta.dir, '../../docs/guides/containers.md'), 'utf8')
-  const [line = ''] = page.replaceAll('\\\n', ' ').match(/^docker run .*$/m) ?? []
-  const dockerfile = readFileSync(join(import.meta.dir, '../../Dockerfile'), 'utf8')
-  const [, volume] = /^VOLUME (\S+)$/m.exec(dockerfile) ?? []
-  expect(
-    line
-      .split(/\s+--?/)
-      .slice(1)
-      .sort(),
-  ).toEqual([
-    'cap-drop ALL',
-    'detach',
-    'name cloakroom',
-    'publish 127.0.0.1:8000:8000',
-    'publish 127.0.0.1:8080:8080 cloakroom',
-    'read-only',
-    'restart unless-stopped',
-    'security-opt no-new-privileges',
-    'stop-timeout 40',
-    `volume cloakroom:${volume}`,
-  ])
-})

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import project from '../../package.json' with { type: 'json' }
 import { makeDebianPackage } from '../../src/dev/release/debian.ts'
 import { executable } from '../binary/executable.ts'
+import { linesOf } from '../docs/blocks.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 
@@ -44,9 +45,9 @@ async function inCopy(script: string): Promise<Record<string, string[]>> {
   const mount = `mount -t overlay overlay -o "lowerdir=/,upperdir=$1/up,workdir=$1/work" "$1/root"
     cp "$1/script" "$1/${file}" "$1/root/root/" && mount -t proc proc "$1/root/proc" &&
     mount --rbind /dev "$1/root/dev" && mount -t tmpfs tmp "$1/root/tmp" && mount -t tmpfs run "$1/root/run" &&
-    exec chroot "$1/root" sh /root/script`
+    ip link set lo up && exec chroot "$1/root" sh /root/script`
   const { code, stdout, stderr } = await run([
-    ...['unshare', '--mount', '--pid', '--fork', '--kill-child'],
+    ...['unshare', '--mount', '--pid', '--net', '--fork', '--kill-child'],
     ...['sh', '-ec', mount, 'sh', place],
   ])
   if (code !== 0) throw new Error(`${stdout}\n${stderr}`)
@@ -58,13 +59,24 @@ async function inCopy(script: string): Promise<Record<string, string[]>> {
   return said
 }
 
+const [INSTALL = '', ENABLE = ''] = linesOf('docs/start/install.md', 'debian')
+
+/** Begins with the commands of docs/start/install.md. Instead of systemd, a function starts what the unit names. */
 const LIFE = `
 set -u
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
 quietly() { "$@" >/root/log 2>&1 || { cat /root/log; exit 1; }; }
+as_cloakroom="setpriv --reuid cloakroom --regid cloakroom --clear-groups env -i DATA_DIR=/var/lib/cloakroom"
+sudo() { "$@"; }
+systemctl() {
+  unit=/usr/lib/systemd/system/$3.service
+  [ "$1 $2" = 'enable --now' ] && SYSTEMD_OFFLINE=1 command systemctl enable "$3" || exit 1
+  $as_cloakroom $(grep '^[A-Z]' /etc/cloakroom.env) $(sed -n 's/^ExecStart=//p' $unit) & started=$!
+}
 ! getent passwd cloakroom >/dev/null || exit 1
 
-quietly dpkg -i /root/PACKAGE
+cd /root
+quietly ${INSTALL.replace(/cloakroom_.*\.deb/, 'PACKAGE')}
 echo '>> version'; cloakroom --version
 echo '>> user'; getent passwd cloakroom | cut -d : -f 1,6,7
 echo '>> modes'; stat -c '%n %a %U' /usr/bin/cloakroom /etc/cloakroom.env /var/lib/cloakroom
@@ -72,10 +84,14 @@ echo '>> owner of the unit'; dpkg -S /usr/lib/systemd/system/cloakroom.service
 echo '>> enabled'; ls /etc/systemd/system/multi-user.target.wants 2>/dev/null | grep cloakroom
 echo '>> self-check'
 cd /var/lib/cloakroom
-as_cloakroom="setpriv --reuid cloakroom --regid cloakroom --clear-groups env -i DATA_DIR=/var/lib/cloakroom"
 $as_cloakroom cloakroom self-check | cut -c 1-16
 echo '>> unit'; systemd-analyze verify /usr/lib/systemd/system/cloakroom.service 2>&1
 systemd-analyze security --offline=true --no-pager --threshold=20 /usr/lib/systemd/system/cloakroom.service >/dev/null; echo $?
+quietly ${ENABLE}
+echo '>> enabled by the page'; ls /etc/systemd/system/multi-user.target.wants | grep cloakroom
+echo '>> health'
+until cloakroom health >/root/health; do kill -0 $started || exit 1; sleep 0.2; done; cat /root/health
+kill $started; wait $started; rm -r /var/lib/cloakroom/*
 
 echo 'PORT=9000' >/etc/cloakroom.env
 quietly dpkg -i --force-confdef --force-confold /root/PACKAGE
@@ -102,7 +118,7 @@ test('the package states its contents and dependencies', async () => {
 })
 
 {
-  const { describe, test, beforeAll } = requires('mounts', 'dpkg', 'systemd')
+  const { describe, test, beforeAll } = requires('network-namespaces', 'dpkg', 'systemd')
   describe('installed', () => {
     let said: Record<string, string[]>
     beforeAll(async () => {
@@ -130,6 +146,12 @@ test('the package states its contents and dependencies', async () => {
           (name) => `ok      ${name}`,
         ),
       )
+    })
+
+    test('the commands of the page install the package and start it with its settings', () => {
+      expect(INSTALL).toMatch(/ \.\/cloakroom_[\d.]+_amd64\.deb$/)
+      expect(said['enabled by the page']).toEqual(['cloakroom.service'])
+      expect(said.health).toEqual(['control plane  healthy', 'resolver       healthy'])
     })
 
     test('changed settings survive the next version', () => {

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { linesOf, scriptOf } from '../docs/blocks.ts'
@@ -112,4 +112,13 @@ test('the commands of the README and of the first call build the program and put
     code: 0,
     last: [join(clone, 'dist', 'cloakroom'), version],
   })
+}, 180_000)
+
+test('the commands of docs/start/install.md build from source and install for this user', async () => {
+  const cache = process.env.BUN_INSTALL_CACHE_DIR ?? join(homedir(), '.bun/install/cache')
+  const home = `export HOME='${place}' BUN_INSTALL_CACHE_DIR='${cache}'\n`
+  const script = scriptOf('docs/start/install.md', 'source')
+  expect(await run('bash', '-ec', `${NPX}${home}${script}`)).toMatchObject({ code: 0 })
+  const { out } = await run(join(place, '.local/bin/cloakroom'), 'version', '--json')
+  expect(JSON.parse(out)).toMatchObject({ version, console: expect.any(String) })
 }, 180_000)

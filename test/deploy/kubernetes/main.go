@@ -1,6 +1,7 @@
 // Checks the product's files with the code of Kubernetes, Helm, External Secrets and the Prometheus Operator:
 //
-//	kubernetes render CHART VALUES   the chart as Helm renders it, with values of a file
+//	kubernetes render CHART VALUES [SET…]
+//	                                 the chart as Helm renders it, with values of a file, and those of each --set
 //	kubernetes check                 manifests of standard input, as types of Kubernetes without any other field; of an
 //	                                 ExternalSecret among them, the values that its webhook provider fetches, by name
 package main
@@ -19,6 +20,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/strvals"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -34,13 +36,13 @@ func main() {
 }
 
 func run() error {
-	if len(os.Args) == 4 && os.Args[1] == "render" {
-		return render(os.Args[2], os.Args[3])
+	if len(os.Args) >= 4 && os.Args[1] == "render" {
+		return render(os.Args[2], os.Args[3], os.Args[4:])
 	}
 	return check()
 }
 
-func render(place string, file string) error {
+func render(place string, file string, sets []string) error {
 	chart, err := loader.Load(place)
 	if err != nil {
 		return err
@@ -48,6 +50,11 @@ func render(place string, file string) error {
 	values, err := chartutil.ReadValuesFile(file)
 	if err != nil {
 		return err
+	}
+	for _, set := range sets {
+		if err := strvals.ParseInto(set, values); err != nil {
+			return err
+		}
 	}
 	release := chartutil.ReleaseOptions{Name: "cloakroom", Namespace: "default", IsInstall: true}
 	given, err := chartutil.ToRenderValues(chart, values, release, chartutil.DefaultCapabilities)
