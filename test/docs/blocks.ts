@@ -27,7 +27,7 @@ export const allBlocks: readonly Block[] = documents.flatMap(({ path, text }) =>
   blocksIn(path, text),
 )
 
-/** All blocks of a name, or all of a page. @throws Error if there is none, so no test runs nothing */
+/** All blocks of a name, or all of a page. @throws Error if no block has the name, so no test runs nothing */
 export function blocksOf(page: string, name?: string): readonly Block[] {
   const found = blocksIn(page, textOf(page)).filter(
     (block) => name === undefined || block.name === name,

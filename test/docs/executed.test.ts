@@ -9,7 +9,7 @@ import { allBlocks, type Block } from './blocks.ts'
 import { ROOT } from './documents.ts'
 
 const PAGES = /^(README\.md|docs\/(start|guides)\/)/
-/** What people or models read, and nothing executes. */
+/** Languages of texts that people or models read, and nothing executes. */
 const TEXTS = ['text', 'markdown']
 
 /** By page and name of the block: why no test can execute it, and what checks it instead. */
@@ -46,7 +46,7 @@ const PENDING = [
 
 const nameOf = ({ page, name }: Block) => `${page} ${name}`
 
-/** What test files request, as `page name`, or `page` for all blocks. */
+/** The blocks that test files request, as `page name`, or `page` for all blocks. */
 async function requested(): Promise<Set<string>> {
   const found = new Set<string>()
   for (const path of new Bun.Glob('test/**/*.ts').scanSync({ cwd: ROOT })) {
