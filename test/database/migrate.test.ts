@@ -5,6 +5,7 @@ import { EX_CONFIG } from '../../src/core/exit_codes.ts'
 import { type Migration, migrate, migrations } from '../../src/database/migrations/migrate.ts'
 import { NewerSchema, SchemaInUse } from '../../src/database/migrations/schema_error.ts'
 import { type Connection, openDatabase } from '../../src/database/open.ts'
+import { scriptOf } from '../docs/blocks.ts'
 import { preparedDatabase, type TestDatabase } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
@@ -113,6 +114,11 @@ test('rows without a compatibility flag count as incompatible with older version
   test('a migration that never gets its lock fails with schema_in_use, and leaves the schema unchanged', async () => {
     const failed = connection.sql.begin(async (tx) => {
       await tx`lock table users`
+      // As a minute later.
+      const sessions = scriptOf('docs/guides/upgrade.md', 'sessions')
+      const later = sessions.replace("now() - interval '1 minute'", 'now()')
+      const holders = await connection.sql.unsafe<{ query: string }[]>(later)
+      expect(holders.map(({ query }) => query)).toContain('lock table users')
       return await migrate(connection.sql, [...migrations, ADDS], { tries: 1 }).catch(
         (error: unknown) => error,
       )

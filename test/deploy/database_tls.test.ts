@@ -1,7 +1,7 @@
 // tier: all
 /** TLS with a real PostgreSQL: verify-full accepts the certificate of a named authority for that host, and no other. */
 import { expect } from 'bun:test'
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
@@ -9,10 +9,9 @@ import { readConfig } from '../../src/core/config/config.ts'
 import { openLog } from '../../src/core/log.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { awaitServer } from '../../src/database/reach.ts'
+import { serveAs } from '../faults/certificates.ts'
 import { type FaultCluster, startFaultCluster } from '../faults/cluster.ts'
-import { unprivileged } from '../support/postgres.ts'
 import { requires } from '../support/requires.ts'
-import { until } from '../support/until.ts'
 
 const { afterAll, beforeAll, test } = requires('postgresql')
 
@@ -33,26 +32,6 @@ afterAll(async () => {
   await cluster.remove()
   rmSync(home, { recursive: true, force: true })
 })
-
-/** PostgreSQL has a certificate for that name from now on. */
-async function serveAs(name: string): Promise<void> {
-  const { cert, key } = await authority.issue([name])
-  const loaded = async () => (await cluster.ask('select pg_conf_load_time()::text as at'))[0]?.at
-  const before = await loaded()
-  const owner = unprivileged()
-  for (const [option, text] of [
-    ['ssl_cert_file', cert],
-    ['ssl_key_file', key],
-  ] as const) {
-    const path = join(cluster.home, option)
-    writeFileSync(path, text, { mode: 0o600 })
-    if (owner) chownSync(path, owner.uid, owner.gid)
-    await cluster.ask(`alter system set ${option} = '${path}'`)
-  }
-  await cluster.ask('alter system set ssl = on')
-  await cluster.ask('select pg_reload_conf()')
-  await until(async () => (await loaded()) !== before)
-}
 
 /** `TLS` or `clear`, or the error of the start. */
 async function reached(settings: Record<string, string>): Promise<string> {
@@ -87,11 +66,11 @@ test('verify-full accepts the certificate of the named authority for this host, 
   const other = file('other.pem', (await createAuthority('Another authority')).certificate)
   const DB_SSLMODE = 'verify-full'
   const refused = 'set DB_CA_FILE to its certificate authority'
-  await serveAs('localhost')
+  await serveAs(cluster, authority, 'localhost')
   expect(await reached({ DB_SSLMODE, DB_CA_FILE })).toBe('TLS')
   expect(await reached({ DB_SSLMODE })).toContain(refused)
   expect(await reached({ DB_SSLMODE, DB_CA_FILE: other })).toContain(refused)
-  await serveAs('db.other.example')
+  await serveAs(cluster, authority, 'db.other.example')
   expect(await reached({ DB_SSLMODE, DB_CA_FILE })).toContain(refused)
   expect(await reached({ DB_SSLMODE: 'require', DB_CA_FILE })).toBe('TLS')
 }, 60_000)

@@ -52,3 +52,10 @@ export function linesOf(page: string, name: string): string[] {
 export function linesIn({ text }: Block): string[] {
   return text.trim().split(/(?<!\\)\n(?!\s|})/)
 }
+
+/** Settings as a service manager or container engine reads them: one `NAME=value` per line, without quotes. */
+export function settingsIn(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  )
+}

@@ -5,6 +5,7 @@ import { logInByPassword, signUp } from '../../src/client/account/log_in.ts'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
 import { createProject, listProjects } from '../../src/features/projects/contract.ts'
 import { benchSettings } from '../bench/server.ts'
+import { scriptOf } from '../docs/blocks.ts'
 import { requires } from '../support/requires.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
 import { type FaultCluster, startFaultCluster } from './cluster.ts'
@@ -25,7 +26,11 @@ beforeAll(async () => {
   server = await startServer({
     ...benchSettings(),
     ...primary.database,
-    DB_HOST: `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`,
+    DB_PORT: `${standby.port}`,
+    DB_HOST: scriptOf('docs/guides/self-hosting.md', 'failover')
+      .replace(/^export DB_HOST=(.*)\n$/, '$1')
+      .replace('db1.internal', '127.0.0.1')
+      .replace('db2.internal:5433', `127.0.0.1:${primary.port}`),
   })
 }, WAIT_MS)
 afterAll(async () => {

@@ -10,7 +10,7 @@ import { Pepper } from '../../src/core/crypto/pepper.ts'
 import { getMe, logout, replaceRecovery } from '../../src/features/accounts/contract.ts'
 import { registerAgent, revokeAgentToken } from '../../src/features/agents/contract.ts'
 import { examine, USUAL_LIMITS } from '../../src/operator/checks/doctor.ts'
-import { scriptOf } from '../docs/blocks.ts'
+import { scriptOf, settingsIn } from '../docs/blocks.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { expectFailure } from '../support/failure.ts'
@@ -60,6 +60,12 @@ function hire(name: string) {
 function asAda() {
   if (!running) throw new Error('nothing runs')
   return running.as(ada.token)
+}
+
+/** Settings of docs/guides/server-keys.md, with the keys of this test and the ID of the old one. */
+function documented(text: string) {
+  const placed = text.replace('new', NEW).replace('old', OLD).replace('3f9a1c07', idOf(OLD))
+  return { SECRET_KEY: '', ...settingsIn(placed) }
 }
 
 const statusOfToken = async ({ resolver }: TestApp, token = agentToken) =>
@@ -129,10 +135,12 @@ describe('a new key before the old one', () => {
   }, 60_000)
 
   test('a start reports the remaining credentials of the old key, until it can be removed', async () => {
-    const app = await start(`${NEW},${OLD}`)
+    const app = await start(documented(scriptOf('docs/guides/server-keys.md', 'secret')).SECRET_KEY)
     const told = ({ logs }: TestApp) =>
       logs.map((line) => JSON.parse(line)).find(({ message }) => message === 'an older SECRET_KEY')
     const key = idOf(OLD)
+    const shown = JSON.parse(scriptOf('docs/guides/server-keys.md', 'left'))
+    expect(Object.keys(told(app))).toEqual(expect.arrayContaining(Object.keys(shown)))
     expect(told(app)).toMatchObject({ key, passwords: 1, recovery_keys: 1, sessions: 1, tokens: 1 })
     await statusOfToken(app)
     await logIn(app)
@@ -224,7 +232,9 @@ describe('another key', () => {
   test('another key ends the credentials of the lost one when its ID is given, and no others', async () => {
     const wrong = start(NEW, { SECRET_KEY_LOST: '00112233' })
     expect(await problemsOf(wrong)).toEqual([wouldEnd(idOf(OLD), ALL)])
-    const app = await start(NEW, { SECRET_KEY_LOST: idOf(OLD) })
+    const { SECRET_KEY, ...lost } = documented(scriptOf('docs/guides/server-keys.md', 'lost'))
+    expect(lost).toEqual({ SECRET_KEY_LOST: idOf(OLD) })
+    const app = await start(SECRET_KEY, lost)
     expectFailure(await app.call('GET', '/api/users/me/', { token: ada.token }), 'invalid_token')
     expectFailure(await refresh(app), 'invalid_token')
     expectFailure(await logIn(app), 'invalid_credentials')

@@ -79,6 +79,7 @@ export const NEEDS = {
   java: program('java', 'default-jre-headless'),
   dpkg: program('dpkg-deb', 'dpkg'),
   openssl: program('openssl'),
+  lsof: program('lsof'),
   faketime: files(['usr/lib/*/faketime/libfaketimeMT.so.1'], 'libfaketime'),
   // Its tests run the system's Python, whatever else is on the PATH.
   'python-requests': {

@@ -1,15 +1,7 @@
 // tier: all, both databases in test:all
 /** `cloakroom upgrade --check`: reports what a start would do, and writes nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../../package.json'
@@ -21,6 +13,7 @@ import {
   reportLines,
   type UpgradeFacts,
 } from '../../src/operator/upgrade_check/report.ts'
+import { scriptOf } from '../docs/blocks.ts'
 import { operate } from '../operator/backup/support.ts'
 import { startTestApp } from '../support/app.ts'
 import { databaseKind, freshDatabase, type TestDatabase } from '../support/database.ts'
@@ -242,7 +235,6 @@ describe('conclusions of the check', () => {
       },
       now,
     )
-    const page = readFileSync(join(import.meta.dir, '../../docs/guides/upgrade.md'), 'utf8')
-    expect(page).toContain(`\`\`\`\n${reportLines(shown, now)}\`\`\``)
+    expect(scriptOf('docs/guides/upgrade.md', 'printed')).toBe(reportLines(shown, now))
   })
 })
