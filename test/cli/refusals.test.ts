@@ -136,7 +136,11 @@ describe('the path -', () => {
     const taken: string[] = []
     for (const args of [...takesPath, ['--ca-file=-', 'secrets', 'list']]) {
       const { err } = await nobody.run(args, { stdin: 'A=1\n' })
-      if (err.includes('- is not accepted here. (usage)\n→ give a file; for a file named -, use ./-\n'))
+      if (
+        err.includes(
+          '- is not accepted here. (usage)\n→ give a file; for a file named -, use ./-\n',
+        )
+      )
         continue
       taken.push(args.join(' '))
     }

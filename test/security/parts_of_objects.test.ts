@@ -119,20 +119,23 @@ describe('a part without a requested range (S3: ?partNumber=1, of an upload that
     ['several', { 'content-type': 'multipart/byteranges; boundary=x' }],
   ]
 
-  test.each(PARTS)('an unrequested part is rejected, with the alternative: %s', async (_, headers) => {
-    stage.upstream.on('/bucket/part', answerOf(206, headers, half))
-    const { status, body } = await agent.resolve({ target_url: stage.url('/bucket/part'), sign })
-    expect({ status, body }).toMatchObject({
-      status: 502,
-      body: { error_code: 'upstream_protocol_error' },
-    })
-    expect(JSON.stringify(body)).toContain('Request a byte range with the Range header')
-    const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: again })
-    expect([streamed.status, await streamed.text()]).toEqual([
-      502,
-      expect.stringContaining('upstream_protocol_error'),
-    ])
-  })
+  test.each(PARTS)(
+    'an unrequested part is rejected, with the alternative: %s',
+    async (_, headers) => {
+      stage.upstream.on('/bucket/part', answerOf(206, headers, half))
+      const { status, body } = await agent.resolve({ target_url: stage.url('/bucket/part'), sign })
+      expect({ status, body }).toMatchObject({
+        status: 502,
+        body: { error_code: 'upstream_protocol_error' },
+      })
+      expect(JSON.stringify(body)).toContain('Request a byte range with the Range header')
+      const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: again })
+      expect([streamed.status, await streamed.text()]).toEqual([
+        502,
+        expect.stringContaining('upstream_protocol_error'),
+      ])
+    },
+  )
 
   test('an unrequested part is returned if it is the whole object, like the first of one part', async () => {
     const headers = { 'content-range': `bytes 0-${OBJECT.length - 1}/${OBJECT.length}` }

@@ -90,14 +90,14 @@ const isRule = (detail: string) => ({ reason: 'rule', subject: 'link 3', detail 
 
 describe('a link that names an object twice', () => {
   test('a link that removes a member twice is rejected', async () => {
-    const twice = say(chain, 0, remove(2, 2))
+    const twice = addLink(chain, 0, remove(2, 2))
     await expect(twice).rejects.toMatchObject(isRule('it has duplicate entries'))
-    expect((await say(chain, 0, remove(2, 1))).members.size).toBe(1)
+    expect((await addLink(chain, 0, remove(2, 1))).members.size).toBe(1)
   })
 
   test('a link that revokes a token twice is rejected', async () => {
     const revoke = (...token_ids: string[]) =>
-      say(chain, 1, { type: 'tokens.revoked', body: { token_ids } })
+      addLink(chain, 1, { type: 'tokens.revoked', body: { token_ids } })
     await expect(revoke(TOKEN, TOKEN)).rejects.toMatchObject(
       isRule('it revokes a token that is already revoked'),
     )
@@ -147,7 +147,7 @@ describe('keys', () => {
       { signing_key: theirs.signing_key, public_key: next.public_key },
       { signing_key: next.signing_key, public_key: theirs.public_key },
     ]) {
-      const taken = say(chain, 2, { type: 'keys.rotated', body })
+      const taken = addLink(chain, 2, { type: 'keys.rotated', body })
       await expect(taken).rejects.toMatchObject(isRule('two members share an address or key'))
     }
   })
@@ -199,7 +199,7 @@ describe('a signer without permission', () => {
 
 describe('a refusal', () => {
   test('an error names the link, and the reason, without submitted text', async () => {
-    await expect(say(chain, 1, remove(0))).rejects.toThrow(
+    await expect(addLink(chain, 1, remove(0))).rejects.toThrow(
       'link 3 is refused: its signer does not have this right',
     )
     await expect(addLink(chain, 0, remove(0))).rejects.toThrow(
