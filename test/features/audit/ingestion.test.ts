@@ -526,7 +526,7 @@ describe('rejected reports, which store nothing', () => {
     expectFailure(await app.call('POST', path, { body: base }), 'invalid_token')
   })
 
-  test('a person must name one of their own workspaces', async () => {
+  test('a person must name a workspace that they belong to', async () => {
     await expectRefused(
       base,
       'validation_error',
