@@ -286,7 +286,7 @@ describe('the device flow', () => {
     ),
     ...['--device', '--device-url', `${stage.provider.url}/device/auth`],
   ]
-  /** A person who decides at once about the code in the address. */
+  /** A person who immediately decides about the code in the address. */
   const deciding = (decision: 'approve' | 'deny') => (url: string) => {
     const code = new URL(url).searchParams.get('user_code') ?? ''
     void stage.provider.decideDevice(code, decision)

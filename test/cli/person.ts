@@ -1,6 +1,6 @@
 /**
  * A person at a terminal, with a separate home and the test's server. Commands run inside the test's
- * process, several at once if a test needs that. `openSpawningTerminal` starts the compiled program
+ * process, several concurrently if a test needs that. `openSpawningTerminal` starts the compiled program
  * instead, for tests about processes: signals, a terminal, child environments, the executable.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

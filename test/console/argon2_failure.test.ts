@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * The worker that derives keys from a password in a browser. A browser does not report an error in the worker's
- * async handler, so the worker must post it, or the caller waits for ever.
+ * async handler, so the worker must post it, or the caller waits forever.
  */
 import { expect, test } from 'bun:test'
 import { argon2id } from '../../src/client/account/argon2.browser.ts'

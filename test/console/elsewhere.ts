@@ -65,7 +65,7 @@ export async function foundWorkspace(server: string, email: string, project: str
   return { account, there, projectId }
 }
 
-/** Registers an agent in a project's production, with the environment's key unless told otherwise. @returns its token */
+/** Registers an agent in a project's production, with the environment's key by default. @returns its token */
 export async function createAgent(
   there: Pick<Awaited<ReturnType<typeof elsewhere>>, 'api' | 'workspace'>,
   projectId: string,

@@ -1,7 +1,7 @@
 // tier: all
 /**
  * Every form of the console, sent as it opens: each required field is marked, nothing is sent, and the button works
- * again. An empty password kept the worker of the keys waiting for ever.
+ * again. An empty password kept the worker of the keys waiting forever.
  */
 import { expect } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'

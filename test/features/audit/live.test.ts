@@ -221,7 +221,7 @@ describe('the bounded cost of a live feed', () => {
     const crowd = await openTeam(app)
     const members = await Promise.all(Array.from({ length: 5 }, () => crowd.join('read_only')))
     const openAs = (token: string) => look({ authorization: `Bearer ${token}` }, crowd.workspaceId)
-    // All at once: a check before the streams begin would admit all of them.
+    // All concurrently: a check before the streams begin would admit all of them.
     const requested = members.flatMap(({ token }) => Array.from({ length: 6 }, () => token))
     const views = await Promise.all(requested.map(openAs))
     const answered = views.filter(({ response }) => response.status === 200)
