@@ -79,7 +79,9 @@ test('an ENCRYPTION_KEY that does not open the data: 78, and nothing was ever se
     served: [],
     lines: 1,
   })
-  expect(stderr).toStartWith('cloakroom: ENCRYPTION_KEY: cannot decrypt the data in this database (')
+  expect(stderr).toStartWith(
+    'cloakroom: ENCRYPTION_KEY: cannot decrypt the data in this database (',
+  )
   expect(stderr).not.toContain(OTHER_KEY)
   const rotated = {
     ...settings,

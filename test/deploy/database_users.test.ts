@@ -632,7 +632,9 @@ describe('a session that keeps a lock of tokens', () => {
     await session`select id from tokens for update`
     const refusal = await agent.revoke(other.id).catch((error) => error)
     expect([refusal.status, refusal.code]).toEqual([503, 'unavailable'])
-    const told = problemsIn(stage.app).filter((line) => line.includes('changes are blocked by locks'))
+    const told = problemsIn(stage.app).filter((line) =>
+      line.includes('changes are blocked by locks'),
+    )
     expect(told.map((line) => JSON.parse(line).sessions)).toContain(`${pid} of cloakroom_control`)
     await session`rollback`
     await agent.revoke(other.id)

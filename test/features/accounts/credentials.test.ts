@@ -248,9 +248,7 @@ describe('recovery', () => {
     const { body } = recoveryOf(ada)
     const same = { ...body, recovery: recoveryFields(ada) }
     const answer = await writesNothing(app, () => app.call('POST', RECOVER, { body: same }))
-    expect(said(answer)).toEqual(
-      refusedField('recovery.verifier', 'must be different'),
-    )
+    expect(said(answer)).toEqual(refusedField('recovery.verifier', 'must be different'))
   })
 
   test('answers alike for a wrong key, no key and nobody, and makes guessing wait', async () => {

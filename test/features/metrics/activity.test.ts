@@ -69,9 +69,7 @@ describe('the book', () => {
     await app.connection.sql`alter table user_activity rename to user_activity_away`
     for (const person of people) book.stamp(person)
     await book.flush()
-    expect(logs.filter((line) => line.includes('user activity is delayed'))).toHaveLength(
-      1,
-    )
+    expect(logs.filter((line) => line.includes('user activity is delayed'))).toHaveLength(1)
     await app.connection.sql`alter table user_activity_away rename to user_activity`
     await book.close(5000)
     for (const person of people) expect(await daysOf(person)).toEqual(['2026-03-01'])

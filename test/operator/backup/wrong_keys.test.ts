@@ -57,8 +57,16 @@ test('without one of the keys a restore is refused, and the same place takes it 
   const place = await freshDatabase()
   others.push(place)
   const cases = [
-    [{ SECRET_KEY: NEWER.SECRET_KEY }, 78, 'SECRET_KEY: the data in this database needs another key (id '],
-    [{ SECRET_KEY: KEYS.SECRET_KEY }, 78, 'SECRET_KEY: the data in this database needs another key (id '],
+    [
+      { SECRET_KEY: NEWER.SECRET_KEY },
+      78,
+      'SECRET_KEY: the data in this database needs another key (id ',
+    ],
+    [
+      { SECRET_KEY: KEYS.SECRET_KEY },
+      78,
+      'SECRET_KEY: the data in this database needs another key (id ',
+    ],
     [{ ENCRYPTION_KEY: NEWER.ENCRYPTION_KEY }, 2, 'ENCRYPTION_KEY cannot decrypt this backup'],
     [{ ENCRYPTION_KEY: KEYS.ENCRYPTION_KEY }, 2, 'ENCRYPTION_KEY cannot decrypt this backup'],
   ] as const

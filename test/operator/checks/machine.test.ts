@@ -93,12 +93,17 @@ describe('files', () => {
 
   test('private ones are well, and so is what is not there yet', () => {
     expect(checkFiles(places)).toContain('only the owner can read')
-    expect(checkFiles({ ...places, DATA_DIR: join(place, 'later') })).toContain('owner only')
+    expect(checkFiles({ ...places, DATA_DIR: join(place, 'later') })).toContain('only the owner')
   })
 
   test.each([
     [data, 0o700, 0o750, `${data} can be read or written by other users: chmod 0700 ${data}`],
-    [join(data, 'keys.env'), 0o600, 0o604, 'keys.env can be read or written by other users: chmod 0600'],
+    [
+      join(data, 'keys.env'),
+      0o600,
+      0o604,
+      'keys.env can be read or written by other users: chmod 0600',
+    ],
     [join(data, 'signed_state.sqlite'), 0o600, 0o660, 'signed_state.sqlite can be read or written'],
     [authorities, 0o644, 0o664, 'ca.pem can be written by other users: chmod go-w'],
   ])('%s is to be as private as it was made', (path, right, wrong, words) => {
