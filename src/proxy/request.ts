@@ -60,7 +60,7 @@ export async function bodyOf(
 }
 
 /**
- * Reserves memory for a response whose declared length is short enough to buffer. Returns `null` for any other one, and
+ * Reserves memory for a response with a declared length that is short enough to buffer. Returns `null` for any other one, and
  * if bodies use too much memory: it must be streamed.
  */
 export function holdShort({ headers, body }: Response, bodies: BodyMemory): BodyAccount | null {

@@ -101,7 +101,7 @@ async function problemsOf(starting: Promise<unknown>): Promise<readonly string[]
 }
 
 function wouldEnd(keyId: string, counts: string): string {
-  return `SECRET_KEY: the data in this database needs another key (id ${keyId}); without it ${counts} (restore it; to rotate, put the new key before it, separated by a comma; to give up the data, set SECRET_KEY_LOST=${keyId})`
+  return `SECRET_KEY: the data in this database needs another key (id ${keyId}); without it ${counts} (restore it; to rotate, put the new key before it, separated by a comma; to abandon the data, set SECRET_KEY_LOST=${keyId})`
 }
 
 const ALL =

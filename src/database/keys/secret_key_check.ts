@@ -41,7 +41,7 @@ export async function checkSecretKey(
 function problem({ keyId, sessions, tokens, ...entrances }: Remainder): string {
   const { passwords, recovery_keys, passkeys } = entrances
   const ends = `${sessions} sessions and ${tokens} tokens would end, ${passwords} passwords, ${recovery_keys} recovery keys and ${passkeys} passkeys would stop working`
-  return `SECRET_KEY: the data in this database needs another key (id ${keyId}); without it ${ends} (restore it; to rotate, put the new key before it, separated by a comma; to give up the data, set SECRET_KEY_LOST=${keyId})`
+  return `SECRET_KEY: the data in this database needs another key (id ${keyId}); without it ${ends} (restore it; to rotate, put the new key before it, separated by a comma; to abandon the data, set SECRET_KEY_LOST=${keyId})`
 }
 
 function nothingOf(keyId: string): Remainder {

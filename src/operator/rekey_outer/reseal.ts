@@ -8,7 +8,7 @@ import type { OuterLayer, OuterPart, Stored } from '../../core/crypto/outer_laye
 import { sha256 } from '../../core/crypto/primitives.ts'
 import { KEY_CHECK, type SealedColumn, sealedUnder } from '../../database/schema/sealed.ts'
 
-/** A row whose blob is not sealed with the first key. */
+/** A row with a blob that is not sealed with the first key. */
 export type Row = Stored & { primaryKey: string[]; salt: string }
 
 /** The id of the key in the blob's header, or `null` if the blob is too short. */

@@ -211,7 +211,7 @@ function checkEscapes(read: string, valueFor: ValueFor): void {
     const value = valueFor(name) ?? NO_BYTES
     if (!areQuoted[at] || write('json', name, value) === fromUtf8(value)) continue
     throw unusable(
-      `The secret ${name} has quotes, backslashes or line breaks, and its placeholder is in quotes in text that is not valid JSON. Put the placeholder in a string of valid JSON, or in a field of its own.`,
+      `The secret ${name} has quotes, backslashes or line breaks, and its placeholder is in quotes in text that is not valid JSON. Put the placeholder in a string of valid JSON, or in a separate field.`,
     )
   }
 }
