@@ -60,8 +60,8 @@ export async function bodyOf(
 }
 
 /**
- * Reserves memory for a response with a declared length that is short enough to buffer. Returns `null` for any other one, and
- * if bodies use too much memory: it must be streamed.
+ * Reserves memory for a response with a declared length that is short enough to buffer. Returns `null` for any other
+ * one, and if bodies use too much memory: it must be streamed.
  */
 export function holdShort({ headers, body }: Response, bodies: BodyMemory): BodyAccount | null {
   const length = Number(headers.get('content-length') ?? Number.NaN)

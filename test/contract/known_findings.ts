@@ -69,7 +69,7 @@ export const ofResolver: Reason[] = [
     400,
   ),
   refused(/body: (is not possible|must be canonical)/, 'it depends on another field'),
-  refused(/sign: must be the JSON/, 'JSON inside of a header'),
+  refused(/sign: must be a signature as JSON/, 'JSON inside of a header'),
   { code: 'ST201', status: 200, said: /^\[\]$/, because: 'an empty number counts as 0' },
   refused(/\d\.key: exists already/, 'which names there are is known when it is proposed'),
   refused(/hosts\.\d+: must be a host name/, 'public suffixes are a list'),

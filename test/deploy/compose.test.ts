@@ -214,7 +214,7 @@ mount --bind $place/hosts /etc/hosts
 mount -t tmpfs run /run && mkdir /run/secrets && mount --bind $place/secrets /run/secrets
 mount -t tmpfs state /var/lib && mkdir /var/lib/cloakroom
 cd /
-server() { env -i $(cat $place/server.env) HOST=0.0.0.0 $bun --config=/dev/null --no-env-file $main "$@"; }
+server() { env -i $(cat $place/server.env) HOST=0.0.0.0 HOME=$place $bun --config=/dev/null --no-env-file $main "$@"; }
 root=$place/caddy/caddy/pki/authorities/local/root.crt
 docker() {
   case "$*" in

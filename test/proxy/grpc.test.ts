@@ -306,7 +306,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
         code: 13,
         messages: ['first'],
         details: expect.stringContaining(
-          'upstream_protocol_error: A message of the upstream holds',
+          'upstream_protocol_error: A message from the API contains',
         ),
         trailers: { 'x-service-error': 'upstream_protocol_error' },
       })

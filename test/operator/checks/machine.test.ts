@@ -93,7 +93,7 @@ describe('files', () => {
 
   test('private files pass, and so do files that do not exist yet', () => {
     expect(checkFiles(places)).toContain('only the owner can read')
-    expect(checkFiles({ ...places, DATA_DIR: join(place, 'later') })).toContain('owner only')
+    expect(checkFiles({ ...places, DATA_DIR: join(place, 'later') })).toContain('only the owner')
   })
 
   test.each([
